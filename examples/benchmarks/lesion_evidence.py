@@ -165,7 +165,9 @@ def measured_kidneys(kind: str = "labels") -> list[dict[str, Any]]:
                 "case": path.stem.removesuffix("_annotations"),
                 "names": len({name for name, _ in pairs}),
                 "groups": len(table),
-                "one to one": len(pairs) == len({n for n, _ in pairs}) == len({g for _, g in pairs}),
+                "one to one": len(pairs)
+                == len({n for n, _ in pairs})
+                == len({g for _, g in pairs}),
                 "found by": np.bincount(table.found.sum(axis=1), minlength=4)[1:].tolist(),
                 "kept": int(np.unique(fused[fused > 0]).size),
                 "split": sum(bool(lesion.split) for lesion in table.lesions),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from itk_consensus.fusion.lesions.detection import Detection, detect
 from itk_consensus.fusion.lesions.matching import LesionGroups, match_objects
 from itk_consensus.fusion.lesions.objects import (
     OBJECT_KINDS,
+    NumberedObjects,
     Numbers,
     ReaderObjects,
     numbered_objects,
@@ -45,7 +47,7 @@ from itk_consensus.votes.fusions import Fusion, VolumeFusion
 from itk_consensus.votes.label_stack import MOST_LABELS, LabelStack
 from itk_consensus.votes.ties import BACKGROUND
 from itk_consensus.votes.uncertainty import UncertaintyKind, uncertainty
-from itk_consensus.work import report, stage
+from itk_consensus.work import in_threads, stage
 
 #: How far from one half a probability stays on its own side.
 _SIDE = 1e-9
@@ -98,7 +100,7 @@ class InstanceConsensusFilter(InnerFusersMixin):
         "lesions, nodules or cells, tells which are there, and asks their finders for the outline. "
         "Use where readers overlook or invent objects, and for instance maps."
     )
-    laws = frozenset({"rater permutation", "clean background padding"})
+    laws = frozenset({"rater permutation"})
 
     OutputMap = Parameter(
         Choice(("instances", "mask")),
@@ -167,17 +169,15 @@ class InstanceConsensusFilter(InnerFusersMixin):
         )
         annotated = _annotated(stack)
         inside = None if stack.mask is None else stack.mask.astype(bool)
-        objects = ReaderObjects.of(
-            [
-                numbered_objects(
-                    np.zeros(stack.shape, np.uint8) if array is None else array,
-                    self.InputObjects,
-                    both(inside, where),
-                )
-                for array, where in zip(stack.arrays, annotated, strict=True)
-            ]
-        )
-        report(0.2)
+        kind = self.InputObjects
+
+        def numbered(reader: int) -> NumberedObjects:
+            array = stack.arrays[reader]
+            labels = np.zeros(stack.shape, np.uint8) if array is None else array
+            return numbered_objects(labels, kind, both(inside, annotated[reader]))
+
+        with stage(0.0, 0.2):
+            objects = ReaderObjects.of(list(in_threads(numbered, range(len(annotated)))))
         spacing = loaded.geometry.array_spacing
         groups = match_objects(objects, spacing, self.MatchDistance)
         matched = matched_maps(objects, groups)
@@ -213,7 +213,7 @@ class InstanceConsensusFilter(InnerFusersMixin):
             assert isinstance(case, LesionCase)
             assert case.groups is not None
             detection, _ = self._detected(case, case.groups)
-            return self._table(case, detection)
+            return _table(case, detection, self.DetectionThreshold)()
 
     # -- detection and outlines -------------------------------------------------------------------
 
@@ -223,9 +223,10 @@ class InstanceConsensusFilter(InnerFusersMixin):
         assert case.matched is not None
         groups = case.groups
         detection, found = self._detected(case, groups)
-        self.Objects = self._table(case, detection)
+        threshold = self.DetectionThreshold
+        self.Objects = Deferred(_table(case, detection, threshold))
         self.Detection = Deferred(lambda: reader_detections(found, detection))
-        kept = detection.there[: groups.number] >= self.DetectionThreshold
+        kept = detection.there[: groups.number] >= threshold
         with stage(0.1, 0.3):
             cells = nearest_cells(case.matched.cells, kept, case.spacing)
         with stage(0.3, 1.0):
@@ -252,17 +253,6 @@ class InstanceConsensusFilter(InnerFusersMixin):
         looked += [_or_all(table.looked, table.found) for table in tables]
         volumes = np.concatenate([sizes * voxel, *(table.sizes for table in tables)])
         return detect(found, volumes, np.concatenate(looked), 1 + len(tables)), found
-
-    def _table(self, case: LesionCase, detection: Detection) -> LesionTable:
-        assert case.groups is not None
-        return lesion_table(
-            case.groups,
-            detection,
-            self.DetectionThreshold,
-            case.loaded.geometry.position,
-            _voxel(case),
-            case.looked,
-        )
 
     def _outlines(self, case: LesionCase, cells: Numbers, kept: Mask) -> tuple[Mask, Floats]:
         """Where any object is, and with which probability, by the readers who found it."""
@@ -313,6 +303,13 @@ def match_lesions(images: Any, **parameters: Any) -> LesionTable:
 def any_given(values: Sequence[Any]) -> bool:
     """Whether any of some values is not None."""
     return any(value is not None for value in values)
+
+
+def _table(case: LesionCase, detection: Detection, threshold: float) -> Callable[[], LesionTable]:
+    """What makes the table; it holds no image."""
+    assert case.groups is not None
+    position, voxel = case.loaded.geometry.position, _voxel(case)
+    return partial(lesion_table, case.groups, detection, threshold, position, voxel, case.looked)
 
 
 def _with_doubted(

@@ -89,9 +89,7 @@ def LesionAgreement(
     return LesionAgreements(tuple(rows))
 
 
-def _names(
-    names: Sequence[str] | None, maps: int, has_reference: bool, owner: str
-) -> list[str]:
+def _names(names: Sequence[str] | None, maps: int, has_reference: bool, owner: str) -> list[str]:
     readers = maps - has_reference
     given = [f"rater {index}" for index in range(readers)] if names is None else list(names)
     if len(given) != readers:

@@ -137,9 +137,7 @@ def _redrawn(
     return np.where(outside - inside + shift < 0.5 * min(spacing), near, 0).astype(np.uint16)
 
 
-def _split(
-    own: NDArray[np.uint16], number: int, grid: Floats, rng: np.random.Generator
-) -> None:
+def _split(own: NDArray[np.uint16], number: int, grid: Floats, rng: np.random.Generator) -> None:
     """Cut one lesion in two by a line one voxel wide, through its middle."""
     places = np.nonzero(own == number)
     points = np.stack([axis[places] for axis in grid])

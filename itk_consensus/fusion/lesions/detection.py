@@ -14,10 +14,9 @@ about that many of the others too; and who marks many alone is not believed alon
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -44,8 +43,10 @@ _DEVIATIONS = np.linspace(-3, 3, 13)
 _LARGEST_STEP, _STEP = 3.0, 0.5
 #: Rounds, and the change of a deviation at which they end.
 _MOST_ROUNDS, _SMALLEST_CHANGE = 30, 1e-4
-#: Nodes below this share of the heaviest do not count.
-_LEAST_WEIGHT = 1e-5
+#: Below this probability a part of the grid does not count.
+_LEAST_WEIGHT = 1e-4
+
+_PRIORS = (FINDING, JOINING, BEING_THERE)
 
 
 class Interval(NamedTuple):
@@ -76,27 +77,27 @@ class Detection:
     cases: int
     row: NDArray[np.intp]  #: (N,) of each object
     _rows: _Rows
+    _rates: Floats  #: (4, nodes) what readers share
     _deviations: Floats  #: (J,) in log-odds
     _authors: Floats  #: (J,) share of invented objects
 
     @cached_property
     def sensitivity(self) -> tuple[Interval, ...]:
         """Of each reader: the share found of objects of these sizes that are there."""
-        rows, (_, node) = self._rows, _node_weights(self._rows, self._deviations, self._authors)
-        kept = node > _LEAST_WEIGHT * node.max()
-        there = np.bincount(self.row, self.there, len(rows.count))
-        weight = there / there.sum() if there.sum() else rows.count / rows.count.sum()
-        return tuple(self._sensitivity(reader, kept, weight) for reader in range(len(self._authors)))
+        there = np.bincount(self.row, self.there, len(self._rows.count))
+        weight = there / there.sum() if there.sum() else self._rows.count / len(self.row)
+        readers = range(len(self._authors))
+        return tuple(self._sensitivity(reader, weight) for reader in readers)
 
-    def _sensitivity(self, reader: int, kept: Mask, weight: Floats) -> Interval:
+    def _sensitivity(self, reader: int, weight: Floats) -> Interval:
         """Over the grid and this reader's deviation; those of others are as estimated."""
         shares, weights = [], []
         for step in _DEVIATIONS:
             deviations = self._deviations.copy()
             deviations[reader] = READER_SPREAD * step
-            likelihood, _ = _log_likelihood(self._rows, deviations, self._authors, kept)
-            finding = _finding(self._rows.doublings, deviations[reader], kept)
-            shares.append(finding @ weight)
+            likelihood, _ = _log_likelihood(self._rows, self._rates, deviations, self._authors)
+            odds = _odds(self._rows.doublings, self._rates, deviations[reader])
+            shares.append(scipy.special.expit(odds) @ weight)
             weights.append(likelihood - step**2 / 2)
         return _interval(np.concatenate(shares), np.concatenate(weights))
 
@@ -104,18 +105,17 @@ class Detection:
     def false_finds(self) -> tuple[Interval, ...]:
         """Of each reader: marks of what is not there, per case."""
         rows = self._rows
-        either, node = _node_weights(rows, self._deviations, self._authors)
-        kept = node > _LEAST_WEIGHT * node.max()
-        invented = 1 - either[kept]
+        likelihood, there = _log_likelihood(rows, self._rates, self._deviations, self._authors)
+        node = _normalised(likelihood)
         return tuple(
-            _false_finds(invented, node[kept], rows.count * rows.found[:, j], self.cases)
+            _false_finds(1 - there, node, rows.count * rows.found[:, j], self.cases)
             for j in range(len(self._authors))
         )
 
 
 def detect(
     found: Mask,
-    voxels: NDArray[np.integer] | Floats,
+    voxels: NDArray[np.integer[Any]] | Floats,
     looked: Mask | None = None,
     cases: int = 1,
 ) -> Detection:
@@ -136,13 +136,17 @@ def detect(
     looked = np.ones_like(found) if looked is None else looked | found
     rows, row = _rows(found, looked, np.asarray(voxels, float))
     readers = found.shape[1]
-    deviations, authors = np.zeros(readers), np.full(readers, 1 / readers)
+    rates, deviations, authors = _grid(), np.zeros(readers), np.full(readers, 1 / readers)
     there = np.zeros(0)
     if len(row):
-        deviations, authors = _readers(rows, deviations, authors)
-        either, node = _node_weights(rows, deviations, authors)
-        there = (node / node.sum()) @ either
-    return Detection(there[row], cases, row, rows, deviations, authors)
+        deviations, authors = _readers(rows, rates, deviations, authors)
+        likelihood, _ = _log_likelihood(rows, rates, deviations, authors)
+        # Where many objects leave few nodes, a grid between these tells more.
+        rates = _grid(_ranges(_normalised(likelihood)))
+        deviations, authors = _readers(rows, rates, deviations, authors)
+        likelihood, either = _log_likelihood(rows, rates, deviations, authors)
+        there = _normalised(likelihood) @ either
+    return Detection(there[row], cases, row, rows, rates, deviations, authors)
 
 
 def _rows(found: Mask, looked: Mask, voxels: Floats) -> tuple[_Rows, NDArray[np.intp]]:
@@ -161,27 +165,25 @@ def _rows(found: Mask, looked: Mask, voxels: Floats) -> tuple[_Rows, NDArray[np.
     return rows, row.reshape(-1)
 
 
-def _readers(rows: _Rows, deviations: Floats, authors: Floats) -> tuple[Floats, Floats]:
-    """Who finds more than others, and who invents: expectation maximisation from alike on."""
+def _readers(
+    rows: _Rows, rates: Floats, deviations: Floats, authors: Floats
+) -> tuple[Floats, Floats]:
+    """Who finds more than others, and who invents: expectation maximisation."""
     steps = READER_SPREAD * _DEVIATIONS
+    missed = rows.looked & ~rows.found
     for _ in range(_MOST_ROUNDS):
-        either, node = _node_weights(rows, deviations, authors)
-        node = node / node.sum()
-        kept = node > _LEAST_WEIGHT * node.max()
+        likelihood, either = _log_likelihood(rows, rates, deviations, authors)
+        node = _normalised(likelihood)
         there = (node @ either) * rows.count
-        invented = rows.count - there
         # (D, R) by the grid's mean log-odds of finding what has a row's size.
-        odds = node[kept] @ scipy.special.logit(_finding(rows.doublings, 0.0, kept))
-        log_found = scipy.special.log_expit(odds + steps[:, None])
-        log_missed = scipy.special.log_expit(-odds - steps[:, None])
-        missed = rows.looked & ~rows.found
-        likelihood = log_found @ (there[:, None] * rows.found)
-        likelihood += log_missed @ (there[:, None] * missed)
-        weights = np.exp(likelihood - likelihood.max(axis=0) - _DEVIATIONS[:, None] ** 2 / 2)
+        odds = node @ _odds(rows.doublings, rates, 0.0) + steps[:, None]
+        fit = scipy.special.log_expit(odds) @ (there[:, None] * rows.found)
+        fit += scipy.special.log_expit(-odds) @ (there[:, None] * missed)
+        weights = np.exp(fit - fit.max(axis=0) - _DEVIATIONS[:, None] ** 2 / 2)
         new = (steps @ weights) / weights.sum(axis=0)
         author = np.where(rows.found, authors, 0.0)
         author = author / author.sum(axis=1, keepdims=True)
-        made = AUTHOR_COUNT + invented @ author
+        made = AUTHOR_COUNT + (rows.count - there) @ author
         authors = made / made.sum()
         change = np.abs(new - deviations).max()
         deviations = new
@@ -190,26 +192,20 @@ def _readers(rows: _Rows, deviations: Floats, authors: Floats) -> tuple[Floats, 
     return deviations, authors
 
 
-def _node_weights(rows: _Rows, deviations: Floats, authors: Floats) -> tuple[Floats, Floats]:
-    """(nodes, R) that each row is there by each node, and (nodes,) how well it foresees all."""
-    likelihood, there = _log_likelihood(rows, deviations, authors)
-    return there, np.exp(likelihood - likelihood.max())
-
-
 def _log_likelihood(
-    rows: _Rows, deviations: Floats, authors: Floats, kept: Mask | None = None
+    rows: _Rows, rates: Floats, deviations: Floats, authors: Floats
 ) -> tuple[Floats, Floats]:
     """(nodes,) of all objects, and (nodes, R) that each row is there."""
-    _, joined, there, _ = _grid() if kept is None else _grid()[:, kept]
+    _, joined, there, _ = rates
     missed = rows.looked & ~rows.found
     true = np.zeros((len(there), len(rows.count)))
     nobody = np.zeros_like(true)
     for reader, deviation in enumerate(deviations):
-        odds = _odds(rows.doublings, deviation, kept)
+        odds = _odds(rows.doublings, rates, deviation)
         log_missed = scipy.special.log_expit(-odds)
         nobody += log_missed * rows.looked[:, reader]
         true += log_missed * missed[:, reader]
-        true += scipy.special.log_expit(odds) * rows.found[:, reader]
+        true += (log_missed + odds) * rows.found[:, reader]
     true -= np.log(-np.expm1(nobody))
     others = rows.found.sum(axis=1) - 1
     author = (rows.found @ authors) / (rows.looked @ authors)
@@ -220,29 +216,40 @@ def _log_likelihood(
     return either @ rows.count, np.exp(true - either)
 
 
-def _odds(doublings: Floats, deviation: float, kept: Mask | None) -> Floats:
+def _odds(doublings: Floats, rates: Floats, deviation: float) -> Floats:
     """(nodes, R) log-odds that a reader finds an object that is there."""
-    found, _, _, rise = _grid() if kept is None else _grid()[:, kept]
-    return np.asarray(
-        scipy.special.logit(found)[:, None] + deviation + rise[:, None] * doublings
-    )
+    found, _, _, rise = rates
+    return np.asarray(scipy.special.logit(found)[:, None] + deviation + np.outer(rise, doublings))
 
 
-def _finding(doublings: Floats, deviation: float, kept: Mask | None) -> Floats:
-    return np.asarray(scipy.special.expit(_odds(doublings, deviation, kept)))
+def _normalised(log_weights: Floats) -> Floats:
+    weights = np.exp(log_weights - log_weights.max())
+    return np.asarray(weights / weights.sum())
+
+
+#: Of each prior, the part of its probability that a grid covers.
+Ranges = tuple[tuple[float, float], ...]
 
 
 @cache
-def _grid() -> Floats:
+def _grid(ranges: Ranges = ((0.0, 1.0),) * 3) -> Floats:
     """(4, nodes) d, e and p at the middles of equally likely parts of each Beta, and the rise."""
-    priors = (FINDING, JOINING, BEING_THERE)
-    middles = [_quantiles(*prior, number) for prior, number in zip(priors, GRID, strict=True)]
+    middles = [
+        scipy.special.betaincinv(*prior, low + (high - low) * (np.arange(number) + 0.5) / number)
+        for prior, number, (low, high) in zip(_PRIORS, GRID, ranges, strict=True)
+    ]
     return np.stack(np.meshgrid(*middles, np.array(RISES), indexing="ij")).reshape(4, -1)
 
 
-def _quantiles(a: float, b: float, number: int) -> Floats:
-    """Middles of parts of a Beta distribution that are equally likely."""
-    return np.asarray(scipy.special.betaincinv(a, b, (np.arange(number) + 0.5) / number))
+def _ranges(node: Floats) -> Ranges:
+    """The parts of the whole grid in which nodes count for something."""
+    table = node.reshape(*GRID, -1)
+    ranges = []
+    for axis, number in enumerate(GRID):
+        others = tuple(other for other in range(table.ndim) if other != axis)
+        counts = np.flatnonzero(table.sum(axis=others) > _LEAST_WEIGHT)
+        ranges.append((float(counts[0]) / number, float(counts[-1] + 1) / number))
+    return tuple(ranges)
 
 
 def _interval(values: Floats, log_weights: Floats) -> Interval:
@@ -257,7 +264,6 @@ def _interval(values: Floats, log_weights: Floats) -> Interval:
 
 def _false_finds(invented: Floats, node: Floats, marks: Floats, cases: int) -> Interval:
     """The rate at which a reader invents: counts are unsure by node, and by chance within one."""
-    node = node / node.sum()
     mean = invented @ marks
     spread = (invented * (1 - invented)) @ marks
     # A Gamma distribution with the mean and variance of the rate behind such a count, node by node.
@@ -267,16 +273,3 @@ def _false_finds(invented: Floats, node: Floats, marks: Floats, cases: int) -> I
     below = node @ scipy.special.gammainc(shape[:, None], rates / scale[:, None])
     low, high = np.interp([0.025, 0.975], below, rates)
     return Interval(float(node @ mean) / cases, float(low) / cases, float(high) / cases)
-
-
-def expected_f1_cut(there: Sequence[float] | Floats) -> float:
-    """The probability from which objects are kept if the list's expected F1 is to be highest.
-
-    That is half of the F1 reached, so at most one half.
-    """
-    ordered = np.sort(np.asarray(there, float))[::-1]
-    if not len(ordered):
-        return 0.5
-    kept = np.arange(1, len(ordered) + 1)
-    f1 = 2 * np.cumsum(ordered) / (kept + ordered.sum())
-    return float(ordered[f1.argmax()])

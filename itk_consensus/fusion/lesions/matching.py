@@ -7,7 +7,7 @@
 3. Where one reader has two marks and others one around both, the majority says what it is: one
    object, which that reader split, or two, which the others joined. Equal numbers leave two.
 
-Ties go by place, never by the number of a reader or an object.
+Ties go by size and then by place, never by the number of a reader or an object.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ def _by_overlap(
     other: NDArray[np.int64],
     overlap: Floats,
 ) -> NDArray[np.intp]:
-    """The order of pairs: the most overlap first, then by place."""
+    """The order of pairs: the most overlap first, then by size and place."""
     ranks = np.sort(np.stack([objects.rank[one], objects.rank[other]]), axis=0)
     return np.lexsort((ranks[1], ranks[0], -overlap))
 
@@ -266,9 +266,7 @@ def _groups(objects: ReaderObjects, pairs: _Pairs, groups: list[list[int]]) -> L
     members = members[np.lexsort((members[:, 1], members[:, 0]))]
     marks, voxels, joined = marks[order], voxels[order], joined[order]
     overlap = _mean_overlap(objects, pairs, members, voxels)
-    return LesionGroups(
-        members, number, marks > 0, marks, joined, voxels, middle[order], overlap
-    )
+    return LesionGroups(members, number, marks > 0, marks, joined, voxels, middle[order], overlap)
 
 
 def _mean_overlap(

@@ -102,7 +102,7 @@ class ReaderObjects:
     voxels: NDArray[np.int64]  #: (N,)
     first: NDArray[np.int64]  #: (N,) flat index of its first voxel
     middle: Floats  #: (N, axes) mean index of its voxels
-    #: (N,) equal for objects that have the same voxels, and by place for all others.
+    #: (N,) equal for objects that have the same voxels, by size and then by place for all others.
     rank: NDArray[np.int64]
 
     @classmethod
@@ -118,7 +118,7 @@ class ReaderObjects:
             begin += number
         voxels, first, *sums = (np.concatenate(column) for column in zip(*facts, strict=True))
         middle = np.stack(sums, axis=1) / np.maximum(voxels, 1)[:, None]
-        rank = _ranks([first, voxels, *sums])
+        rank = _ranks([-voxels, first, *sums])
         reader = np.repeat(np.arange(len(maps)), [one.number for one in maps])
         assert middle.shape[1] == len(shape)
         return cls(places, reader, voxels, first, middle, rank)
@@ -145,9 +145,7 @@ def _facts(places: Numbers, number: int) -> list[NDArray[Any]]:
     own = places.reshape(-1)[flat] - 1
     first = np.zeros(number, np.int64)
     first[own[::-1]] = flat[::-1]  # The last that is written is the first voxel.
-    sums = [
-        np.bincount(own, axis, number) for axis in np.unravel_index(flat, places.shape)
-    ]
+    sums = [np.bincount(own, axis, number) for axis in np.unravel_index(flat, places.shape)]
     return [np.bincount(own, minlength=number), first, *sums]
 
 

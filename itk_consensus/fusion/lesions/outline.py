@@ -57,19 +57,18 @@ def matched_maps(objects: ReaderObjects, groups: LesionGroups) -> MatchedMaps:
 
 def _most_seen(maps: Numbers, all_maps: Numbers) -> Numbers:
     """(\\*shape) the group that most maps have; of equally many the first."""
-    readers = len(maps)
-    cells: Numbers = all_maps.max(axis=0)
-    flat = maps.reshape(readers, -1)
-    lowest = np.where(flat > 0, flat, np.iinfo(np.int32).max).min(axis=0)
-    several = np.flatnonzero((lowest < flat.max(axis=0)) & (flat.max(axis=0) > 0))
-    one = flat.max(axis=0) > 0
-    cells.reshape(-1)[one] = flat.max(axis=0)[one]
-    if len(several):
-        said = flat[:, several]
-        votes = np.stack([((said == row) & (row > 0)).sum(axis=0) for row in said])
-        most = np.where(votes == votes.max(axis=0), said, np.iinfo(np.int32).max)
-        cells.reshape(-1)[several] = most.min(axis=0)
-    return cells
+    none = np.iinfo(np.int32).max
+    flat = maps.reshape(len(maps), -1)
+    cells: Numbers = flat.max(axis=0)
+    lowest = np.where(flat > 0, flat, none).min(axis=0)
+    several = np.flatnonzero(lowest < cells)
+    said = flat[:, several]
+    votes = np.stack([((said == row) & (row > 0)).sum(axis=0) for row in said])
+    cells[several] = np.where(votes == votes.max(axis=0), said, none).min(axis=0)
+    if all_maps is not maps:
+        # Where only marks of several groups lie.
+        cells = np.where(cells > 0, cells, all_maps.reshape(len(maps), -1).max(axis=0))
+    return cells.reshape(maps.shape[1:])
 
 
 def nearest_cells(cells: Numbers, kept: Mask, spacing: Sequence[float]) -> Numbers:
