@@ -20,10 +20,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import evidence_table as _  # Adds SimpleITK's STAPLE to the fusers.
 import numpy as np
 import SimpleITK as sitk
-from consensus_evidence import DATA, FUSERS, encoded, overlap
+from consensus_evidence import DATA, encoded, overlap
+from evidence_table import FUSERS
 from numpy.typing import NDArray
 from run_facts import run_facts
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -126,9 +127,7 @@ def lesion_agreement(
         for size, own in zip(pairs.sizes, (pairs.one, pairs.other), strict=True)
     ]
     rows = [_row(names, ALL_SIZES, pairs, slice(None), [len(own) for own in alone])]
-    edges = [f"{limit:g}" for limit in limits]
-    texts = [f"up to {edges[0]} mm", *map("{} to {} mm".format, edges, edges[1:])]
-    for number, text in enumerate([*texts, f"over {edges[-1]} mm"] if edges else []):
+    for number, text in enumerate(_classes(limits)):
         of_class = classes[1][pairs.other] == number
         counts = [
             int(np.count_nonzero(kinds[own] == number))
@@ -136,6 +135,15 @@ def lesion_agreement(
         ]
         rows.append(_row(names, text, pairs, of_class, counts))
     return rows
+
+
+def _classes(limits: Sequence[float]) -> list[str]:
+    """What the classes between limits are called; none without limits."""
+    if not limits:
+        return []
+    edges = [f"{limit:g}" for limit in limits]
+    between = [f"{low} to {high} mm" for low, high in pairwise(edges)]
+    return [f"up to {edges[0]} mm", *between, f"over {edges[-1]} mm"]
 
 
 def _row(
