@@ -98,8 +98,7 @@ def _voxels(
     database: sqlite3.Connection, annotation: int, slices: NDArray[np.float64]
 ) -> NDArray[np.int64]:
     """(N, 3) voxels inside the outlines, and the outlines themselves; holes are cut out."""
-    inside: set[tuple[int, int, int]] = set()
-    holes: set[tuple[int, int, int]] = set()
+    inside, holes = [np.zeros((0, 3), np.int64)], [np.zeros((0, 3), np.int64)]
     found = database.execute(
         "SELECT image_z_position, inclusion, coords FROM contours WHERE annotation_id = ?",
         (annotation,),
@@ -108,8 +107,13 @@ def _voxels(
         corners = np.array([line.split(",") for line in text.split()], int)
         plane = int(np.abs(slices - height).argmin())
         drawn = np.concatenate([corners, np.stack(polygon(*corners.T), axis=1)])
-        (inside if included else holes).update((plane, int(r), int(c)) for r, c in drawn)
-    return np.array(sorted(inside - holes), np.int64).reshape(-1, 3)
+        (inside if included else holes).append(np.insert(drawn, 0, plane, axis=1))
+    # Fewer than a thousand rows and columns: one number for each voxel.
+    shape = (len(slices), 1000, 1000)
+    marked, left_out = (
+        np.ravel_multi_index(tuple(np.concatenate(part).T), shape) for part in (inside, holes)
+    )
+    return np.stack(np.unravel_index(np.setdiff1d(marked, left_out), shape), axis=1)
 
 
 def matched(scan: Scan) -> list[tuple[set[int], int, int, int]]:

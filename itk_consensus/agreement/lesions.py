@@ -159,10 +159,12 @@ def _row(
     f1 = 2 * len(iou) / total if total else float("nan")
     quality = _mean(iou)
     return LesionAgreement(
-        *names,
+        names[0],
+        names[1],
         size,
         len(iou),
-        *alone,
+        alone[0],
+        alone[1],
         f1,
         quality,
         f1 * quality if len(iou) else f1,

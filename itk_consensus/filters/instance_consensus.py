@@ -19,7 +19,8 @@ from itk_consensus.filters.fusion_case import FusionCase, both
 from itk_consensus.filters.hybrid import Fuser, InnerFusersMixin
 from itk_consensus.filters.parameters import Deferred, Measurement, Parameter
 from itk_consensus.filters.process_object import made_later
-from itk_consensus.fusion.lesions.detection import Detection, detect
+from itk_consensus.fusion.lesions.detection import Detection as Judged
+from itk_consensus.fusion.lesions.detection import detect
 from itk_consensus.fusion.lesions.matching import LesionGroups, match_objects
 from itk_consensus.fusion.lesions.objects import (
     OBJECT_KINDS,
@@ -44,6 +45,7 @@ from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
 from itk_consensus.neighbourhood.boxes import voxel_sides
 from itk_consensus.votes.fusions import Fusion, VolumeFusion
+from itk_consensus.votes.kept_stack import KeptStack
 from itk_consensus.votes.label_stack import MOST_LABELS, LabelStack
 from itk_consensus.votes.ties import BACKGROUND
 from itk_consensus.votes.uncertainty import UncertaintyKind, uncertainty
@@ -77,7 +79,9 @@ class LesionCase(FusionCase):
     looked: Mask | None = None  #: (G, J) who annotated there; None: everybody
 
     def without_inputs(self) -> FusionCase:
-        return replace(super().without_inputs(), matched=None)
+        kept = super().without_inputs()
+        assert isinstance(kept, LesionCase)
+        return replace(kept, matched=None)
 
 
 class InstanceConsensusFilter(InnerFusersMixin):
@@ -153,10 +157,11 @@ class InstanceConsensusFilter(InnerFusersMixin):
     @made_later
     def GetMatchedImages(self) -> list[Any]:
         """The readers' maps with the consensus's numbers of objects; None for a missing reader."""
-        fused, stack = self.fused, self._executed_case().votes.restored()
+        fused, votes = self.fused, self._executed_case().votes
+        assert isinstance(votes, (LabelStack, KeptStack))
         return [
             None if array is None else convert.to_image(array.astype(fused.dtype), fused.like)
-            for array in stack.arrays
+            for array in votes.restored().arrays
         ]
 
     # -- matching, while loading ----------------------------------------------------------------
@@ -236,7 +241,7 @@ class InstanceConsensusFilter(InnerFusersMixin):
         drawn = _with_doubted(case.matched, chosen, cells, share, np.append(True, kept))
         return _fusion(case, chosen, *drawn, there, self.OutputMap == "mask")
 
-    def _detected(self, case: LesionCase, groups: LesionGroups) -> tuple[Detection, Mask]:
+    def _detected(self, case: LesionCase, groups: LesionGroups) -> tuple[Judged, Mask]:
         """The detection of this case's objects, which come first, and of the cohort's."""
         sizes = groups.voxels.sum(axis=1) / groups.found.sum(axis=1)
         voxel, _ = _voxel(case)
@@ -269,9 +274,8 @@ class InstanceConsensusFilter(InnerFusersMixin):
             case.stack.arrays, case.matched.maps, asked, annotated, strict=True
         ):
             images.append(None if array is None else convert.to_image(drawn[own], case.loaded))
-            mask = both(*where)
-            is_plain = mask is None or array is None
-            masks.append(None if is_plain else convert.to_image(_as_bytes(mask), case.loaded))
+            mask = None if array is None else _as_bytes(both(*where))
+            masks.append(None if mask is None else convert.to_image(mask, case.loaded))
         terms = {"MissingLabel": None, "RaterMasks": tuple(masks) if any_given(masks) else None}
         fuser = self.OutlineFilter or CoherenceVoteFilter()
         fused = self._have_fused(fuser, images, terms=terms).fused
@@ -305,7 +309,7 @@ def any_given(values: Sequence[Any]) -> bool:
     return any(value is not None for value in values)
 
 
-def _table(case: LesionCase, detection: Detection, threshold: float) -> Callable[[], LesionTable]:
+def _table(case: LesionCase, detection: Judged, threshold: float) -> Callable[[], LesionTable]:
     """What makes the table; it holds no image."""
     assert case.groups is not None
     position, voxel = case.loaded.geometry.position, _voxel(case)

@@ -1,8 +1,8 @@
 """Is an object there, given who marked it and who did not?
 
-An object that is there is found by reader j with a probability d_j, which rises with its size; one
-that is not there has an author, and each other reader marks the same with a probability e. A share
-p of all objects is there. The rates that readers share (their usual d, e, p and the rise) are not
+An object that is there is found by reader j with a probability d_j; one that is not there has an
+author, and each other reader marks the same with a probability e. A share p of all objects is
+there. Both d and p rise with size: what is small is overlooked and invented more often. The rates that readers share (their usual d, e, p and the rise) are not
 fitted: with one object in a case there is nothing to fit them to. They are averaged over a grid
 under priors that say what is usual, weighted by how well they foresee all objects. What tells a
 reader from the others, how much more it finds and how often it is the author, is estimated on top,
@@ -28,7 +28,7 @@ from itk_consensus.array_types import Floats, Mask
 FINDING = (4.0, 2.0)
 JOINING = (1.0, 40.0)
 BEING_THERE = (3.0, 2.0)
-#: How much likelier, in log-odds, an object is found for each doubling of its size.
+#: How much likelier, in log-odds, an object is found and is there for each doubling of its size.
 RISES = (0.0, 0.25, 0.5)
 #: Spread between readers, in log-odds of finding an object.
 READER_SPREAD = 0.5
@@ -66,7 +66,7 @@ class _Rows(NamedTuple):
     found: Mask  #: (R, J)
     looked: Mask  #: (R, J)
     doublings: Floats  #: (R,) of size, from the median
-    count: Floats  #: (R,)
+    number: Floats  #: (R,) of objects
 
 
 @dataclass(frozen=True)
@@ -84,8 +84,8 @@ class Detection:
     @cached_property
     def sensitivity(self) -> tuple[Interval, ...]:
         """Of each reader: the share found of objects of these sizes that are there."""
-        there = np.bincount(self.row, self.there, len(self._rows.count))
-        weight = there / there.sum() if there.sum() else self._rows.count / len(self.row)
+        there = np.bincount(self.row, self.there, len(self._rows.number))
+        weight = there / there.sum() if there.sum() else self._rows.number / len(self.row)
         readers = range(len(self._authors))
         return tuple(self._sensitivity(reader, weight) for reader in readers)
 
@@ -108,7 +108,7 @@ class Detection:
         likelihood, there = _log_likelihood(rows, self._rates, self._deviations, self._authors)
         node = _normalised(likelihood)
         return tuple(
-            _false_finds(1 - there, node, rows.count * rows.found[:, j], self.cases)
+            _false_finds(1 - there, node, rows.number * rows.found[:, j], self.cases)
             for j in range(len(self._authors))
         )
 
@@ -159,7 +159,7 @@ def _rows(found: Mask, looked: Mask, voxels: Floats) -> tuple[_Rows, NDArray[np.
     rows = _Rows(
         which[:, :readers] > 0,
         which[:, readers:-1] > 0,
-        which[:, -1] * _STEP,
+        np.asarray(which[:, -1] * _STEP, np.float64),
         count.astype(float),
     )
     return rows, row.reshape(-1)
@@ -174,7 +174,7 @@ def _readers(
     for _ in range(_MOST_ROUNDS):
         likelihood, either = _log_likelihood(rows, rates, deviations, authors)
         node = _normalised(likelihood)
-        there = (node @ either) * rows.count
+        there = (node @ either) * rows.number
         # (D, R) by the grid's mean log-odds of finding what has a row's size.
         odds = node @ _odds(rows.doublings, rates, 0.0) + steps[:, None]
         fit = scipy.special.log_expit(odds) @ (there[:, None] * rows.found)
@@ -183,7 +183,7 @@ def _readers(
         new = (steps @ weights) / weights.sum(axis=0)
         author = np.where(rows.found, authors, 0.0)
         author = author / author.sum(axis=1, keepdims=True)
-        made = AUTHOR_COUNT + (rows.count - there) @ author
+        made = AUTHOR_COUNT + (rows.number - there) @ author
         authors = made / made.sum()
         change = np.abs(new - deviations).max()
         deviations = new
@@ -196,9 +196,9 @@ def _log_likelihood(
     rows: _Rows, rates: Floats, deviations: Floats, authors: Floats
 ) -> tuple[Floats, Floats]:
     """(nodes,) of all objects, and (nodes, R) that each row is there."""
-    _, joined, there, _ = rates
+    _, joined, there, rise = rates
     missed = rows.looked & ~rows.found
-    true = np.zeros((len(there), len(rows.count)))
+    true = np.zeros((len(there), len(rows.number)))
     nobody = np.zeros_like(true)
     for reader, deviation in enumerate(deviations):
         odds = _odds(rows.doublings, rates, deviation)
@@ -211,9 +211,10 @@ def _log_likelihood(
     author = (rows.found @ authors) / (rows.looked @ authors)
     false = np.log(author) + np.outer(np.log(joined), others)
     false += np.outer(np.log1p(-joined), missed.sum(axis=1))
-    true, false = true + np.log(there)[:, None], false + np.log1p(-there)[:, None]
+    prior = scipy.special.logit(there)[:, None] + np.outer(rise, rows.doublings)
+    true, false = true + scipy.special.log_expit(prior), false + scipy.special.log_expit(-prior)
     either = np.logaddexp(true, false)
-    return either @ rows.count, np.exp(true - either)
+    return either @ rows.number, np.exp(true - either)
 
 
 def _odds(doublings: Floats, rates: Floats, deviation: float) -> Floats:

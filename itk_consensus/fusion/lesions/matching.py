@@ -6,6 +6,7 @@
    and two groups join only if at least half of the pairs between them match.
 3. Where one reader has two marks and others one around both, the majority says what it is: one
    object, which that reader split, or two, which the others joined. Equal numbers leave two.
+   Readers who part it differently have one voice together: what is two parts in one place.
 
 Ties go by size and then by place, never by the number of a reader or an object.
 """
@@ -29,6 +30,9 @@ LEAST_SHARED = 0.25
 
 #: Share of a mark from which another one covers it.
 COVERING = 0.5
+
+#: Intersection over union from which two readers part an object alike.
+ALIKE = 0.5
 
 #: A mark is small if its diameter, as of a ball, is at most so many distances at which surfaces
 #: are near.
@@ -208,6 +212,7 @@ def _settle_splits(
 
     readers = [{int(reader[mark]) for mark in members} for members in groups]
     settled = [list(members) for members in groups]
+    alike = _alike(objects, pairs) if around else set()
     gone: set[int] = set()
     for whole, part in sorted(around, key=lambda key: (-len(around[key]), place(key))):
         apart = readers[whole] & readers[part]
@@ -217,13 +222,26 @@ def _settle_splits(
         covered = {small for _, small in around[whole, part]}
         if not joining or 2 * len(covered) < len(groups[part]):
             continue
-        if len(joining) > len(apart):
+        parts = [mark for mark in groups[part] if int(reader[mark]) in apart]
+        if len(joining) > _voices(parts, alike):
             settled[whole] += settled[part]
             settled[part] = []
             gone.add(part)
         else:
             settled[part] += sorted(joining - set(settled[part]))
     return [members for members in settled if members]
+
+
+def _alike(objects: ReaderObjects, pairs: _Pairs) -> set[tuple[int, int]]:
+    """Pairs of marks that are nearly the same."""
+    total = objects.voxels[pairs.one] + objects.voxels[pairs.other] - pairs.shared
+    alike = pairs.shared >= ALIKE * total
+    return set(zip(pairs.one[alike].tolist(), pairs.other[alike].tolist(), strict=True))
+
+
+def _voices(marks: Sequence[int], alike: set[tuple[int, int]]) -> int:
+    """How many of some marks are like one of them, itself included."""
+    return max(sum(a == b or (min(a, b), max(a, b)) in alike for b in marks) for a in marks)
 
 
 def _covering(objects: ReaderObjects, pairs: _Pairs) -> NDArray[np.int64]:
@@ -233,7 +251,7 @@ def _covering(objects: ReaderObjects, pairs: _Pairs) -> NDArray[np.int64]:
     larger = np.where(voxels[:, 0] >= voxels[:, 1], 0, 1)
     rows = np.arange(len(both))
     covers = pairs.shared >= COVERING * voxels[rows, 1 - larger]
-    return np.stack([both[rows, larger], both[rows, 1 - larger]], axis=1)[covers]
+    return np.asarray(np.stack([both[rows, larger], both[rows, 1 - larger]], axis=1)[covers])
 
 
 def _groups(objects: ReaderObjects, pairs: _Pairs, groups: list[list[int]]) -> LesionGroups:
@@ -291,4 +309,6 @@ def _mean_overlap(
     finders = np.count_nonzero(voxels, axis=1)
     number = finders * (finders - 1) / 2
     total = np.bincount(own, dice, len(voxels))
-    return np.divide(total, number, out=np.full(len(voxels), np.nan), where=number > 0)
+    mean = np.full(len(voxels), np.nan)
+    np.divide(total, number, out=mean, where=number > 0)
+    return mean

@@ -9,7 +9,6 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats, Mask
 from itk_consensus.escaping import csv_text
@@ -113,7 +112,7 @@ def lesion_table(
     groups: LesionGroups,
     detection: Detection,
     threshold: float,
-    position: Callable[[NDArray[Any]], tuple[float, ...]],
+    position: Callable[[Any], tuple[float, ...]],
     voxel: tuple[float, str],
     looked: Mask | None = None,
 ) -> LesionTable:
