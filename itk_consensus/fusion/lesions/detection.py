@@ -2,11 +2,12 @@
 
 An object that is there is found by reader j with a probability d_j; one that is not there has an
 author, and each other reader marks the same with a probability e. A share p of all objects is
-there. Both d and p rise with size: what is small is overlooked and invented more often. The rates that readers share (their usual d, e, p and the rise) are not
-fitted: with one object in a case there is nothing to fit them to. They are averaged over a grid
-under priors that say what is usual, weighted by how well they foresee all objects. What tells a
-reader from the others, how much more it finds and how often it is the author, is estimated on top,
-held to the others by a prior.
+there. Both d and p rise with size: what is small is overlooked and invented more often.
+
+The rates that readers share (their usual d, e, p and the rise) are not fitted: with one object in a
+case there is nothing to fit them to. They are averaged over a grid under priors that say what is
+usual, weighted by how well they foresee all objects. What tells a reader from the others, how much
+more it finds and how often it is the author, is estimated on top, held to the others by a prior.
 
 So two of five are not enough where one object is all there is, and are where readers overlook
 about that many of the others too; and who marks many alone is not believed alone.

