@@ -5,6 +5,7 @@ from typing import Any, TypeVar, overload
 from numpy import float64
 from numpy.typing import ArrayLike, NDArray
 
+from itk_consensus.agreement.lesions import LesionAgreements as LesionAgreements
 from itk_consensus.agreement.result import AgreementResult as AgreementResult
 from itk_consensus.calibration.reliability import ScalingComparison as ScalingComparison
 from itk_consensus.calibration.reliability import ScalingReport as ScalingReport
@@ -27,6 +28,9 @@ from itk_consensus.filters.deep_inputs import RaterIds as RaterIds
 from itk_consensus.filters.held_out_rater import HeldOutCohort as HeldOutCohort
 from itk_consensus.fusion.coherence.curve import CoherenceCurve as CoherenceCurve
 from itk_consensus.fusion.coherence.curve import Resolution as Resolution
+from itk_consensus.fusion.lesions.objects import ObjectKind as ObjectKind
+from itk_consensus.fusion.lesions.table import LesionTable as LesionTable
+from itk_consensus.fusion.lesions.table import ReaderDetection as ReaderDetection
 from itk_consensus.fusion.staple.staple_result import StartSummary as StartSummary
 from itk_consensus.images.dicom.series import DicomSeries as DicomSeries
 from itk_consensus.images.files import PathLike as PathLike
@@ -969,6 +973,51 @@ class HybridFusionFilter(LabelFusionFilter):
         """Whether LabelForUndecidedPixels was set."""
     def GetBandVoxels(self) -> int:
         """Number of voxels in the band."""
+
+class InstanceConsensusFilter(LabelFusionFilter):
+    """Objects one by one: marks of different readers are matched, judged and drawn.
+
+    Readers of lesions, nodules or cells find, and then outline. So marks are matched first; then
+    a model of detection says from who marked what whether each object is there; and about its
+    outline only those are asked who found it. Input are masks, whose connected pieces are objects,
+    or instance maps, whose numbers mean nothing between readers. Output is an instance map with
+    the objects that most readers found first, or a mask. A probability is that of the object
+    being there times that of the voxel being inside, and above one half exactly where the map is.
+    """
+    def __init__(self, *, OutputMap: str = ..., outputMap: str = ..., output_map: str = ..., InputObjects: str = ..., inputObjects: str = ..., input_objects: str = ..., DetectionThreshold: float = ..., detectionThreshold: float = ..., detection_threshold: float = ..., MatchDistance: float | None = ..., matchDistance: float | None = ..., match_distance: float | None = ..., OutlineFilter: LabelFusionFilter | None = ..., outlineFilter: LabelFusionFilter | None = ..., outline_filter: LabelFusionFilter | None = ..., Cohort: Sequence[LesionTable] | None = ..., cohort: Sequence[LesionTable] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def SetOutputMap(self, value: str) -> None:
+        """Whether each object has a number of its own in the output, or all are label 1. Default: instances."""
+    def GetOutputMap(self) -> str:
+        """Whether each object has a number of its own in the output, or all are label 1."""
+    def SetInputObjects(self, value: str) -> None:
+        """What is one object of a reader: a connected piece of one label, or all that has one label, in however many pieces. Default: components."""
+    def GetInputObjects(self) -> str:
+        """What is one object of a reader: a connected piece of one label, or all that has one label, in however many pieces."""
+    def SetDetectionThreshold(self, value: float) -> None:
+        """Probability of being there from which an object is kept. Default: 0.5."""
+    def GetDetectionThreshold(self) -> float:
+        """Probability of being there from which an object is kept."""
+    def SetMatchDistance(self, value: float | None) -> None:
+        """Distance in mm up to which small marks that share no voxel are one object. Default: diagonal of a voxel."""
+    def GetMatchDistance(self) -> float | None:
+        """Distance in mm up to which small marks that share no voxel are one object."""
+    def SetOutlineFilter(self, value: LabelFusionFilter | None) -> None:
+        """Fuser that draws the outlines, from the masks of each object's finders. Default: CoherenceVoteFilter()."""
+    def GetOutlineFilter(self) -> LabelFusionFilter | None:
+        """Fuser that draws the outlines, from the masks of each object's finders."""
+    def SetCohort(self, value: Sequence[LesionTable] | None) -> None:
+        """Tables of other cases of the same readers, by match_lesions: how they find is estimated from all cases. Default: None."""
+    def GetCohort(self) -> Sequence[LesionTable] | None:
+        """Tables of other cases of the same readers, by match_lesions: how they find is estimated from all cases."""
+    def GetObjects(self) -> LesionTable:
+        """The objects: who marked each, its probability, position, volumes, and who split or joined it; with to_csv, to_json and to_frame."""
+    @overload
+    def GetDetection(self, rater: int) -> ReaderDetection: ...
+    @overload
+    def GetDetection(self) -> tuple[ReaderDetection, ...]:
+        """For each reader how many objects it marked, how many alone, its sensitivity and its false finds per case, with 95 % intervals."""
+    def GetMatchedImages(self) -> list[Any]:
+        """The readers' maps with the consensus's numbers of objects; None for a missing reader."""
 
 class IntensityRefinementFilter(LabelFusionFilter):
     """Refines a fuser's result by the image where raters disagree. Nothing is trained.
@@ -3647,6 +3696,130 @@ def hybrid_fusion_filter(images: Sequence[NDArray[Any] | None], *, interior_filt
 def hybrid_fusion_filter(images: Sequence[ImageT | None], *, interior_filter: LabelFusionFilter | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
 def hybrid_fusion_filter(*images: Any, interior_filter: LabelFusionFilter | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def InstanceConsensus(images: Sequence[NDArray[Any] | None], *, outputMap: str = 'instances', inputObjects: str = 'components', detectionThreshold: float = 0.5, matchDistance: float | None = None, outlineFilter: LabelFusionFilter | None = None, cohort: Sequence[LesionTable] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
+    """Objects one by one: marks of different readers are matched, judged and drawn.
+
+    Readers of lesions, nodules or cells find, and then outline. So marks are matched first; then
+    a model of detection says from who marked what whether each object is there; and about its
+    outline only those are asked who found it. Input are masks, whose connected pieces are objects,
+    or instance maps, whose numbers mean nothing between readers. Output is an instance map with
+    the objects that most readers found first, or a mask. A probability is that of the object
+    being there times that of the voxel being inside, and above one half exactly where the map is.
+
+    Function form of InstanceConsensusFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
+    outputMap : one of instances, mask; default instances
+        Whether each object has a number of its own in the output, or all are label 1.
+    inputObjects : one of components, labels; default components
+        What is one object of a reader: a connected piece of one label, or all that has one label,
+        in however many pieces.
+    detectionThreshold : a number >= 0 and <= 1; default 0.5
+        Probability of being there from which an object is kept.
+    matchDistance : a number >= 0 and <= 100000, or None; default diagonal of a voxel
+        Distance in mm up to which small marks that share no voxel are one object.
+    outlineFilter : a label fusion filter, or None; default CoherenceVoteFilter()
+        Fuser that draws the outlines, from the masks of each object's finders.
+    cohort : a list of tables that match_lesions made, or None; default None
+        Tables of other cases of the same readers, by match_lesions: how they find is estimated from
+        all cases.
+    maskImage : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missingLabel : an integer, or None; default None
+        The label that means 'not annotated here'.
+    raterMasks : a list with an image or None for each rater, or None; default None
+        One image per rater, non-zero where the rater annotated; None: everywhere.
+    coordinateTolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    directionTolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    numberOfThreads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
+    numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
+    keepMetaData : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry.
+    """
+@overload
+def InstanceConsensus(images: Sequence[ImageT | None], *, outputMap: str = 'instances', inputObjects: str = 'components', detectionThreshold: float = 0.5, matchDistance: float | None = None, outlineFilter: LabelFusionFilter | None = None, cohort: Sequence[LesionTable] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def InstanceConsensus(*images: Any, outputMap: str = 'instances', inputObjects: str = 'components', detectionThreshold: float = 0.5, matchDistance: float | None = None, outlineFilter: LabelFusionFilter | None = None, cohort: Sequence[LesionTable] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def instance_consensus_filter(images: Sequence[NDArray[Any] | None], *, output_map: str = 'instances', input_objects: str = 'components', detection_threshold: float = 0.5, match_distance: float | None = None, outline_filter: LabelFusionFilter | None = None, cohort: Sequence[LesionTable] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
+    """Objects one by one: marks of different readers are matched, judged and drawn.
+
+    Readers of lesions, nodules or cells find, and then outline. So marks are matched first; then
+    a model of detection says from who marked what whether each object is there; and about its
+    outline only those are asked who found it. Input are masks, whose connected pieces are objects,
+    or instance maps, whose numbers mean nothing between readers. Output is an instance map with
+    the objects that most readers found first, or a mask. A probability is that of the object
+    being there times that of the voxel being inside, and above one half exactly where the map is.
+
+    Function form of InstanceConsensusFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
+    output_map : one of instances, mask; default instances
+        Whether each object has a number of its own in the output, or all are label 1.
+    input_objects : one of components, labels; default components
+        What is one object of a reader: a connected piece of one label, or all that has one label,
+        in however many pieces.
+    detection_threshold : a number >= 0 and <= 1; default 0.5
+        Probability of being there from which an object is kept.
+    match_distance : a number >= 0 and <= 100000, or None; default diagonal of a voxel
+        Distance in mm up to which small marks that share no voxel are one object.
+    outline_filter : a label fusion filter, or None; default CoherenceVoteFilter()
+        Fuser that draws the outlines, from the masks of each object's finders.
+    cohort : a list of tables that match_lesions made, or None; default None
+        Tables of other cases of the same readers, by match_lesions: how they find is estimated from
+        all cases.
+    mask_image : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missing_label : an integer, or None; default None
+        The label that means 'not annotated here'.
+    rater_masks : a list with an image or None for each rater, or None; default None
+        One image per rater, non-zero where the rater annotated; None: everywhere.
+    coordinate_tolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    direction_tolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    number_of_threads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
+    number_of_work_units : an integer >= 0 and <= 4294967295; default 0
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
+    keep_meta_data : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry.
+    """
+@overload
+def instance_consensus_filter(images: Sequence[ImageT | None], *, output_map: str = 'instances', input_objects: str = 'components', detection_threshold: float = 0.5, match_distance: float | None = None, outline_filter: LabelFusionFilter | None = None, cohort: Sequence[LesionTable] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def instance_consensus_filter(*images: Any, output_map: str = 'instances', input_objects: str = 'components', detection_threshold: float = 0.5, match_distance: float | None = None, outline_filter: LabelFusionFilter | None = None, cohort: Sequence[LesionTable] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
 def Agreement(images: Any, reference: Any = None, names: Sequence[str] | None = None, **parameters: Any) -> AgreementResult:
     """How well raters agree; function form of AgreementFilter, whose parameters it takes.
 
@@ -3676,6 +3849,29 @@ def FuseStructures(structures: Mapping[str, Sequence[Any]], fuser: LabelFusionFi
     -------
     dict of name to image
         Fused masks, with the fuser's label for undecided voxels where it leaves any.
+    """
+def LesionAgreement(images: Any, reference: Any = None, names: Sequence[str] | None = None, *, inputObjects: ObjectKind = 'components', leastOverlap: float = 0.5, sizeLimits: Sequence[float] = (5.0, 10.0)) -> LesionAgreements:
+    """Detection F1, panoptic quality, and Dice and volumes of what both found, by size.
+
+    Parameters
+    ----------
+    images : list of images
+        Masks, or instance maps with any numbers, on one grid.
+    reference : image or LabelFusionFilter, optional
+        A consensus to compare each reader with, or a filter that makes one of `images`.
+    names : sequence of str, optional
+        What each reader is called.
+    inputObjects : "components" or "labels"
+        What is one object: a connected piece of one label, or all that has one label.
+    leastOverlap : float
+        Intersection over union from which two marks are one object.
+    sizeLimits : sequence of float
+        Diameters of balls in mm, between which objects are of one size.
+
+    Returns
+    -------
+    LesionAgreements
+        Has ``.rows``, ``.to_csv()``, ``.to_pandas()``: a row for each pair and class of size.
     """
 def band_structures(name: str, band: Any) -> list[Structure]:
     """What ConformalBandFilter marks, as structures: certainly inside, and ambiguous."""
@@ -3747,6 +3943,22 @@ def joint_label_fusion(target_image: Any, target_image_mask: Any, atlas_list: Se
         "segmentation", "intensity", "probabilityimages" and, the label of each of them,
         "segmentation_numbers"; with `max_lab_plus_one` also "segmentation_raw" and
         "background_prob". Without labels the fused intensities.
+    """
+def match_lesions(images: Any, **parameters: Any) -> LesionTable:
+    """Which marks of different readers are one object, and whether it is there.
+
+    Parameters
+    ----------
+    images : list of images
+        Masks, or instance maps with any numbers, on one grid, as InstanceConsensusFilter takes
+        them.
+    parameters
+        Of InstanceConsensusFilter.
+
+    Returns
+    -------
+    LesionTable
+        Has ``.lesions``, ``.rows()``, ``.to_csv()``, ``.to_json()``, ``.to_frame()``.
     """
 def match_structures(readers: Mapping[str, Sequence[Structure]], mapping: Mapping[str, str] | None = None) -> MatchedStructures:
     """Find out which structures of several readers are the same.
