@@ -193,3 +193,15 @@ def test_kidneys_and_their_masses_are_matched_as_their_annotators_named_them(sha
     for names, own in zip(named, filter_.GetMatchedImages(), strict=True):
         pairs |= set(zip(names[names > 0].tolist(), own[names > 0].tolist(), strict=True))
     assert len(pairs) == len(np.unique(named)) - 1 == len(filter_.GetObjects())
+
+
+def test_the_report_lists_objects_and_how_each_reader_finds(tmp_path):
+    case = LESION_SETTINGS["missed and false"](5)
+    filter_ = ic.InstanceConsensusFilter()
+    filter_.Execute(list(case.raters))
+    ic.report(filter_, tmp_path / "page.html", names=list("vwxyz"))
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert 'id="lesions"' in page
+    for lesion in filter_.GetObjects().lesions:
+        assert f"lesion {lesion.number}<" in page
+    assert "false finds per case" in page
