@@ -108,8 +108,8 @@ def page_text(
         ),
         section("Raters", *_raters(filter_, case), id_="raters"),
     ]
-    if isinstance(filter_, InstanceConsensusFilter) and len(objects := filter_.GetObjects()):
-        found = detection_table(filter_.GetDetection(), case.names)
+    if isinstance(filter_, InstanceConsensusFilter) and len(objects := filter_.Objects):
+        found = detection_table(filter_.Detection, case.names)
         parts.append(section("Lesions", object_table(objects, case.names), found, id_="lesions"))
     if case.agreement.labels:
         parts.append(section("Labels", label_table(case.agreement), id_="labels"))
