@@ -146,7 +146,8 @@ def detect(
         rates = _grid(_ranges(_normalised(likelihood)))
         deviations, authors = _readers(rows, rates, deviations, authors)
         likelihood, either = _log_likelihood(rows, rates, deviations, authors)
-        there = _normalised(likelihood) @ either
+        # Without the digits that depend on how many threads sum up.
+        there = np.round(_normalised(likelihood) @ either, 10)
     return Detection(there[row], cases, row, rows, rates, deviations, authors)
 
 
@@ -261,7 +262,7 @@ def _interval(values: Floats, log_weights: Floats) -> Interval:
     values, weights = values[order], weights[order] / weights.sum()
     share = np.cumsum(weights) - weights / 2
     low, high = np.interp([0.025, 0.975], share, values)
-    return Interval(float(weights @ values), float(low), float(high))
+    return _rounded(float(weights @ values), float(low), float(high))
 
 
 def _false_finds(invented: Floats, node: Floats, marks: Floats, cases: int) -> Interval:
@@ -274,4 +275,9 @@ def _false_finds(invented: Floats, node: Floats, marks: Floats, cases: int) -> I
     rates = np.linspace(0, (expected + 6 * np.sqrt(variance)).max(), 400)
     below = node @ scipy.special.gammainc(shape[:, None], rates / scale[:, None])
     low, high = np.interp([0.025, 0.975], below, rates)
-    return Interval(float(node @ mean) / cases, float(low) / cases, float(high) / cases)
+    return _rounded(float(node @ mean) / cases, float(low) / cases, float(high) / cases)
+
+
+def _rounded(*rates: float) -> Interval:
+    """Without the digits that depend on how many threads sum up."""
+    return Interval(*(round(rate, 8) for rate in rates))
