@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from itk_consensus.filters.fusion_case import FusionCase, RaterInputs
@@ -14,7 +15,11 @@ class FuserAtWorkMixin(RaterInputs):
     """A filter that has a part of its work done by fusers, who see images on its terms."""
 
     def _have_fused(
-        self, fuser: LabelFusionFilter, images: list[Any], beside: FusionCase | None = None
+        self,
+        fuser: LabelFusionFilter,
+        images: list[Any],
+        beside: FusionCase | None = None,
+        terms: Mapping[str, Any] | None = None,
     ) -> LabelFusionFilter:
         """Run a fuser for this filter, with its settings, and report progress to its commands.
 
@@ -24,6 +29,8 @@ class FuserAtWorkMixin(RaterInputs):
             Has the results afterwards, as after its own Execute.
         beside : FusionCase, optional
             A case that is at work on the same images.
+        terms : mapping, optional
+            Parameters that take the place of this filter's own.
 
         Returns
         -------
@@ -40,7 +47,7 @@ class FuserAtWorkMixin(RaterInputs):
 
         report(0.0)  # Abort may have come before
         commands = [(PROGRESS_EVENT, tell), (ITERATION_EVENT, tell)]
-        worker = fuser._lent(self._terms(), commands)
+        worker = fuser._lent(self._terms() | dict(terms or {}), commands)
         try:
             worker._execute(images, beside=beside)
         finally:

@@ -31,6 +31,7 @@ FUSER_MODULES = {
     "LogOpinionPoolFilter": "opinion_pool",
     "ProbabilityAverageFilter": "probability_average",
     "HybridFusionFilter": "hybrid",
+    "InstanceConsensusFilter": "instance_consensus",
 }
 
 #: Filters whose Execute takes, or needs, something else than a list of label images.

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 import itk_consensus
 from itk_consensus.diagnostics.findings import Diagnostics, Finding
 from itk_consensus.errors import InputError, ParameterError
+from itk_consensus.filters.instance_consensus import InstanceConsensusFilter
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import measurements_of, parameters_of
 from itk_consensus.filters.process_object import holds_image
@@ -29,6 +30,7 @@ from itk_consensus.images.grey_windows import as_window
 from itk_consensus.report.agreement_tables import heat_map, label_table, rater_table
 from itk_consensus.report.dispute_figures import Look, dispute_figures, legend, switch_style
 from itk_consensus.report.fusion_report import OF_EACH_RATER, parameter_text, to_plain
+from itk_consensus.report.lesion_tables import detection_table, object_table
 from itk_consensus.report.markup import Markup, data_table, document, section, tag
 from itk_consensus.report.reviewed_case import ReviewedCase
 from itk_consensus.report.text import counted, naming_raters
@@ -120,6 +122,9 @@ def page_text(
         ),
         section("Raters", *raters(filter_, case), id_="raters"),
     ]
+    if isinstance(filter_, InstanceConsensusFilter) and len(objects := filter_.Objects):
+        found = detection_table(filter_.Detection, case.names)
+        parts.append(section("Lesions", object_table(objects, case.names), found, id_="lesions"))
     if case.agreement.labels:
         parts.append(section("Labels", label_table(case), id_="labels"))
     parts.append(

@@ -12,6 +12,7 @@ from itk_consensus.simulation.contour_errors import contour_error_raters as cont
 from itk_consensus.simulation.deep_phantoms import Cohort as Cohort
 from itk_consensus.simulation.deep_phantoms import easy_cohort as easy_cohort
 from itk_consensus.simulation.deep_phantoms import hard_cohort as hard_cohort
+from itk_consensus.simulation.lesion_settings import LESION_SETTINGS as LESION_SETTINGS
 from itk_consensus.simulation.level_cohort import LEVEL_FAMILIES as LEVEL_FAMILIES
 from itk_consensus.simulation.level_cohort import LevelCase as LevelCase
 from itk_consensus.simulation.level_cohort import level_case as level_case

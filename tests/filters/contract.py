@@ -39,6 +39,7 @@ from itk_consensus.constraints import (
 )
 from itk_consensus.errors import NotExecutedError
 from itk_consensus.filters.hybrid import Fuser as FuserKind
+from itk_consensus.filters.instance_consensus import LesionTables
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.majority_vote import MajorityVoteFilter
 from itk_consensus.filters.parameters import (
@@ -261,6 +262,8 @@ def _good(kind: Kind[Any], default: Any, images: list[np.ndarray]) -> Any:
         return "something"
     if isinstance(kind, FuserKind):
         return MajorityVoteFilter(TieRule="lowest")
+    if isinstance(kind, LesionTables):
+        return (itk_consensus.match_lesions(images),)
     if isinstance(kind, (ImageLike, Modalities)):
         return np.ones_like(images[0])
     if isinstance(kind, (ImageList, ModalitiesList)):
@@ -302,6 +305,7 @@ _BAD: dict[type[Kind[Any]], list[Any]] = {
     Reals: ["12", 3.0, None, [np.nan], [np.inf], ["a"], [[0.5]], {0.5: 0.5}, [None]],
     Text: [3, None, ["a"]],
     FuserKind: ["vote", "", 3, None, MajorityVoteFilter],
+    LesionTables: [3, "table", [3], {}, [None]],
     Nothing: [0, "", False, []],
     LabelProbabilities: [3, "0:1", {1: 2.0}, {1: -0.5}, {"a": 0.5}, {0.5: 0.5}, {1: np.nan}],
     NamedReals: [3, "good_dice:0.8", None, {"no such name": 0.5}, {1: 0.5}, {"good_dice": -1.0}],

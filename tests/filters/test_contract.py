@@ -1029,6 +1029,7 @@ SINGLE_PRECISION = (
     "CoherenceVoteFilter",
     "ConsensusFilter",
     "HybridFusionFilter",  # of consensuses
+    "InstanceConsensusFilter",  # of a coherence vote
     "ShapeBasedAveragingFilter",
     "SpatialSTAPLEFilter",
 )

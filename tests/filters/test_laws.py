@@ -26,6 +26,8 @@ from itk_consensus.filters.registry import FUSERS
 FILTERS = (*FUSERS, JointLabelFusionFilter, LocallyWeightedVoteFilter, IntensityRefinementFilter)
 FEW = (0, 1, 6, 86)
 MANY = range(200)
+#: Among specks ties are many, and these go by place.
+TIES_BY_PLACE = ("InstanceConsensusFilter",)
 #: Fields in single precision, and iterations that end near where they lead, differ by less.
 ROUNDING = 1e-5
 
@@ -138,6 +140,8 @@ def test_the_names_of_labels_move_no_probability(fuser: Any, seeds: Any) -> None
 @on_stacks()
 def test_a_mirrored_stack_has_the_mirrored_answer(fuser: Any, seeds: Any) -> None:
     """Of any filter: no axis has a better end."""
+    if fuser.__name__ in TIES_BY_PLACE:
+        pytest.skip("which of two objects with equal overlap is meant goes by place")
     for stack, rng in stacks(fuser, seeds):
         labels, axis = np.unique(stack.raters), int(rng.integers(stack.image.ndim))
         mirrored = shares(fuser, stack.changed(lambda a, axis=axis: np.flip(a, axis)), labels)

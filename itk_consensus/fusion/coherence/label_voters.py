@@ -21,9 +21,9 @@ import scipy
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats, Mask
-from itk_consensus.fusion.coherence.detection import presence
 from itk_consensus.fusion.coherence.rater_masks import VOXELS_AT_ONCE, RaterMasks
 from itk_consensus.fusion.components import piece_sizes
+from itk_consensus.fusion.lesions.detection import detect
 from itk_consensus.neighbourhood.boxes import Box, grown, intersection, moved, relative_to, slabs
 from itk_consensus.votes.overlap import dice
 
@@ -179,7 +179,7 @@ def _partly_found(
     counted = pieces.large & ((finders == 1) | (finders == raters))
     counted[[piece for piece, same in alike.items() if same]] = True
     there = np.zeros(len(finders))
-    there[counted] = presence(finders[counted], raters)
+    there[counted] = detect(pieces.found[:, counted].T, pieces.sizes[counted]).there
     enough = np.count_nonzero(counted) >= LEAST_OBJECTS
     found = []
     for piece in (piece for piece, same in alike.items() if same):

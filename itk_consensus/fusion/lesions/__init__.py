@@ -1,0 +1,1 @@
+"""Lesions, cells, nodules: which marks are one object, whether it is there, who draws it."""

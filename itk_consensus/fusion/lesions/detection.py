@@ -1,0 +1,283 @@
+"""Is an object there, given who marked it and who did not?
+
+An object that is there is found by reader j with a probability d_j; one that is not there has an
+author, and each other reader marks the same with a probability e. A share p of all objects is
+there. Both d and p rise with size: what is small is overlooked and invented more often.
+
+The rates that readers share (their usual d, e, p and the rise) are not fitted: with one object in a
+case there is nothing to fit them to. They are averaged over a grid under priors that say what is
+usual, weighted by how well they foresee all objects. What tells a reader from the others, how much
+more it finds and how often it is the author, is estimated on top, held to the others by a prior.
+
+So two of five are not enough where one object is all there is, and are where readers overlook
+about that many of the others too; and who marks many alone is not believed alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from itk_consensus.array_types import Floats, Mask
+
+#: Beta priors: of finding what is there, of marking what another invented, and of being there.
+FINDING = (4.0, 2.0)
+JOINING = (1.0, 40.0)
+BEING_THERE = (3.0, 2.0)
+#: How much likelier, in log-odds, an object is found and is there for each doubling of its size.
+RISES = (0.0, 0.25, 0.5)
+#: Spread between readers, in log-odds of finding an object.
+READER_SPREAD = 0.5
+#: Invented objects that each reader is given beforehand.
+AUTHOR_COUNT = 1.0
+
+#: Values of d, e and p on the grid.
+GRID = (16, 6, 6)
+#: Values of one reader's deviation, in spreads.
+_DEVIATIONS = np.linspace(-3, 3, 13)
+#: Doublings from the median size at which sizes stop to matter, and steps of size.
+_LARGEST_STEP, _STEP = 3.0, 0.5
+#: Rounds, and the change of a deviation at which they end.
+_MOST_ROUNDS, _SMALLEST_CHANGE = 30, 1e-4
+#: Below this probability a part of the grid does not count.
+_LEAST_WEIGHT = 1e-4
+
+_PRIORS = (FINDING, JOINING, BEING_THERE)
+
+
+class Interval(NamedTuple):
+    """A rate, and where it lies with a probability of 95 %."""
+
+    mean: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.mean:.2f} ({self.low:.2f} to {self.high:.2f})"
+
+
+class _Rows(NamedTuple):
+    """Objects with the same finders and size."""
+
+    found: Mask  #: (R, J)
+    looked: Mask  #: (R, J)
+    doublings: Floats  #: (R,) of size, from the median
+    number: Floats  #: (R,) of objects
+
+
+@dataclass(frozen=True)
+class Detection:
+    """Which objects are there, and how well readers find them."""
+
+    there: Floats  #: (N,) probability that each object is there
+    cases: int
+    row: NDArray[np.intp]  #: (N,) of each object
+    _rows: _Rows
+    _rates: Floats  #: (4, nodes) what readers share
+    _deviations: Floats  #: (J,) in log-odds
+    _authors: Floats  #: (J,) share of invented objects
+
+    @cached_property
+    def sensitivity(self) -> tuple[Interval, ...]:
+        """Of each reader: the share found of objects of these sizes that are there."""
+        there = np.bincount(self.row, self.there, len(self._rows.number))
+        weight = there / there.sum() if there.sum() else self._rows.number / len(self.row)
+        readers = range(len(self._authors))
+        return tuple(self._sensitivity(reader, weight) for reader in readers)
+
+    def _sensitivity(self, reader: int, weight: Floats) -> Interval:
+        """Over the grid and this reader's deviation; those of others are as estimated."""
+        shares, weights = [], []
+        for step in _DEVIATIONS:
+            deviations = self._deviations.copy()
+            deviations[reader] = READER_SPREAD * step
+            likelihood, _ = _log_likelihood(self._rows, self._rates, deviations, self._authors)
+            odds = _odds(self._rows.doublings, self._rates, deviations[reader])
+            shares.append(scipy.special.expit(odds) @ weight)
+            weights.append(likelihood - step**2 / 2)
+        return _interval(np.concatenate(shares), np.concatenate(weights))
+
+    @cached_property
+    def false_finds(self) -> tuple[Interval, ...]:
+        """Of each reader: marks of what is not there, per case."""
+        rows = self._rows
+        likelihood, there = _log_likelihood(rows, self._rates, self._deviations, self._authors)
+        node = _normalised(likelihood)
+        return tuple(
+            _false_finds(1 - there, node, rows.number * rows.found[:, j], self.cases)
+            for j in range(len(self._authors))
+        )
+
+
+def detect(
+    found: Mask,
+    voxels: NDArray[np.integer[Any]] | Floats,
+    looked: Mask | None = None,
+    cases: int = 1,
+) -> Detection:
+    """Judge objects by who marked them.
+
+    Parameters
+    ----------
+    found : (N, J) ndarray of bool
+        Who marked each object; somebody did. Objects of many cases of the same readers make one
+        table.
+    voxels : (N,) ndarray
+        Size of each object, in any unit.
+    looked : (N, J) ndarray of bool, optional
+        Who annotated there; everybody, if it is not given.
+    cases : int
+        Of which the objects come.
+    """
+    looked = np.ones_like(found) if looked is None else looked | found
+    rows, row = _rows(found, looked, np.asarray(voxels, float))
+    readers = found.shape[1]
+    rates, deviations, authors = _grid(), np.zeros(readers), np.full(readers, 1 / readers)
+    there = np.zeros(0)
+    if len(row):
+        deviations, authors = _readers(rows, rates, deviations, authors)
+        likelihood, _ = _log_likelihood(rows, rates, deviations, authors)
+        # Where many objects leave few nodes, a grid between these tells more.
+        rates = _grid(_ranges(_normalised(likelihood)))
+        deviations, authors = _readers(rows, rates, deviations, authors)
+        likelihood, either = _log_likelihood(rows, rates, deviations, authors)
+        # Without the digits that depend on how many threads sum up.
+        there = np.round(_normalised(likelihood) @ either, 10)
+    return Detection(there[row], cases, row, rows, rates, deviations, authors)
+
+
+def _rows(found: Mask, looked: Mask, voxels: Floats) -> tuple[_Rows, NDArray[np.intp]]:
+    size = np.log2(np.maximum(voxels, 1e-300))
+    away = size - np.median(size) if len(size) else size
+    doublings = np.clip(np.rint(away / _STEP) * _STEP, -_LARGEST_STEP, _LARGEST_STEP)
+    keys = np.concatenate([found, looked, (doublings / _STEP)[:, None]], axis=1).astype(np.int8)
+    which, row, count = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
+    readers = found.shape[1]
+    rows = _Rows(
+        which[:, :readers] > 0,
+        which[:, readers:-1] > 0,
+        np.asarray(which[:, -1] * _STEP, np.float64),
+        count.astype(float),
+    )
+    return rows, row.reshape(-1)
+
+
+def _readers(
+    rows: _Rows, rates: Floats, deviations: Floats, authors: Floats
+) -> tuple[Floats, Floats]:
+    """Who finds more than others, and who invents: expectation maximisation."""
+    steps = READER_SPREAD * _DEVIATIONS
+    missed = rows.looked & ~rows.found
+    for _ in range(_MOST_ROUNDS):
+        likelihood, either = _log_likelihood(rows, rates, deviations, authors)
+        node = _normalised(likelihood)
+        there = (node @ either) * rows.number
+        # (D, R) by the grid's mean log-odds of finding what has a row's size.
+        odds = node @ _odds(rows.doublings, rates, 0.0) + steps[:, None]
+        fit = scipy.special.log_expit(odds) @ (there[:, None] * rows.found)
+        fit += scipy.special.log_expit(-odds) @ (there[:, None] * missed)
+        weights = np.exp(fit - fit.max(axis=0) - _DEVIATIONS[:, None] ** 2 / 2)
+        new = (steps @ weights) / weights.sum(axis=0)
+        author = np.where(rows.found, authors, 0.0)
+        author = author / author.sum(axis=1, keepdims=True)
+        made = AUTHOR_COUNT + (rows.number - there) @ author
+        authors = made / made.sum()
+        change = np.abs(new - deviations).max()
+        deviations = new
+        if change < _SMALLEST_CHANGE:
+            break
+    return deviations, authors
+
+
+def _log_likelihood(
+    rows: _Rows, rates: Floats, deviations: Floats, authors: Floats
+) -> tuple[Floats, Floats]:
+    """(nodes,) of all objects, and (nodes, R) that each row is there."""
+    _, joined, there, rise = rates
+    missed = rows.looked & ~rows.found
+    true = np.zeros((len(there), len(rows.number)))
+    nobody = np.zeros_like(true)
+    for reader, deviation in enumerate(deviations):
+        odds = _odds(rows.doublings, rates, deviation)
+        log_missed = scipy.special.log_expit(-odds)
+        nobody += log_missed * rows.looked[:, reader]
+        true += log_missed * missed[:, reader]
+        true += (log_missed + odds) * rows.found[:, reader]
+    true -= np.log(-np.expm1(nobody))
+    others = rows.found.sum(axis=1) - 1
+    author = (rows.found @ authors) / (rows.looked @ authors)
+    false = np.log(author) + np.outer(np.log(joined), others)
+    false += np.outer(np.log1p(-joined), missed.sum(axis=1))
+    prior = scipy.special.logit(there)[:, None] + np.outer(rise, rows.doublings)
+    true, false = true + scipy.special.log_expit(prior), false + scipy.special.log_expit(-prior)
+    either = np.logaddexp(true, false)
+    return either @ rows.number, np.exp(true - either)
+
+
+def _odds(doublings: Floats, rates: Floats, deviation: float) -> Floats:
+    """(nodes, R) log-odds that a reader finds an object that is there."""
+    found, _, _, rise = rates
+    return np.asarray(scipy.special.logit(found)[:, None] + deviation + np.outer(rise, doublings))
+
+
+def _normalised(log_weights: Floats) -> Floats:
+    weights = np.exp(log_weights - log_weights.max())
+    return np.asarray(weights / weights.sum())
+
+
+#: Of each prior, the part of its probability that a grid covers.
+Ranges = tuple[tuple[float, float], ...]
+
+
+@cache
+def _grid(ranges: Ranges = ((0.0, 1.0),) * 3) -> Floats:
+    """(4, nodes) d, e and p at the middles of equally likely parts of each Beta, and the rise."""
+    middles = [
+        scipy.special.betaincinv(*prior, low + (high - low) * (np.arange(number) + 0.5) / number)
+        for prior, number, (low, high) in zip(_PRIORS, GRID, ranges, strict=True)
+    ]
+    return np.stack(np.meshgrid(*middles, np.array(RISES), indexing="ij")).reshape(4, -1)
+
+
+def _ranges(node: Floats) -> Ranges:
+    """The parts of the whole grid in which nodes count for something."""
+    table = node.reshape(*GRID, -1)
+    ranges = []
+    for axis, number in enumerate(GRID):
+        others = tuple(other for other in range(table.ndim) if other != axis)
+        counts = np.flatnonzero(table.sum(axis=others) > _LEAST_WEIGHT)
+        ranges.append((float(counts[0]) / number, float(counts[-1] + 1) / number))
+    return tuple(ranges)
+
+
+def _interval(values: Floats, log_weights: Floats) -> Interval:
+    """Of a distribution given by values and their weights."""
+    weights = np.exp(log_weights - log_weights.max())
+    order = np.argsort(values)
+    values, weights = values[order], weights[order] / weights.sum()
+    share = np.cumsum(weights) - weights / 2
+    low, high = np.interp([0.025, 0.975], share, values)
+    return _rounded(float(weights @ values), float(low), float(high))
+
+
+def _false_finds(invented: Floats, node: Floats, marks: Floats, cases: int) -> Interval:
+    """The rate at which a reader invents: counts are unsure by node, and by chance within one."""
+    mean = invented @ marks
+    spread = (invented * (1 - invented)) @ marks
+    # A Gamma distribution with the mean and variance of the rate behind such a count, node by node.
+    expected, variance = mean + 0.5, mean + 0.5 + spread
+    shape, scale = expected**2 / variance, variance / expected
+    rates = np.linspace(0, (expected + 6 * np.sqrt(variance)).max(), 400)
+    below = node @ scipy.special.gammainc(shape[:, None], rates / scale[:, None])
+    low, high = np.interp([0.025, 0.975], below, rates)
+    return _rounded(float(node @ mean) / cases, float(low) / cases, float(high) / cases)
+
+
+def _rounded(*rates: float) -> Interval:
+    """Without the digits that depend on how many threads sum up."""
+    return Interval(*(round(rate, 8) for rate in rates))
