@@ -33,7 +33,7 @@ _IMAGE = "Image"
 
 @dataclass(frozen=True)
 class FusedFiles:
-    """A filter after Execute, and the files behind it."""
+    """A filter, and the files that it fuses."""
 
     filter_: LabelFusionFilter
     inputs: list[ImageFile]  #: The raters' files
@@ -110,6 +110,22 @@ def fuse_files(
     arguments: argparse.Namespace, console: Console, outputs: Sequence[Output]
 ) -> FusedFiles:
     """Read, check and fuse; `outputs` are refused before the work if they cannot be written."""
+    files = read_raters(arguments, console, outputs)
+    execute(files, arguments, console)
+    return files
+
+
+def execute(files: FusedFiles, arguments: argparse.Namespace, console: Console) -> None:
+    """Fuse what was read."""
+    console.follow(files.filter_, 0.5, 0.9)
+    with naming_options(files.filter_, arguments.method):
+        files.filter_.Execute([file.image for file in files.inputs])
+
+
+def read_raters(
+    arguments: argparse.Namespace, console: Console, outputs: Sequence[Output]
+) -> FusedFiles:
+    """Read and check what is to be fused, and what is to be written."""
     given = given_parameters(arguments, arguments.fuser)
     parameter_files = {name: value for name, value in given.items() if isinstance(value, Path)}
     filter_ = arguments.fuser(**{k: v for k, v in given.items() if k not in parameter_files})
@@ -132,9 +148,6 @@ def fuse_files(
     warn_of_ignored_labels(filter_, found, console)
     for name in parameter_files:
         setattr(filter_, name, others[name])
-    console.follow(filter_, 0.5, 0.9)
-    with naming_options(filter_, arguments.method):
-        filter_.Execute([file.image for file in inputs])
     return FusedFiles(filter_, inputs, described, parameter_files, others.get(_IMAGE))
 
 

@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.array_types import Mask
+from itk_consensus.neighbourhood.boxes import bounding_box
+
 #: Air is -1000 HU and no other modality has values like it.
 _BELOW_ALL_BUT_CT = -500
 
@@ -38,7 +41,7 @@ _BONE_ABOVE = 250
 _SURROUNDING_VOXELS = 5
 
 
-def windows_for(image: NDArray[Any], structure: NDArray[np.bool_]) -> list[GreyWindow]:
+def windows_for(image: NDArray[Any], structure: Mask | None = None) -> list[GreyWindow]:
     """Those of CT where values are Hounsfield's, and always what fits the values.
 
     The first is that in which readers would look at the structure.
@@ -59,13 +62,14 @@ def windows_for(image: NDArray[Any], structure: NDArray[np.bool_]) -> list[GreyW
     return sorted([*_CT, *fitted], key=lambda one: one.name != usual)
 
 
-def _usual_window(image: NDArray[Any], structure: NDArray[np.bool_]) -> str:
+def _usual_window(image: NDArray[Any], structure: Mask | None) -> str:
     """Name of the window of CT for a structure: a nodule is seen in the lung's."""
-    if not structure.any():
+    tight = None if structure is None else bounding_box(structure)
+    if structure is None or tight is None:
         return "soft tissue"
     box = tuple(
-        slice(max(int(at.min()) - _SURROUNDING_VOXELS, 0), int(at.max()) + _SURROUNDING_VOXELS + 1)
-        for at in structure.nonzero()
+        slice(max(side.start - _SURROUNDING_VOXELS, 0), side.stop + _SURROUNDING_VOXELS)
+        for side in tight
     )
     values, inside = image[box], structure[box]
     if not inside.all() and np.median(values[~inside]) < _LUNG_BELOW:
