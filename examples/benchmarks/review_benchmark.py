@@ -83,8 +83,6 @@ def without_a_browser(images: list[sitk.Image], folder: Path) -> dict[str, float
 
 def in_a_browser(files: list[Path], image: Path, folder: Path) -> dict[str, float]:
     """Seconds until the first view after the command, and of jumps, as Chromium sees them."""
-    from playwright.sync_api import sync_playwright
-
     words = ["review", *map(str, files), "--image", str(image), "-o", str(folder / "b.nii.gz")]
     start = time.perf_counter()
     said = folder / "said.txt"
@@ -94,6 +92,16 @@ def in_a_browser(files: list[Path], image: Path, folder: Path) -> dict[str, floa
             stdout=out,
             env={**os.environ, "PYTHONPATH": str(Path(ic.__file__).resolve().parents[1])},
         )
+    try:
+        return _timed(process, said, start)
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(60)
+
+
+def _timed(process: subprocess.Popen[bytes], said: Path, start: float) -> dict[str, float]:
+    from playwright.sync_api import sync_playwright
+
     while "http://" not in said.read_text():
         if process.poll() is not None:
             raise RuntimeError("the application ended")
@@ -110,6 +118,7 @@ def in_a_browser(files: list[Path], image: Path, folder: Path) -> dict[str, floa
         chromium = shutil.which("chromium") or shutil.which("chromium-browser")
         browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1400, "height": 900})
+        page.set_default_timeout(300_000)
         page.goto(address)
         _wait_for_pictures(page)
         lap("command to first view")
@@ -118,8 +127,6 @@ def in_a_browser(files: list[Path], image: Path, folder: Path) -> dict[str, floa
         lap("command to disputes")
         times |= _handled(page)
         browser.close()
-    process.send_signal(signal.SIGINT)
-    process.wait(60)
     return times
 
 
