@@ -170,8 +170,14 @@ class LabelFusionFilter(ProcessObject):
             describes the image, or all of it with KeepMetaData. A dask
             array, if inputs are dask arrays: lazy, made chunk by chunk, and exact.
         """
-    def GetDiagnostics(self) -> Diagnostics:
-        """Checks of the last Execute, each with its number; made on demand."""
+    def GetDiagnostics(self, full: bool = True) -> Diagnostics:
+        """Checks of the last Execute, each with its number; made on demand.
+
+        Parameters
+        ----------
+        full : bool
+            Whether to compare the result with Consensus, too, which takes as long as fusing by it.
+        """
     def GetDiceOptimalImage(self, label: int | None = None) -> Any:
         """The map of one label with the highest expected Dice under its probability.
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from itk_consensus.cli.case_list import Column, read_case_list
 from itk_consensus.cli.console import SOMETHING_FOUND, Console
-from itk_consensus.cli.fusing import add_fusion_options
+from itk_consensus.cli.fusing import add_full_option, add_fusion_options
 from itk_consensus.cli.options import add_file, given_parameters, is_file_name, process_count
 from itk_consensus.cli.outputs import add_overwrite_option
 from itk_consensus.errors import FileError
@@ -46,6 +46,7 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument(
         "--images", metavar="PATTERN", help='image of each case, such as "{case}/ct.nii.gz"'
     )
+    add_full_option(parser)
     parser.add_argument("--reports", action="store_true", help="write an HTML page for each case")
     parser.add_argument(
         "--jobs",
@@ -74,6 +75,7 @@ def _batch(arguments: argparse.Namespace, console: Console) -> int:
         arguments.reports,
         max(default_threads() // max(jobs, 1), 1),
         arguments.overwrite,
+        full=arguments.full,
     )
     is_list = os.path.isfile(arguments.cases)
     results = run_batch(

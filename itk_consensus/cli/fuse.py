@@ -11,6 +11,7 @@ from itk_consensus.cli.big_volumes import add_volume_options, fuse_in_blocks
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.fusing import (
     FusedFiles,
+    add_full_option,
     add_fusion_options,
     add_image_option,
     add_input_files,
@@ -68,6 +69,7 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
     )
     add_file(parser, "--json", help="the report as JSON")
     add_file(parser, "--report", metavar="PAGE", help="the report as an HTML page")
+    add_full_option(parser)
     add_structure_options(parser)
     add_volume_options(parser)
     add_image_option(parser, fuser)
@@ -144,8 +146,10 @@ def _write(
     fused: FusedFiles, probabilities: dict[int, Path], arguments: argparse.Namespace
 ) -> FusionReport:
     filter_ = fused.filter_
+    # What is written has everything.
+    full = arguments.full or arguments.json is not None or arguments.report is not None
     labels = ImageFile.of(arguments.output, filter_.GetLabelImage())
-    diagnostics = filter_.GetDiagnostics() if hasattr(filter_, "GetDiagnostics") else None
+    diagnostics = filter_.GetDiagnostics(full) if hasattr(filter_, "GetDiagnostics") else None
     report = FusionReport(
         filter_,
         fused.described,
@@ -155,6 +159,7 @@ def _write(
         arguments.json,
         diagnostics,
         arguments.report,
+        full,
     )
     write_image(labels.image, arguments.output)
     for label, path in probabilities.items():

@@ -83,6 +83,16 @@ def add_input_files(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_full_option(parser: argparse.ArgumentParser) -> None:
+    """Give a parser ``--full``."""
+    parser.add_argument(
+        "--full",
+        action="store_true",
+        help="also what takes longer than fusing: a comparison with Consensus, and how finely "
+        "raters agree about each of many labels",
+    )
+
+
 def add_image_option(parser: argparse.ArgumentParser, fuser: type[LabelFusionFilter]) -> None:
     """Give a parser ``--image``, unless the method has it already."""
     if any(parameter.name == _IMAGE for parameter in parameters_of(fuser)):

@@ -21,6 +21,10 @@ Severity = Literal["note", "caution", "do not use"] | None
 _GRADES: tuple[Severity, ...] = (None, "note", "caution", "do not use")
 
 
+#: A number that was not looked for, since that takes long.
+UNKNOWN = float("nan")
+
+
 @dataclass(frozen=True)
 class Finding:
     """What one rule saw."""
@@ -101,7 +105,7 @@ class Estimate:
     #: Gives the decision for other counts of the same patterns; None if the answer cannot depend on
     #: how much background there is.
     fuse_again: Callable[[DecisionPatterns], Labels] | None = None
-    #: Dice to what the raters share; None if the result is that.
+    #: Dice to what the raters share; None if the result is that, `UNKNOWN` if nobody looked.
     consensus_dice: float | None = None
     #: Settings of the same filter, in words, and the Dice to what the raters share of each.
     alternatives: Mapping[str, Callable[[], float]] = field(default_factory=dict)

@@ -87,6 +87,10 @@ def lone_components(raters: RaterMasks) -> tuple[int, int]:
     return sum(lone for lone, _ in counts), sum(number for _, number in counts)
 
 
+#: Of more labels the explanation does not say how finely raters agree: it would take longer than
+#: fusing them.
+MANY_LABELS = 10
+
 #: Components that the explanation names; all of them are listed elsewhere.
 NAMED_COMPONENTS = 3
 
@@ -94,7 +98,7 @@ NAMED_COMPONENTS = 3
 def explain(
     choice: str,
     found: SharedConsensus,
-    resolution: Mapping[int, Resolution],
+    resolution: Mapping[int, Resolution] | None,
     lone: tuple[int, int],
     changed: ListedComponents,
     labels: Sequence[int],
@@ -103,8 +107,8 @@ def explain(
 
     Parameters
     ----------
-    resolution : mapping of int to Resolution
-        By label.
+    resolution : mapping of int to Resolution, optional
+        By label; without it nothing is said of it.
     lone : (int, int)
         Components that one rater only marked, and all components.
     labels : sequence of int
@@ -119,7 +123,7 @@ def explain(
         *_copies(found),
         *_absent(found, labels),
         *_not_asked(found, labels),
-        *_agreement(resolution),
+        *(() if resolution is None else _agreement(resolution)),
         *_lone(lone),
         *_rescued(found, labels),
         *_bounds(found),

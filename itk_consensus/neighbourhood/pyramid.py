@@ -40,9 +40,6 @@ def band_power(volumes: Singles, scales: Floats, fades: Sequence[tuple[bool, boo
     (B,) ndarray
     """
     steps, done = np.ones(scales.shape[1]), np.zeros(scales.shape[1])
-    widest = scales.max(axis=1)
-    # No scale is larger than this, in points, before the grid is halved.
-    largest = COARSE_FROM * float((widest[1:] / widest[:-1]).max())
     powers, fine, padded = [], None, None
     for low, high in itertools.pairwise(scales):
         for axis in np.flatnonzero(low >= COARSE_FROM * steps).tolist():
@@ -50,7 +47,9 @@ def band_power(volumes: Singles, scales: Floats, fades: Sequence[tuple[bool, boo
             done[axis] += HALVING_VARIANCE * steps[axis] ** 2
             steps[axis] *= 2
         if padded is None:
-            reach = (TRUNCATE * np.minimum(largest, scales[-1] / steps) + 0.5).astype(int).tolist()
+            # As far as the last band goes that this grid is fine enough for.
+            fits = (scales[:-1] < COARSE_FROM * steps).all(axis=1)
+            reach = (TRUNCATE * scales[1:][fits][-1] / steps + 0.5).astype(int).tolist()
             room = [
                 (size * first, size * last)
                 for size, (first, last) in zip(reach, fades, strict=True)

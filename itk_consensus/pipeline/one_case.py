@@ -48,6 +48,7 @@ class Plan:
     threads: int = 1  #: Threads of one case
     overwrite: bool = False  #: Whether files that are not of an earlier run are replaced
     suffix: str = ".nii.gz"
+    full: bool = False  #: Whether results are compared with Consensus
 
     def absolute(self) -> Plan:
         """The same plan for a process that works in another folder."""
@@ -139,7 +140,7 @@ def _run(case: BatchCase, plan: Plan) -> CaseResult:
             raters, paths = _rater_files(case, filter_.votes.number_of_raters)
             outputs = {"label map": files.consensus}
             report(filter_, files.page, image, raters, files=paths, outputs=outputs)
-        result = replace(_row(case, filter_, files), notes=notes)
+        result = replace(_row(case, filter_, files, plan.full), notes=notes)
         finish(record, names, asdict(result))
     return result
 
@@ -152,6 +153,7 @@ def fingerprint(case: BatchCase, plan: Plan) -> dict[str, Any]:
         "method": plan.method,
         "parameters": {k: v for k, v in plan.parameters.items() if k not in images},
         "reports": plan.reports,
+        "full": plan.full,
         "raters": list(case.rater_names),
         "inputs": {
             "raters": [_hashes(path) for path in case.raters],
@@ -220,13 +222,13 @@ def _rater_files(case: BatchCase, raters: int) -> tuple[list[str], list[Path]]:
     raise FileError(f"{case.name}: some files hold several raters, others one")
 
 
-def _row(case: BatchCase, filter_: LabelFusionFilter, files: CaseFiles) -> CaseResult:
+def _row(case: BatchCase, filter_: LabelFusionFilter, files: CaseFiles, full: bool) -> CaseResult:
     votes = filter_.votes
     names, _ = _rater_files(case, votes.number_of_raters)
     spacing = filter_.fused.like.geometry.array_spacing
     agreement = study_agreement(votes, spacing, names, AgreementSettings(surfaces=False))
     pairs = mean_matrix(agreement)[np.triu_indices(len(names), 1)]
-    concerns = sorted(filter_.GetDiagnostics().concerns, key=lambda one: -one.grade)
+    concerns = sorted(filter_.GetDiagnostics(full).concerns, key=lambda one: -one.grade)
     return CaseResult(
         case.name,
         DONE,
