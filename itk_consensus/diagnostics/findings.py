@@ -98,7 +98,7 @@ class Estimate:
 
     patterns: DecisionPatterns
     decision: Labels  #: (P,) label index per pattern, or a code of `votes.ties`
-    posterior: Floats  #: (P, K)
+    posterior: Callable[[], Floats]  #: Gives (P, K), which may be many
     #: (J, K, K) confusion matrices [rater, observed, true], if the method estimates them.
     theta: Floats | None = None
     starts: StartSummary | None = None
@@ -121,10 +121,11 @@ class Estimate:
     def of(cls, fusion: Fusion, patterns: DecisionPatterns) -> Estimate:
         """A fusion of these patterns; where it has no probabilities by pattern, the vote's."""
         table = fusion.as_table(patterns)
-        posterior = table.probabilities
-        if posterior is None:
-            posterior = majority_vote(table.patterns).probabilities
-        return cls(table.patterns, table.decision, posterior)
+
+        def of_the_vote() -> Floats:
+            return majority_vote(table.patterns).probabilities
+
+        return cls(table.patterns, table.decision, table.probabilities or of_the_vote)
 
     @property
     def foreground(self) -> NDArray[np.bool_]:

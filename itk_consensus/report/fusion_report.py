@@ -146,9 +146,11 @@ class FusionReport:
     @property
     def _leaves_out(self) -> bool:
         """Whether there is more to know than the text says."""
+        if self.full:
+            return False
         findings = self.diagnostics.findings if self.diagnostics else ()
         unchecked = any(one.message.startswith("Not checked") for one in findings)
-        return not self.full and (unchecked or bool(self._left_out))
+        return unchecked or bool(self._left_out)
 
     @property
     def written(self) -> dict[str, Path]:
