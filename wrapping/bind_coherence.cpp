@@ -9,6 +9,7 @@
 #include "bindings.hpp"
 #include "coherence_gain.hpp"
 #include "contour_cut.hpp"
+#include "sampled_powers.hpp"
 
 namespace consensus {
 
@@ -125,6 +126,18 @@ void run_band_means(const Array& masks, const MaybeBits& present, const std::vec
                 [&](BandMeans& worker, const Box& box) { worker.compute(box, out); });
 }
 
+template <class Worker>
+std::pair<double, double> powers_of_tiles(const TileGrid& grid, std::size_t threads, const Worker& fresh,
+                                          const PowerOutputs& out) {
+  std::int64_t total = 0, common = 0;
+  for (const Worker& worker : for_each_tile(grid, {0, grid.count()}, threads, fresh,
+                                            [&](Worker& worker, const Box& points) { worker.compute(points, out); })) {
+    total += worker.base_power();
+    common += worker.base_shared();
+  }
+  return {static_cast<double>(total) / kFixedPoint, static_cast<double>(common) / kFixedPoint};
+}
+
 // Returns the coarsest level's power, and the part of it that raters share.
 std::pair<double, double> run_band_powers(const Array& masks, const MaybeBits& present,
                                           const std::vector<double>& weights, const std::vector<Weights>& scales,
@@ -140,14 +153,8 @@ std::pair<double, double> run_band_powers(const Array& masks, const MaybeBits& p
   const PowerOutputs out{power.mutable_data(), shared.mutable_data(), output_or_null(raters, said.voxels())};
   const MaskField field = said.field();
   nb::gil_scoped_release release;
-  std::int64_t total = 0, common = 0;
-  for (const BandPowers& worker :
-       for_each_tile(grid, {0, grid.count()}, threads, BandPowers(field, coarse),
-                     [&](BandPowers& worker, const Box& points) { worker.compute(points, out); })) {
-    total += worker.base_power();
-    common += worker.base_shared();
-  }
-  return {static_cast<double>(total) / kFixedPoint, static_cast<double>(common) / kFixedPoint};
+  return coarse.is_fine() || present ? powers_of_tiles(grid, threads, BandPowers(field, coarse), out)
+                                     : powers_of_tiles(grid, threads, SampledPowers(field, coarse), out);
 }
 
 KeptShares kept_shares(const CoarseGrid& grid, const std::vector<Floats>& gains, const Floats& detail) {

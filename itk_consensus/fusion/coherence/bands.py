@@ -26,14 +26,14 @@ LEAST_POWER = 1e-8
 
 #: In larger boxes windowed power is kept at every second voxel: it is smooth, and all the bands'
 #: power at every voxel would be most of the memory.
-VOXELS_OF_FULL_GRID = 1 << 20
+VOXELS_OF_FULL_GRID = 1 << 14
 
 #: Windows narrower than so many voxels are not smooth enough for that.
 LEAST_COARSE_WINDOW = 4.0
 
-#: What bringing power to every second voxel (1/4, 1/2, 1/4), and interpolating it, add to a
-#: window's variance along an axis, in voxels: 1/2, and 2/3 on average.
-COARSE_VARIANCE = 1 / 2 + 2 / 3
+#: What interpolating between every second voxel adds to a window's variance along an axis, on
+#: average, in voxels.
+COARSE_VARIANCE = 2 / 3
 
 
 @dataclass(frozen=True)
