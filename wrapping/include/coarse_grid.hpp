@@ -25,7 +25,6 @@ struct CoarseGrid {
     }
     return points;
   }
-  bool is_fine() const { return step == Extents{1, 1, 1, 1}; }
   std::size_t points() const { return whole_box(size()).voxels(); }
 
   // The voxels that points of the grid are made of.
