@@ -26,7 +26,6 @@ from itk_consensus.cli.outputs import (
     writing,
 )
 from itk_consensus.cli.per_structure import add_structure_options, fuse_per_structure
-from itk_consensus.cli.report import write_page
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.images.files import write_image, write_text
@@ -170,5 +169,7 @@ def _write(
     if arguments.json is not None:
         write_text(arguments.json, report.to_json())
     if arguments.report is not None:
+        from itk_consensus.cli.report import write_page
+
         write_page(fused, arguments.report, dict(report.written))
     return report
