@@ -6,6 +6,9 @@ from numpy import float64
 from numpy.typing import ArrayLike, NDArray
 
 from itk_consensus.agreement.lesions import LesionAgreements as LesionAgreements
+from itk_consensus.agreement.plural_truth import PluralTruth as PluralTruth
+from itk_consensus.agreement.rater_number import RaterNumberCurve as RaterNumberCurve
+from itk_consensus.agreement.reader_bias import ReaderBias as ReaderBias
 from itk_consensus.agreement.result import AgreementResult as AgreementResult
 from itk_consensus.calibration.reliability import ScalingComparison as ScalingComparison
 from itk_consensus.calibration.reliability import ScalingReport as ScalingReport
@@ -26,6 +29,7 @@ from itk_consensus.filters.consensus_explanation import ListedComponent as Liste
 from itk_consensus.filters.deep_inputs import RaterId as RaterId
 from itk_consensus.filters.deep_inputs import RaterIds as RaterIds
 from itk_consensus.filters.held_out_rater import HeldOutCohort as HeldOutCohort
+from itk_consensus.filters.sample_segmentations import SampleSegmentations as SampleSegmentations
 from itk_consensus.fusion.coherence.curve import CoherenceCurve as CoherenceCurve
 from itk_consensus.fusion.coherence.curve import Resolution as Resolution
 from itk_consensus.fusion.lesions.objects import ObjectKind as ObjectKind
@@ -37,6 +41,7 @@ from itk_consensus.images.files import PathLike as PathLike
 from itk_consensus.images.structures import MatchedStructures as MatchedStructures
 from itk_consensus.images.structures import Structure as Structure
 from itk_consensus.pipeline.ensembled import ConsensusEnsembled as ConsensusEnsembled
+from itk_consensus.report.notebook import Shown as Shown
 from itk_consensus.samples import SampleAtlases as SampleAtlases
 from itk_consensus.samples import SampleCase as SampleCase
 from itk_consensus.votes.uncertainty import UncertaintyKind as UncertaintyKind
@@ -138,7 +143,11 @@ class ProcessObject:
 
 class LabelFusionFilter(ProcessObject):
     """Base of the fusers: a list of label images in, one image of the same kind out."""
-    def __init__(self, *, MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def SetAgreementLimits(self, value: Mapping[str, float] | None) -> None:
+        """Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice; docs/howto/findings.md lists them. Default: None."""
+    def GetAgreementLimits(self) -> Mapping[str, float] | None:
+        """Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice; docs/howto/findings.md lists them."""
     def SetMaskImage(self, value: Image | None) -> None:
         """Voxels to fuse (non-zero); outside it the output is background with probability 0. Default: None."""
     def GetMaskImage(self) -> Image | None:
@@ -174,8 +183,17 @@ class LabelFusionFilter(ProcessObject):
             describes the image, or all of it with KeepMetaData. A dask
             array, if inputs are dask arrays: lazy, made chunk by chunk, and exact.
         """
-    def GetDiagnostics(self) -> Diagnostics:
-        """Checks of the last Execute, each with its number; made on demand."""
+    def GetDiagnostics(self, full: bool = True) -> Diagnostics:
+        """Checks of the last Execute, each with its number; made on demand.
+
+        Those about the fusion (``.fusion``) say whether the result can be believed, those about the
+        raters (``.raters``) how far these agree and who of them may have slipped.
+
+        Parameters
+        ----------
+        full : bool
+            Whether to compare the result with Consensus, too, which takes as long as fusing by it.
+        """
     def GetDiceOptimalImage(self, label: int | None = None) -> Any:
         """The map of one label with the highest expected Dice under its probability.
 
@@ -219,7 +237,7 @@ class ConsensusFilter(LabelFusionFilter):
 
     Other fusions of the same raters are made when GetCandidateImage asks for them.
     """
-    def __init__(self, *, MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def GetChoice(self) -> str:
         """The rule that made the label map."""
     def GetExplanation(self) -> str:
@@ -252,7 +270,7 @@ class CoherenceVoteFilter(LabelFusionFilter):
     the smallest voxel side; there is nothing to set. Probabilities are masks between 0 and 1.
     ``examples/benchmarks/consensus_evidence.py`` prints how it compares.
     """
-    def __init__(self, *, RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetRaterWeights(self, value: Sequence[float] | None) -> None:
         """Weight of each rater's vote. Default: equal."""
     def GetRaterWeights(self) -> Sequence[float] | None:
@@ -273,7 +291,7 @@ class STAPLEImageFilter(LabelFusionFilter):
     float64 foreground probability; GetLabelImage() the label map (probability >= 0.5). Inputs
     that are probabilities count as fractions of a vote, from one start.
     """
-    def __init__(self, *, Prior: float | Image | None = ..., prior: float | Image | None = ..., ConfidenceWeight: float = ..., confidenceWeight: float = ..., confidence_weight: float = ..., ForegroundValue: float = ..., foregroundValue: float = ..., foreground_value: float = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., Tolerance: float = ..., tolerance: float = ..., SensitivityPrior: Sequence[float] = ..., sensitivityPrior: Sequence[float] = ..., sensitivity_prior: Sequence[float] = ..., SpecificityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., Initialization: str = ..., initialization: str = ..., SmoothnessWeight: float | str = ..., smoothnessWeight: float | str = ..., smoothness_weight: float | str = ..., Variant: str = ..., variant: str = ..., ExcludeConsensusVoxels: bool = ..., excludeConsensusVoxels: bool = ..., exclude_consensus_voxels: bool = ..., EstimatePrior: bool = ..., estimatePrior: bool = ..., estimate_prior: bool = ..., Damping: float = ..., damping: float = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., InitializationRange: Sequence[float] = ..., initializationRange: Sequence[float] = ..., initialization_range: Sequence[float] = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, Prior: float | Image | None = ..., prior: float | Image | None = ..., ConfidenceWeight: float = ..., confidenceWeight: float = ..., confidence_weight: float = ..., ForegroundValue: float = ..., foregroundValue: float = ..., foreground_value: float = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., Tolerance: float = ..., tolerance: float = ..., SensitivityPrior: Sequence[float] = ..., sensitivityPrior: Sequence[float] = ..., sensitivity_prior: Sequence[float] = ..., SpecificityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., Initialization: str = ..., initialization: str = ..., SmoothnessWeight: float | str = ..., smoothnessWeight: float | str = ..., smoothness_weight: float | str = ..., Variant: str = ..., variant: str = ..., ExcludeConsensusVoxels: bool = ..., excludeConsensusVoxels: bool = ..., exclude_consensus_voxels: bool = ..., EstimatePrior: bool = ..., estimatePrior: bool = ..., estimate_prior: bool = ..., Damping: float = ..., damping: float = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., InitializationRange: Sequence[float] = ..., initializationRange: Sequence[float] = ..., initialization_range: Sequence[float] = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetPrior(self, value: float | Image | None) -> None:
         """Foreground prior: a number, or a probability image on the inputs' grid. Default: mean of the masks."""
     def GetPrior(self) -> float | Image | None:
@@ -379,7 +397,7 @@ class MultiLabelSTAPLEImageFilter(LabelFusionFilter):
     Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``, following ITK's main branch where the
     released wheels are at fault.
     """
-    def __init__(self, *, TerminationUpdateThreshold: float = ..., terminationUpdateThreshold: float = ..., termination_update_threshold: float = ..., MaximumNumberOfIterations: int = ..., maximumNumberOfIterations: int = ..., maximum_number_of_iterations: int = ..., PriorProbabilities: Mapping[int, float] | Sequence[float] = ..., priorProbabilities: Mapping[int, float] | Sequence[float] = ..., prior_probabilities: Mapping[int, float] | Sequence[float] = ..., PseudoCounts: Sequence[float] = ..., pseudoCounts: Sequence[float] = ..., pseudo_counts: Sequence[float] = ..., Initialization: str = ..., initialization: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., SmoothnessWeight: float | str = ..., smoothnessWeight: float | str = ..., smoothness_weight: float | str = ..., Variant: str = ..., variant: str = ..., ExcludeConsensusVoxels: bool = ..., excludeConsensusVoxels: bool = ..., exclude_consensus_voxels: bool = ..., EstimatePrior: bool = ..., estimatePrior: bool = ..., estimate_prior: bool = ..., Damping: float = ..., damping: float = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., InitializationRange: Sequence[float] = ..., initializationRange: Sequence[float] = ..., initialization_range: Sequence[float] = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, TerminationUpdateThreshold: float = ..., terminationUpdateThreshold: float = ..., termination_update_threshold: float = ..., MaximumNumberOfIterations: int = ..., maximumNumberOfIterations: int = ..., maximum_number_of_iterations: int = ..., PriorProbabilities: Mapping[int, float] | Sequence[float] = ..., priorProbabilities: Mapping[int, float] | Sequence[float] = ..., prior_probabilities: Mapping[int, float] | Sequence[float] = ..., PseudoCounts: Sequence[float] = ..., pseudoCounts: Sequence[float] = ..., pseudo_counts: Sequence[float] = ..., Initialization: str = ..., initialization: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., SmoothnessWeight: float | str = ..., smoothnessWeight: float | str = ..., smoothness_weight: float | str = ..., Variant: str = ..., variant: str = ..., ExcludeConsensusVoxels: bool = ..., excludeConsensusVoxels: bool = ..., exclude_consensus_voxels: bool = ..., EstimatePrior: bool = ..., estimatePrior: bool = ..., estimate_prior: bool = ..., Damping: float = ..., damping: float = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., InitializationRange: Sequence[float] = ..., initializationRange: Sequence[float] = ..., initialization_range: Sequence[float] = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetTerminationUpdateThreshold(self, value: float) -> None:
         """EM stops when no element of a confusion matrix changes by more than this; 0: until nothing changes, after 10,000 iterations at most. Default: 1e-05."""
     def GetTerminationUpdateThreshold(self) -> float:
@@ -480,7 +498,7 @@ class LabelVotingImageFilter(LabelFusionFilter):
 
     Drop-in for ``sitk.LabelVotingImageFilter``.
     """
-    def __init__(self, *, LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetLabelForUndecidedPixels(self, value: int) -> None:
         """Label of tied voxels; by default the largest label + 1. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
@@ -497,7 +515,7 @@ class MajorityVoteFilter(LabelFusionFilter):
     sides, before the decision: the strongest simple baseline known to us. Probabilities are shares
     of a vote: the plain vote is then their mean.
     """
-    def __init__(self, *, Threshold: float | None = ..., threshold: float | None = ..., TieRule: str = ..., tieRule: str = ..., tie_rule: str = ..., SmoothingSigma: float = ..., smoothingSigma: float = ..., smoothing_sigma: float = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, Threshold: float | None = ..., threshold: float | None = ..., TieRule: str = ..., tieRule: str = ..., tie_rule: str = ..., SmoothingSigma: float = ..., smoothingSigma: float = ..., smoothing_sigma: float = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetThreshold(self, value: float | None) -> None:
         """A label needs more than this share of the votes; None: more than any other label. Default: none."""
     def GetThreshold(self) -> float | None:
@@ -536,7 +554,7 @@ class CorrectedVoteFilter(LabelFusionFilter):
     erodes as much. ``examples/benchmarks/evidence_table.py`` prints both in every setting.
     Probabilities are shares of a vote.
     """
-    def __init__(self, *, RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., SmoothingSigma: float = ..., smoothingSigma: float = ..., smoothing_sigma: float = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., SmoothingSigma: float = ..., smoothingSigma: float = ..., smoothing_sigma: float = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetRaterWeights(self, value: Sequence[float] | None) -> None:
         """Weight of each rater's vote. Default: equal."""
     def GetRaterWeights(self) -> Sequence[float] | None:
@@ -561,7 +579,7 @@ class COLLATEFilter(LabelFusionFilter):
     matrix. What is easy is estimated; matrices then speak of hard voxels only, however much easy
     background there is. Where raters err a lot, unanimous voxels may be overruled.
     """
-    def __init__(self, *, ConsensusLevels: Sequence[float] = ..., consensusLevels: Sequence[float] = ..., consensus_levels: Sequence[float] = ..., ErrorRate: float = ..., errorRate: float = ..., error_rate: float = ..., PseudoCounts: Sequence[float] = ..., pseudoCounts: Sequence[float] = ..., pseudo_counts: Sequence[float] = ..., Prior: float | Mapping[int, float] | None = ..., prior: float | Mapping[int, float] | None = ..., Tolerance: float = ..., tolerance: float = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, ConsensusLevels: Sequence[float] = ..., consensusLevels: Sequence[float] = ..., consensus_levels: Sequence[float] = ..., ErrorRate: float = ..., errorRate: float = ..., error_rate: float = ..., PseudoCounts: Sequence[float] = ..., pseudoCounts: Sequence[float] = ..., pseudo_counts: Sequence[float] = ..., Prior: float | Mapping[int, float] | None = ..., prior: float | Mapping[int, float] | None = ..., Tolerance: float = ..., tolerance: float = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetConsensusLevels(self, value: Sequence[float]) -> None:
         """How easy a voxel of each level is: at 0 raters err by their confusion matrices, at 1 only by ErrorRate. (0) is STAPLE, (1) the vote with ties broken by the label prior. Default: (0.0, 1.0)."""
     def GetConsensusLevels(self) -> Sequence[float]:
@@ -616,7 +634,7 @@ class DirectInferenceFilter(LabelFusionFilter):
     NumberOfSamples is set, else its conditional posterior given the rest of the map; the label map
     is the map of highest evidence in both cases.
     """
-    def __init__(self, *, PseudoCounts: Sequence[float] = ..., pseudoCounts: Sequence[float] = ..., pseudo_counts: Sequence[float] = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., NumberOfSamples: int = ..., numberOfSamples: int = ..., number_of_samples: int = ..., BurnIn: int = ..., burnIn: int = ..., burn_in: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, PseudoCounts: Sequence[float] = ..., pseudoCounts: Sequence[float] = ..., pseudo_counts: Sequence[float] = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., NumberOfSamples: int = ..., numberOfSamples: int = ..., number_of_samples: int = ..., BurnIn: int = ..., burnIn: int = ..., burn_in: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetPseudoCounts(self, value: Sequence[float]) -> None:
         """Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it (shared by the other labels) in each column. Default: (4.0, 2.0)."""
     def GetPseudoCounts(self) -> Sequence[float]:
@@ -666,7 +684,7 @@ class SpatialSTAPLEFilter(LabelFusionFilter):
     Works on label images of any labels. Performance is estimated in a box of `WindowRadius` mm
     around each voxel. Voxels that all raters give to one label keep it.
     """
-    def __init__(self, *, WindowRadius: float = ..., windowRadius: float = ..., window_radius: float = ..., Kappa: float = ..., kappa: float = ..., RegularizationTarget: str = ..., regularizationTarget: str = ..., regularization_target: str = ..., DiagonalTarget: float = ..., diagonalTarget: float = ..., diagonal_target: float = ..., PseudoCounts: Sequence[float] = ..., pseudoCounts: Sequence[float] = ..., pseudo_counts: Sequence[float] = ..., PriorMode: str = ..., priorMode: str = ..., prior_mode: str = ..., Prior: float | Mapping[int, float] | None = ..., prior: float | Mapping[int, float] | None = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., Tolerance: float = ..., tolerance: float = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, WindowRadius: float = ..., windowRadius: float = ..., window_radius: float = ..., Kappa: float = ..., kappa: float = ..., RegularizationTarget: str = ..., regularizationTarget: str = ..., regularization_target: str = ..., DiagonalTarget: float = ..., diagonalTarget: float = ..., diagonal_target: float = ..., PseudoCounts: Sequence[float] = ..., pseudoCounts: Sequence[float] = ..., pseudo_counts: Sequence[float] = ..., PriorMode: str = ..., priorMode: str = ..., prior_mode: str = ..., Prior: float | Mapping[int, float] | None = ..., prior: float | Mapping[int, float] | None = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., Tolerance: float = ..., tolerance: float = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetWindowRadius(self, value: float) -> None:
         """Half width, in mm, of the box over which performance is pooled. Default: 20.0."""
     def GetWindowRadius(self) -> float:
@@ -735,7 +753,7 @@ class ShapeBasedAveragingFilter(LabelFusionFilter):
     farthest of the others. GetProbabilityImage reads mean distances as log odds, `ProbabilityScale`
     mm apart for a factor e; where all raters agree it is 1.
     """
-    def __init__(self, *, TrimFraction: float = ..., trimFraction: float = ..., trim_fraction: float = ..., TieRule: str = ..., tieRule: str = ..., tie_rule: str = ..., ProbabilityScale: float = ..., probabilityScale: float = ..., probability_scale: float = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, TrimFraction: float = ..., trimFraction: float = ..., trim_fraction: float = ..., TieRule: str = ..., tieRule: str = ..., tie_rule: str = ..., ProbabilityScale: float = ..., probabilityScale: float = ..., probability_scale: float = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetTrimFraction(self, value: float) -> None:
         """Share of the largest, and of the smallest, distances that is left out of the average. Default: 0.0."""
     def GetTrimFraction(self) -> float:
@@ -768,7 +786,7 @@ class FrechetConsensusFilter(LabelFusionFilter):
     more votes. Voxels with equal votes get one label. Where a rater is missing the vote of the
     others stands in. Probabilities are 1 for the label of the map, since it has no others.
     """
-    def __init__(self, *, Measure: str = ..., measure: str = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, Measure: str = ..., measure: str = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetMeasure(self, value: str) -> None:
         """The overlap to maximise. Default: dice."""
     def GetMeasure(self) -> str:
@@ -782,7 +800,7 @@ class SIMPLEFilter(LabelFusionFilter):
     Whole raters are weighed by their Dice overlap with the vote, and those far below the others
     or without any overlap are dropped (Langerak et al. 2010).
     """
-    def __init__(self, *, Deviations: float = ..., deviations: float = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., TieRule: str = ..., tieRule: str = ..., tie_rule: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, Deviations: float = ..., deviations: float = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., TieRule: str = ..., tieRule: str = ..., tie_rule: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetDeviations(self, value: float) -> None:
         """Standard deviations below the mean overlap at which a rater is dropped. Default: 2.0."""
     def GetDeviations(self) -> float:
@@ -818,7 +836,7 @@ class BoundarySIMPLEFilter(LabelFusionFilter):
     A rater's weight is the correlation of its labels with the consensus in a patch around the
     voxel and, if `Image` is given, of its contour with the image's edges.
     """
-    def __init__(self, *, Image: Image | None = ..., image: Image | None = ..., PatchRadius: float | None = ..., patchRadius: float | None = ..., patch_radius: float | None = ..., LocalWeight: float = ..., localWeight: float = ..., local_weight: float = ..., EdgeBoost: float = ..., edgeBoost: float = ..., edge_boost: float = ..., EdgeScale: float = ..., edgeScale: float = ..., edge_scale: float = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., Tolerance: float = ..., tolerance: float = ..., TieRule: str = ..., tieRule: str = ..., tie_rule: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, Image: Image | None = ..., image: Image | None = ..., PatchRadius: float | None = ..., patchRadius: float | None = ..., patch_radius: float | None = ..., LocalWeight: float = ..., localWeight: float = ..., local_weight: float = ..., EdgeBoost: float = ..., edgeBoost: float = ..., edge_boost: float = ..., EdgeScale: float = ..., edgeScale: float = ..., edge_scale: float = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., Tolerance: float = ..., tolerance: float = ..., TieRule: str = ..., tieRule: str = ..., tie_rule: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetImage(self, value: Image | None) -> None:
         """Intensity image whose edges raise the weight of raters who follow them. Default: None."""
     def GetImage(self) -> Image | None:
@@ -875,7 +893,7 @@ class LogOpinionPoolFilter(LabelFusionFilter):
     `ClassAxis` are class probabilities. No opinion is taken as firmer than `ErrorRate` allows. A
     prior that varies in space is one more probability image, with the weight T.
     """
-    def __init__(self, *, RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., Temperature: float | Sequence[float] = ..., temperature: float | Sequence[float] = ..., Prior: float | Mapping[int, float] | None = ..., prior: float | Mapping[int, float] | None = ..., ErrorRate: float = ..., errorRate: float = ..., error_rate: float = ..., TieRule: str = ..., tieRule: str = ..., tie_rule: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., Temperature: float | Sequence[float] = ..., temperature: float | Sequence[float] = ..., Prior: float | Mapping[int, float] | None = ..., prior: float | Mapping[int, float] | None = ..., ErrorRate: float = ..., errorRate: float = ..., error_rate: float = ..., TieRule: str = ..., tieRule: str = ..., tie_rule: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetRaterWeights(self, value: Sequence[float] | None) -> None:
         """Exponent of each rater's opinion. Default: equal, sum 1."""
     def GetRaterWeights(self) -> Sequence[float] | None:
@@ -917,7 +935,7 @@ class ProbabilityAverageFilter(LabelFusionFilter):
     are vector images or lists of one image per class, whose probabilities sum to 1; arrays with
     `ClassAxis`; scalar images of a floating type, which hold the foreground's probability.
     """
-    def __init__(self, *, TieRule: str = ..., tieRule: str = ..., tie_rule: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, TieRule: str = ..., tieRule: str = ..., tie_rule: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetTieRule(self, value: str) -> None:
         """What to do where labels are equally probable. Default: undecided."""
     def GetTieRule(self) -> str:
@@ -946,7 +964,7 @@ class HybridFusionFilter(LabelFusionFilter):
     afterwards. They see the same images, with the hybrid's mask, missing label, tolerances and
     threads if set.
     """
-    def __init__(self, *, InteriorFilter: LabelFusionFilter | None = ..., interiorFilter: LabelFusionFilter | None = ..., interior_filter: LabelFusionFilter | None = ..., BoundaryFilter: LabelFusionFilter | None = ..., boundaryFilter: LabelFusionFilter | None = ..., boundary_filter: LabelFusionFilter | None = ..., BandWidth: float | None = ..., bandWidth: float | None = ..., band_width: float | None = ..., BandContour: str = ..., bandContour: str = ..., band_contour: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, InteriorFilter: LabelFusionFilter | None = ..., interiorFilter: LabelFusionFilter | None = ..., interior_filter: LabelFusionFilter | None = ..., BoundaryFilter: LabelFusionFilter | None = ..., boundaryFilter: LabelFusionFilter | None = ..., boundary_filter: LabelFusionFilter | None = ..., BandWidth: float | None = ..., bandWidth: float | None = ..., band_width: float | None = ..., BandContour: str = ..., bandContour: str = ..., band_contour: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetInteriorFilter(self, value: LabelFusionFilter | None) -> None:
         """Fuser used away from the contour. Default: MajorityVoteFilter()."""
     def GetInteriorFilter(self) -> LabelFusionFilter | None:
@@ -984,7 +1002,7 @@ class InstanceConsensusFilter(LabelFusionFilter):
     the objects that most readers found first, or a mask. A probability is that of the object
     being there times that of the voxel being inside, and above one half exactly where the map is.
     """
-    def __init__(self, *, OutputMap: str = ..., outputMap: str = ..., output_map: str = ..., InputObjects: str = ..., inputObjects: str = ..., input_objects: str = ..., DetectionThreshold: float = ..., detectionThreshold: float = ..., detection_threshold: float = ..., MatchDistance: float | None = ..., matchDistance: float | None = ..., match_distance: float | None = ..., OutlineFilter: LabelFusionFilter | None = ..., outlineFilter: LabelFusionFilter | None = ..., outline_filter: LabelFusionFilter | None = ..., Cohort: Sequence[LesionTable] | None = ..., cohort: Sequence[LesionTable] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, OutputMap: str = ..., outputMap: str = ..., output_map: str = ..., InputObjects: str = ..., inputObjects: str = ..., input_objects: str = ..., DetectionThreshold: float = ..., detectionThreshold: float = ..., detection_threshold: float = ..., MatchDistance: float | None = ..., matchDistance: float | None = ..., match_distance: float | None = ..., OutlineFilter: LabelFusionFilter | None = ..., outlineFilter: LabelFusionFilter | None = ..., outline_filter: LabelFusionFilter | None = ..., Cohort: Sequence[LesionTable] | None = ..., cohort: Sequence[LesionTable] | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetOutputMap(self, value: str) -> None:
         """Whether each object has a number of its own in the output, or all are label 1. Default: instances."""
     def GetOutputMap(self) -> str:
@@ -1029,7 +1047,7 @@ class IntensityRefinementFilter(LabelFusionFilter):
 
     >>> refined = IntensityRefinementFilter(Image=ct).Execute(raters)
     """
-    def __init__(self, *, Image: Image | None = ..., image: Image | None = ..., Filter: LabelFusionFilter | None = ..., filter: LabelFusionFilter | None = ..., IntensitySigma: float | None = ..., intensitySigma: float | None = ..., intensity_sigma: float | None = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, Image: Image | None = ..., image: Image | None = ..., Filter: LabelFusionFilter | None = ..., filter: LabelFusionFilter | None = ..., IntensitySigma: float | None = ..., intensitySigma: float | None = ..., intensity_sigma: float | None = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetImage(self, value: Image | None) -> None:
         """The image the labels were drawn on. Default: None."""
     def GetImage(self) -> Image | None:
@@ -1061,7 +1079,7 @@ class LocallyWeightedVoteFilter(LabelFusionFilter):
     A weight is ``(1 + d / smallest)^-Power`` of the mean squared difference d of the patches: where
     images say nothing atlases count alike.
     """
-    def __init__(self, *, Power: float = ..., power: float = ..., Image: Image | Sequence[Image] | None = ..., image: Image | Sequence[Image] | None = ..., AtlasImages: Sequence[Image | Sequence[Image] | None] | None = ..., atlasImages: Sequence[Image | Sequence[Image] | None] | None = ..., atlas_images: Sequence[Image | Sequence[Image] | None] | None = ..., PatchRadius: float | Sequence[float] | None = ..., patchRadius: float | Sequence[float] | None = ..., patch_radius: float | Sequence[float] | None = ..., SearchRadius: float | Sequence[float] | None = ..., searchRadius: float | Sequence[float] | None = ..., search_radius: float | Sequence[float] | None = ..., NormalizePatches: bool = ..., normalizePatches: bool = ..., normalize_patches: bool = ..., ExclusionImages: Mapping[int, Image] | None = ..., exclusionImages: Mapping[int, Image] | None = ..., exclusion_images: Mapping[int, Image] | None = ..., FuseIntensities: bool = ..., fuseIntensities: bool = ..., fuse_intensities: bool = ..., RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, Power: float = ..., power: float = ..., Image: Image | Sequence[Image] | None = ..., image: Image | Sequence[Image] | None = ..., AtlasImages: Sequence[Image | Sequence[Image] | None] | None = ..., atlasImages: Sequence[Image | Sequence[Image] | None] | None = ..., atlas_images: Sequence[Image | Sequence[Image] | None] | None = ..., PatchRadius: float | Sequence[float] | None = ..., patchRadius: float | Sequence[float] | None = ..., patch_radius: float | Sequence[float] | None = ..., SearchRadius: float | Sequence[float] | None = ..., searchRadius: float | Sequence[float] | None = ..., search_radius: float | Sequence[float] | None = ..., NormalizePatches: bool = ..., normalizePatches: bool = ..., normalize_patches: bool = ..., ExclusionImages: Mapping[int, Image] | None = ..., exclusionImages: Mapping[int, Image] | None = ..., exclusion_images: Mapping[int, Image] | None = ..., FuseIntensities: bool = ..., fuseIntensities: bool = ..., fuse_intensities: bool = ..., RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetPower(self, value: float) -> None:
         """Exponent of the inverse mean squared difference. Default: 2.0."""
     def GetPower(self) -> float:
@@ -1113,7 +1131,7 @@ class JointLabelFusionFilter(LabelFusionFilter):
     ``w = (M + Alpha I)^-1 1 / 1^T (M + Alpha I)^-1 1``, of normalised patches, each atlas at the
     place of the search where it is nearest to the target.
     """
-    def __init__(self, *, Beta: float = ..., beta: float = ..., Alpha: float = ..., alpha: float = ..., ConstrainWeights: bool = ..., constrainWeights: bool = ..., constrain_weights: bool = ..., Image: Image | Sequence[Image] | None = ..., image: Image | Sequence[Image] | None = ..., AtlasImages: Sequence[Image | Sequence[Image] | None] | None = ..., atlasImages: Sequence[Image | Sequence[Image] | None] | None = ..., atlas_images: Sequence[Image | Sequence[Image] | None] | None = ..., PatchRadius: float | Sequence[float] | None = ..., patchRadius: float | Sequence[float] | None = ..., patch_radius: float | Sequence[float] | None = ..., SearchRadius: float | Sequence[float] | None = ..., searchRadius: float | Sequence[float] | None = ..., search_radius: float | Sequence[float] | None = ..., NormalizePatches: bool = ..., normalizePatches: bool = ..., normalize_patches: bool = ..., ExclusionImages: Mapping[int, Image] | None = ..., exclusionImages: Mapping[int, Image] | None = ..., exclusion_images: Mapping[int, Image] | None = ..., FuseIntensities: bool = ..., fuseIntensities: bool = ..., fuse_intensities: bool = ..., RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, Beta: float = ..., beta: float = ..., Alpha: float = ..., alpha: float = ..., ConstrainWeights: bool = ..., constrainWeights: bool = ..., constrain_weights: bool = ..., Image: Image | Sequence[Image] | None = ..., image: Image | Sequence[Image] | None = ..., AtlasImages: Sequence[Image | Sequence[Image] | None] | None = ..., atlasImages: Sequence[Image | Sequence[Image] | None] | None = ..., atlas_images: Sequence[Image | Sequence[Image] | None] | None = ..., PatchRadius: float | Sequence[float] | None = ..., patchRadius: float | Sequence[float] | None = ..., patch_radius: float | Sequence[float] | None = ..., SearchRadius: float | Sequence[float] | None = ..., searchRadius: float | Sequence[float] | None = ..., search_radius: float | Sequence[float] | None = ..., NormalizePatches: bool = ..., normalizePatches: bool = ..., normalize_patches: bool = ..., ExclusionImages: Mapping[int, Image] | None = ..., exclusionImages: Mapping[int, Image] | None = ..., exclusion_images: Mapping[int, Image] | None = ..., FuseIntensities: bool = ..., fuseIntensities: bool = ..., fuse_intensities: bool = ..., RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetBeta(self, value: float) -> None:
         """Exponent of the errors. Default: 2.0."""
     def GetBeta(self) -> float:
@@ -1211,11 +1229,7 @@ class ConformalBandFilter(ProcessObject):
     label k is possible; GetSetSizeImage() counts them. GetGuarantee() is the promise in one
     sentence. No statistic of the raters can see an error that all of them share.
     """
-    def __init__(self, *, Alpha: float = ..., alpha: float = ..., Tolerance: float = ..., tolerance: float = ..., Unit: str = ..., unit: str = ..., Risk: str = ..., risk: str = ..., Score: str = ..., score: str = ..., Normalization: str = ..., normalization: str = ..., Mondrian: bool = ..., mondrian: bool = ..., EmptyPolicy: str = ..., emptyPolicy: str = ..., empty_policy: str = ..., FusionMethod: str | None = ..., fusionMethod: str | None = ..., fusion_method: str | None = ..., WithoutPromise: bool = ..., withoutPromise: bool = ..., without_promise: bool = ..., RegionMargin: float = ..., regionMargin: float = ..., region_margin: float = ..., ProbabilityIsVoteFraction: bool = ..., probabilityIsVoteFraction: bool = ..., probability_is_vote_fraction: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
-    def SetAlpha(self, value: float) -> None:
-        """Probability that a case is not covered or, for Risk fnr, the expected share missed. Default: 0.1."""
-    def GetAlpha(self) -> float:
-        """Probability that a case is not covered or, for Risk fnr, the expected share missed."""
+    def __init__(self, *, Tolerance: float = ..., tolerance: float = ..., Unit: str = ..., unit: str = ..., Risk: str = ..., risk: str = ..., Score: str = ..., score: str = ..., Normalization: str = ..., normalization: str = ..., Mondrian: bool = ..., mondrian: bool = ..., EmptyPolicy: str = ..., emptyPolicy: str = ..., empty_policy: str = ..., RegionMargin: float = ..., regionMargin: float = ..., region_margin: float = ..., ProbabilityIsVoteFraction: bool = ..., probabilityIsVoteFraction: bool = ..., probability_is_vote_fraction: bool = ..., Alpha: float = ..., alpha: float = ..., WithoutPromise: bool = ..., withoutPromise: bool = ..., without_promise: bool = ..., FusionMethod: str | None = ..., fusionMethod: str | None = ..., fusion_method: str | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetTolerance(self, value: float) -> None:
         """Share of the foreground a covered case may miss; a quarter of it for the background. Default: 0.05."""
     def GetTolerance(self) -> float:
@@ -1244,14 +1258,6 @@ class ConformalBandFilter(ProcessObject):
         """What to do with voxels to which no label fits. Default: ambiguous."""
     def GetEmptyPolicy(self) -> str:
         """What to do with voxels to which no label fits."""
-    def SetFusionMethod(self, value: str | None) -> None:
-        """The method that made the probabilities; a record of another method is refused. Default: not said."""
-    def GetFusionMethod(self) -> str | None:
-        """The method that made the probabilities; a record of another method is refused."""
-    def SetWithoutPromise(self, value: bool) -> None:
-        """Whether to accept probabilities of another kind or FusionMethod than the calibration's, without any guarantee. Default: False."""
-    def GetWithoutPromise(self) -> bool:
-        """Whether to accept probabilities of another kind or FusionMethod than the calibration's, without any guarantee."""
     def SetRegionMargin(self, value: float) -> None:
         """Width in mm of the region around the structure that is evaluated. Default: 10.0."""
     def GetRegionMargin(self) -> float:
@@ -1260,14 +1266,26 @@ class ConformalBandFilter(ProcessObject):
         """Whether the probabilities are vote fractions. Default: False."""
     def GetProbabilityIsVoteFraction(self) -> bool:
         """Whether the probabilities are vote fractions."""
+    def SetAlpha(self, value: float) -> None:
+        """Probability that a case is not covered or, where the mean share missed is bounded, that share. Default: 0.1."""
+    def GetAlpha(self) -> float:
+        """Probability that a case is not covered or, where the mean share missed is bounded, that share."""
+    def SetWithoutPromise(self, value: bool) -> None:
+        """Whether to accept probabilities of another kind or FusionMethod than the calibration's, without any guarantee. Default: False."""
+    def GetWithoutPromise(self) -> bool:
+        """Whether to accept probabilities of another kind or FusionMethod than the calibration's, without any guarantee."""
+    def SetFusionMethod(self, value: str | None) -> None:
+        """The method that made the probabilities; a record of another method is refused. Default: not said."""
+    def GetFusionMethod(self) -> str | None:
+        """The method that made the probabilities; a record of another method is refused."""
     def GetSpread(self) -> float:
         """Distance between the raters' contours of the foreground, in mm; NaN if not needed."""
+    def GetEmptyFraction(self) -> float:
+        """Share of voxels to which no label fits, whatever EmptyPolicy does with them."""
     def GetAmbiguousVolume(self) -> float:
         """Volume in mm³ (area in mm², in 2D) with more than one possible label."""
     def GetBandThickness(self) -> float:
         """Ambiguous volume per area of the consensus contour, in mm."""
-    def GetEmptyFraction(self) -> float:
-        """Share of voxels to which no label fits, whatever EmptyPolicy does with them."""
     def Calibrate(self, probabilities: Iterable[Any], references: Iterable[Any], raters: Iterable[Any] | None = None, case_ids: Sequence[str] | None = None, provenance: Mapping[str, Any] | None = None) -> None:
         """Find the threshold from cases whose reference is known.
 
@@ -1310,6 +1328,149 @@ class ConformalBandFilter(ProcessObject):
         """The calibration: of the last Calibrate, or loaded."""
     def GetSetSizeImage(self) -> Any:
         """How many labels each voxel may have, as uint16, after the last Execute."""
+    @classmethod
+    def Load(self, path: PathLike) -> Any:
+        """Take the calibration and options of a saved record; the class makes a new filter."""
+    def Save(self, path: PathLike) -> None:
+        """Write the calibration as JSON, replacing the file in one step."""
+
+class ConformalMarginFilter(ProcessObject):
+    """A margin in mm around a consensus, with a guarantee for the next case.
+
+    Calibrate on cases with a reference: the truth, or a rater who was held out of the consensus.
+    The margin is the smallest with which the widened consensus covers the reference (or lies
+    within it, made smaller) in so many of them that the next case is covered with probability
+    1 - Alpha. Execute marks 0 outside, 1 inside and 2 margin; given a list of probability images,
+    one per label, each label has a margin of its own and bit k is set where label k is possible.
+    GetRecord().tau are the margins. Given raters, the record also says how wide a
+    ConformalBandFilter would be, which follows each case's raters, with the same promise.
+    """
+    def __init__(self, *, Direction: str = ..., direction: str = ..., CoveredShare: float = ..., coveredShare: float = ..., covered_share: float = ..., CraniocaudalRatio: float = ..., craniocaudalRatio: float = ..., craniocaudal_ratio: float = ..., Alpha: float = ..., alpha: float = ..., WithoutPromise: bool = ..., withoutPromise: bool = ..., without_promise: bool = ..., FusionMethod: str | None = ..., fusionMethod: str | None = ..., fusion_method: str | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def SetDirection(self, value: str) -> None:
+        """Whether the consensus is widened to cover the reference, made smaller to lie within it, or both with one margin. Default: outward."""
+    def GetDirection(self) -> str:
+        """Whether the consensus is widened to cover the reference, made smaller to lie within it, or both with one margin."""
+    def SetCoveredShare(self, value: float) -> None:
+        """Share of the reference's volume that a covered case has within the margin; inward, the share of the consensus that is not certain and wrong. Default: 1.0."""
+    def GetCoveredShare(self) -> float:
+        """Share of the reference's volume that a covered case has within the margin; inward, the share of the consensus that is not certain and wrong."""
+    def SetCraniocaudalRatio(self, value: float) -> None:
+        """The margin along the patient (physical z), in margins across; 1: isotropic. Default: 1.0."""
+    def GetCraniocaudalRatio(self) -> float:
+        """The margin along the patient (physical z), in margins across; 1: isotropic."""
+    def SetAlpha(self, value: float) -> None:
+        """Probability that a case is not covered or, where the mean share missed is bounded, that share. Default: 0.1."""
+    def GetAlpha(self) -> float:
+        """Probability that a case is not covered or, where the mean share missed is bounded, that share."""
+    def SetWithoutPromise(self, value: bool) -> None:
+        """Whether to accept probabilities of another kind or FusionMethod than the calibration's, without any guarantee. Default: False."""
+    def GetWithoutPromise(self) -> bool:
+        """Whether to accept probabilities of another kind or FusionMethod than the calibration's, without any guarantee."""
+    def SetFusionMethod(self, value: str | None) -> None:
+        """The method that made the probabilities; a record of another method is refused. Default: not said."""
+    def GetFusionMethod(self) -> str | None:
+        """The method that made the probabilities; a record of another method is refused."""
+    def GetAmbiguousVolume(self) -> float:
+        """Volume in mm³ (area in mm², in 2D) with more than one possible label."""
+    def GetBandThickness(self) -> float:
+        """Ambiguous volume per area of the consensus contour, in mm."""
+    def Calibrate(self, probabilities: Iterable[Any], references: Iterable[Any], raters: Iterable[Any] | None = None, case_ids: Sequence[str] | None = None, provenance: Mapping[str, Any] | None = None) -> None:
+        """Find the margin from cases whose reference is known.
+
+        Parameters
+        ----------
+        probabilities : iterable of images, or of lists with one image per label
+            The consensus is where they are at least one half, or largest. It may be empty: no
+            margin then covers a reference that is not.
+        references : iterable of label images
+            Any value but 0 is foreground if there are two labels.
+        raters : iterable of lists of label images, optional
+            The raters behind each consensus, to compare the margin with a band.
+        case_ids : sequence of str, optional
+            Kept as hashes only.
+        provenance : mapping, optional
+            As of ConformalBandFilter.
+        """
+    def Execute(self, probability: Any, raters: Sequence[Any] | None = None) -> Any:
+        """Mark what is inside, what is margin and what is outside.
+
+        Parameters
+        ----------
+        probability : image, or list of images with one per label
+        raters : list of label images, optional
+            The raters behind this consensus: as many as in Calibrate, or the record is refused.
+
+        Returns
+        -------
+        image
+            As of ConformalBandFilter: 0 outside, 1 inside, 2 margin; for a list bit k set where
+            label k is possible.
+        """
+    @classmethod
+    def FromRecord(cls, record: Any) -> Any:
+        """Make a filter with a calibration and the options it was made with."""
+    def GetGuarantee(self) -> str:
+        """What the calibration promises for the last Execute, or the next, in one sentence."""
+    def GetRecord(self) -> Any:
+        """The calibration: of the last Calibrate, or loaded."""
+    def GetSetSizeImage(self) -> Any:
+        """How many labels each voxel may have, as uint16, after the last Execute."""
+    @classmethod
+    def Load(self, path: PathLike) -> Any:
+        """Take the calibration and options of a saved record; the class makes a new filter."""
+    def Save(self, path: PathLike) -> None:
+        """Write the calibration as JSON, replacing the file in one step."""
+
+class CutCalibrationFilter(ProcessObject):
+    """Learns where to cut probabilities, from ten cases or more, and makes label maps of others.
+
+    Networks that under-segment, and readers who all draw too tight, are cut better below one
+    half. The cut is learned label by label; its gain is measured on cases left out of the
+    learning, one by one, and where its interval holds 0 the cut stays at one half. A label's mask
+    is where its probability reaches its cut; of several labels the most probable one is taken,
+    each label's probability divided by the odds of its cut. GetMeaning() says what was found.
+    """
+    def __init__(self, *, Measure: str = ..., measure: str = ..., FusionMethod: str | None = ..., fusionMethod: str | None = ..., fusion_method: str | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def SetMeasure(self, value: str) -> None:
+        """What a cut is to raise: the Dice, or the ratio of the smaller to the larger volume. Default: dice."""
+    def GetMeasure(self) -> str:
+        """What a cut is to raise: the Dice, or the ratio of the smaller to the larger volume."""
+    def SetFusionMethod(self, value: str | None) -> None:
+        """The method that made the probabilities; a record of another method is refused. Default: not said."""
+    def GetFusionMethod(self) -> str | None:
+        """The method that made the probabilities; a record of another method is refused."""
+    def Calibrate(self, probabilities: Iterable[Any], references: Iterable[Any], raters: Iterable[Any] | None = None) -> None:
+        """Learn from cases whose reference is known.
+
+        Parameters
+        ----------
+        probabilities : iterable of images, or of lists with one image per label
+            Of any fuser: shares of a vote, means of networks.
+        references : iterable of label images
+            Any value but 0 is foreground if there are two labels.
+        raters : iterable of lists of label images, optional
+            The raters behind each; their number is kept, and other numbers are refused.
+        """
+    def Execute(self, probability: Any, raters: Sequence[Any] | None = None) -> Any:
+        """Cut a probability image, or a list with one image per label.
+
+        Parameters
+        ----------
+        raters : list of label images, optional
+            The raters behind it: as many as in Calibrate, or the record is refused.
+
+        Returns
+        -------
+        image
+            The label map: uint8, above 256 labels uint16.
+        """
+    @classmethod
+    def FromRecord(cls, record: Any) -> Any:
+        """Make a filter with a calibration and the options it was made with."""
+    def GetMeaning(self) -> str:
+        """What was learned, in a sentence."""
+    def GetRecord(self) -> Any:
+        """The calibration: of the last Calibrate, or loaded."""
     @classmethod
     def Load(self, path: PathLike) -> Any:
         """Take the calibration and options of a saved record; the class makes a new filter."""
@@ -1714,8 +1875,52 @@ class AgreementFilter(ProcessObject):
     def GetResult(self) -> AgreementResult:
         """What the last Execute returned."""
 
+class ReaderBiasFilter(ProcessObject):
+    """How far outside a consensus each rater draws, in mm, over the whole surface and by direction.
+
+    Directions are the patient's: a part of the surface is cranial if it faces the head, to 37
+    degrees. A rater's own vote is part of a consensus of all, which makes the bias a little
+    smaller than it is; compare with a truth, or a consensus of the others, to see all of it.
+    """
+    def __init__(self, *, Label: int | None = ..., label: int | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def SetLabel(self, value: int | None) -> None:
+        """Which label; by default the largest one that occurs, the foreground of masks. Default: the largest."""
+    def GetLabel(self) -> int | None:
+        """Which label; by default the largest one that occurs, the foreground of masks."""
+    def SetMaskImage(self, value: Image | None) -> None:
+        """Voxels to fuse (non-zero); outside it the output is background with probability 0. Default: None."""
+    def GetMaskImage(self) -> Image | None:
+        """Voxels to fuse (non-zero); outside it the output is background with probability 0."""
+    def SetMissingLabel(self, value: int | None) -> None:
+        """The label that means 'not annotated here'. Default: None."""
+    def GetMissingLabel(self) -> int | None:
+        """The label that means 'not annotated here'."""
+    def SetRaterMasks(self, value: Sequence[Image | None] | None) -> None:
+        """One image per rater, non-zero where the rater annotated; None: everywhere. Default: None."""
+    def GetRaterMasks(self) -> Sequence[Image | None] | None:
+        """One image per rater, non-zero where the rater annotated; None: everywhere."""
+    def Execute(self, images: Any, reference: Any = None, names: Sequence[str] | None = None) -> ReaderBias:
+        """Compare contours.
+
+        Parameters
+        ----------
+        images : list of images
+            The raters, on one grid.
+        reference : image or LabelFusionFilter, optional
+            The consensus, or a filter that makes it; ConsensusFilter by default.
+        names : sequence of str, optional
+            What each rater is called.
+
+        Returns
+        -------
+        ReaderBias
+            Has ``.table()``, ``.to_csv()`` and ``.sentences()``.
+        """
+    def GetBiasImage(self, rater: int) -> Any:
+        """How far outside the consensus a rater draws, in mm, on the outer of both surfaces."""
+
 @overload
-def Consensus(images: Sequence[NDArray[Any] | None], *, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
+def Consensus(images: Sequence[NDArray[Any] | None], *, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """The recommended fuser: keeps what raters share, by explicit rules, and explains the result.
 
     The rules; ``examples/benchmarks/consensus_evidence.py`` prints the table behind them:
@@ -1740,6 +1945,9 @@ def Consensus(images: Sequence[NDArray[Any] | None], *, maskImage: Image | None 
         On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
         missing rater, a masked voxel a missing vote; a vector image holds one rater per
         component.
+    agreementLimits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -1766,11 +1974,11 @@ def Consensus(images: Sequence[NDArray[Any] | None], *, maskImage: Image | None 
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def Consensus(images: Sequence[ImageT | None], *, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+def Consensus(images: Sequence[ImageT | None], *, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def Consensus(*images: Any, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+def Consensus(*images: Any, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def consensus_filter(images: Sequence[NDArray[Any] | None], *, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
+def consensus_filter(images: Sequence[NDArray[Any] | None], *, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """The recommended fuser: keeps what raters share, by explicit rules, and explains the result.
 
     The rules; ``examples/benchmarks/consensus_evidence.py`` prints the table behind them:
@@ -1795,6 +2003,9 @@ def consensus_filter(images: Sequence[NDArray[Any] | None], *, mask_image: Image
         On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
         missing rater, a masked voxel a missing vote; a vector image holds one rater per
         component.
+    agreement_limits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
@@ -1821,11 +2032,11 @@ def consensus_filter(images: Sequence[NDArray[Any] | None], *, mask_image: Image
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def consensus_filter(images: Sequence[ImageT | None], *, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+def consensus_filter(images: Sequence[ImageT | None], *, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def consensus_filter(*images: Any, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+def consensus_filter(*images: Any, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def CoherenceVote(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
+def CoherenceVote(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """The vote, smoothed only where raters do not share its detail.
 
     Every rater's mask is split into bands of scale. Where the bands of different raters correlate
@@ -1846,6 +2057,9 @@ def CoherenceVote(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequen
         Weight of each rater's vote.
     classAxis : an integer, or None; default none
         Axis of each input array that holds the probabilities of the classes.
+    agreementLimits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -1872,11 +2086,11 @@ def CoherenceVote(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequen
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def CoherenceVote(images: Sequence[ImageT | None], *, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+def CoherenceVote(images: Sequence[ImageT | None], *, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def CoherenceVote(*images: Any, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+def CoherenceVote(*images: Any, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def coherence_vote_filter(images: Sequence[NDArray[Any] | None], *, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
+def coherence_vote_filter(images: Sequence[NDArray[Any] | None], *, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """The vote, smoothed only where raters do not share its detail.
 
     Every rater's mask is split into bands of scale. Where the bands of different raters correlate
@@ -1897,6 +2111,9 @@ def coherence_vote_filter(images: Sequence[NDArray[Any] | None], *, rater_weight
         Weight of each rater's vote.
     class_axis : an integer, or None; default none
         Axis of each input array that holds the probabilities of the classes.
+    agreement_limits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
@@ -1923,11 +2140,11 @@ def coherence_vote_filter(images: Sequence[NDArray[Any] | None], *, rater_weight
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def coherence_vote_filter(images: Sequence[ImageT | None], *, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+def coherence_vote_filter(images: Sequence[ImageT | None], *, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def coherence_vote_filter(*images: Any, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+def coherence_vote_filter(*images: Any, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def STAPLE(images: Sequence[NDArray[Any] | None], confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, *, prior: float | Image | None = None, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
+def STAPLE(images: Sequence[NDArray[Any] | None], confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, *, prior: float | Image | None = None, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Foreground probability and each rater's sensitivity and specificity, by EM.
 
     Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
@@ -1981,6 +2198,9 @@ def STAPLE(images: Sequence[NDArray[Any] | None], confidenceWeight: float = 1.0,
         Range from which random starts draw each rater's performance.
     classAxis : an integer, or None; default none
         Axis of each input array that holds the probabilities of the classes.
+    agreementLimits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -2007,11 +2227,11 @@ def STAPLE(images: Sequence[NDArray[Any] | None], confidenceWeight: float = 1.0,
         Probability of the foreground, as float64, of the first input's family, with its geometry.
     """
 @overload
-def STAPLE(images: Sequence[ImageT | None], confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, *, prior: float | Image | None = None, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+def STAPLE(images: Sequence[ImageT | None], confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, *, prior: float | Image | None = None, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def staple_image_filter(images: Sequence[NDArray[Any] | None], *, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
+def staple_image_filter(images: Sequence[NDArray[Any] | None], *, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Foreground probability and each rater's sensitivity and specificity, by EM.
 
     Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
@@ -2065,6 +2285,9 @@ def staple_image_filter(images: Sequence[NDArray[Any] | None], *, prior: float |
         Range from which random starts draw each rater's performance.
     class_axis : an integer, or None; default none
         Axis of each input array that holds the probabilities of the classes.
+    agreement_limits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
@@ -2091,11 +2314,11 @@ def staple_image_filter(images: Sequence[NDArray[Any] | None], *, prior: float |
         Probability of the foreground, as float64, of the first input's family, with its geometry.
     """
 @overload
-def staple_image_filter(images: Sequence[ImageT | None], *, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+def staple_image_filter(images: Sequence[ImageT | None], *, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def staple_image_filter(*images: Any, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+def staple_image_filter(*images: Any, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def MultiLabelSTAPLE(images: Sequence[NDArray[Any] | None], labelForUndecidedPixels: int = 18446744073709551615, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), *, pseudoCounts: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
+def MultiLabelSTAPLE(images: Sequence[NDArray[Any] | None], labelForUndecidedPixels: int = 18446744073709551615, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), *, pseudoCounts: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Label map, label probabilities and each rater's confusion matrix, by EM.
 
     Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``, following ITK's main branch where the
@@ -2144,6 +2367,9 @@ def MultiLabelSTAPLE(images: Sequence[NDArray[Any] | None], labelForUndecidedPix
         Seed of the random starts.
     initializationRange : 2 numbers >= 0 and <= 1 in increasing order; default (0.5, 1.0)
         Range from which random starts draw each rater's performance.
+    agreementLimits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -2170,11 +2396,11 @@ def MultiLabelSTAPLE(images: Sequence[NDArray[Any] | None], labelForUndecidedPix
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def MultiLabelSTAPLE(images: Sequence[ImageT | None], labelForUndecidedPixels: int = 18446744073709551615, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), *, pseudoCounts: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+def MultiLabelSTAPLE(images: Sequence[ImageT | None], labelForUndecidedPixels: int = 18446744073709551615, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), *, pseudoCounts: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), pseudoCounts: Sequence[float] = ..., initialization: str = ..., labelForUndecidedPixels: int = 18446744073709551615, smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), pseudoCounts: Sequence[float] = ..., initialization: str = ..., labelForUndecidedPixels: int = 18446744073709551615, smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def multi_label_staple_image_filter(images: Sequence[NDArray[Any] | None], *, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
+def multi_label_staple_image_filter(images: Sequence[NDArray[Any] | None], *, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Label map, label probabilities and each rater's confusion matrix, by EM.
 
     Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``, following ITK's main branch where the
@@ -2223,6 +2449,9 @@ def multi_label_staple_image_filter(images: Sequence[NDArray[Any] | None], *, te
         Seed of the random starts.
     initialization_range : 2 numbers >= 0 and <= 1 in increasing order; default (0.5, 1.0)
         Range from which random starts draw each rater's performance.
+    agreement_limits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
@@ -2249,11 +2478,11 @@ def multi_label_staple_image_filter(images: Sequence[NDArray[Any] | None], *, te
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def multi_label_staple_image_filter(images: Sequence[ImageT | None], *, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+def multi_label_staple_image_filter(images: Sequence[ImageT | None], *, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def multi_label_staple_image_filter(*images: Any, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+def multi_label_staple_image_filter(*images: Any, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def LabelVoting(images: Sequence[NDArray[Any] | None], labelForUndecidedPixels: int = 18446744073709551615, *, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
+def LabelVoting(images: Sequence[NDArray[Any] | None], labelForUndecidedPixels: int = 18446744073709551615, *, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Plurality vote of label images; any tie at the maximum is undecided.
 
     Drop-in for ``sitk.LabelVotingImageFilter``.
@@ -2268,6 +2497,9 @@ def LabelVoting(images: Sequence[NDArray[Any] | None], labelForUndecidedPixels: 
         component.
     labelForUndecidedPixels : an integer; default max label + 1
         Label of tied voxels; by default the largest label + 1.
+    agreementLimits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -2294,11 +2526,11 @@ def LabelVoting(images: Sequence[NDArray[Any] | None], labelForUndecidedPixels: 
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def LabelVoting(images: Sequence[ImageT | None], labelForUndecidedPixels: int = 18446744073709551615, *, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+def LabelVoting(images: Sequence[ImageT | None], labelForUndecidedPixels: int = 18446744073709551615, *, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def LabelVoting(*images: Any, labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+def LabelVoting(*images: Any, labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def label_voting_image_filter(images: Sequence[NDArray[Any] | None], *, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
+def label_voting_image_filter(images: Sequence[NDArray[Any] | None], *, label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Plurality vote of label images; any tie at the maximum is undecided.
 
     Drop-in for ``sitk.LabelVotingImageFilter``.
@@ -2313,6 +2545,9 @@ def label_voting_image_filter(images: Sequence[NDArray[Any] | None], *, label_fo
         component.
     label_for_undecided_pixels : an integer; default max label + 1
         Label of tied voxels; by default the largest label + 1.
+    agreement_limits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
@@ -2339,11 +2574,11 @@ def label_voting_image_filter(images: Sequence[NDArray[Any] | None], *, label_fo
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def label_voting_image_filter(images: Sequence[ImageT | None], *, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+def label_voting_image_filter(images: Sequence[ImageT | None], *, label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def label_voting_image_filter(*images: Any, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+def label_voting_image_filter(*images: Any, label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def MajorityVote(images: Sequence[NDArray[Any] | None], *, threshold: float | None = None, tieRule: str = 'undecided', smoothingSigma: float = 0.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
+def MajorityVote(images: Sequence[NDArray[Any] | None], *, threshold: float | None = None, tieRule: str = 'undecided', smoothingSigma: float = 0.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Majority vote with a threshold, weights, tie rule and smoothing of your choice.
 
     With `SmoothingSigma` the vote shares are smoothed by a Gaussian, of so many smallest voxel
@@ -2370,6 +2605,9 @@ def MajorityVote(images: Sequence[NDArray[Any] | None], *, threshold: float | No
         Weight of each rater's vote.
     classAxis : an integer, or None; default none
         Axis of each input array that holds the probabilities of the classes.
+    agreementLimits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -2396,11 +2634,11 @@ def MajorityVote(images: Sequence[NDArray[Any] | None], *, threshold: float | No
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def MajorityVote(images: Sequence[ImageT | None], *, threshold: float | None = None, tieRule: str = 'undecided', smoothingSigma: float = 0.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+def MajorityVote(images: Sequence[ImageT | None], *, threshold: float | None = None, tieRule: str = 'undecided', smoothingSigma: float = 0.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def MajorityVote(*images: Any, threshold: float | None = None, tieRule: str = 'undecided', smoothingSigma: float = 0.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+def MajorityVote(*images: Any, threshold: float | None = None, tieRule: str = 'undecided', smoothingSigma: float = 0.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def majority_vote_filter(images: Sequence[NDArray[Any] | None], *, threshold: float | None = None, tie_rule: str = 'undecided', smoothing_sigma: float = 0.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
+def majority_vote_filter(images: Sequence[NDArray[Any] | None], *, threshold: float | None = None, tie_rule: str = 'undecided', smoothing_sigma: float = 0.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Majority vote with a threshold, weights, tie rule and smoothing of your choice.
 
     With `SmoothingSigma` the vote shares are smoothed by a Gaussian, of so many smallest voxel
@@ -2427,6 +2665,9 @@ def majority_vote_filter(images: Sequence[NDArray[Any] | None], *, threshold: fl
         Weight of each rater's vote.
     class_axis : an integer, or None; default none
         Axis of each input array that holds the probabilities of the classes.
+    agreement_limits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
@@ -2453,11 +2694,11 @@ def majority_vote_filter(images: Sequence[NDArray[Any] | None], *, threshold: fl
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def majority_vote_filter(images: Sequence[ImageT | None], *, threshold: float | None = None, tie_rule: str = 'undecided', smoothing_sigma: float = 0.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+def majority_vote_filter(images: Sequence[ImageT | None], *, threshold: float | None = None, tie_rule: str = 'undecided', smoothing_sigma: float = 0.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def majority_vote_filter(*images: Any, threshold: float | None = None, tie_rule: str = 'undecided', smoothing_sigma: float = 0.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+def majority_vote_filter(*images: Any, threshold: float | None = None, tie_rule: str = 'undecided', smoothing_sigma: float = 0.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def CorrectedVote(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequence[float] | None = None, smoothingSigma: float = 1.0, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
+def CorrectedVote(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequence[float] | None = None, smoothingSigma: float = 1.0, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Smoothed vote shares, corrected for what raters miss and add on average.
 
     Where raters are noisy it finds the contour that the smoothed vote misses; what is thin it
@@ -2478,6 +2719,9 @@ def CorrectedVote(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequen
         Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none.
     classAxis : an integer, or None; default none
         Axis of each input array that holds the probabilities of the classes.
+    agreementLimits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -2504,11 +2748,11 @@ def CorrectedVote(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequen
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def CorrectedVote(images: Sequence[ImageT | None], *, raterWeights: Sequence[float] | None = None, smoothingSigma: float = 1.0, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+def CorrectedVote(images: Sequence[ImageT | None], *, raterWeights: Sequence[float] | None = None, smoothingSigma: float = 1.0, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def CorrectedVote(*images: Any, raterWeights: Sequence[float] | None = None, smoothingSigma: float = 1.0, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+def CorrectedVote(*images: Any, raterWeights: Sequence[float] | None = None, smoothingSigma: float = 1.0, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def corrected_vote_filter(images: Sequence[NDArray[Any] | None], *, rater_weights: Sequence[float] | None = None, smoothing_sigma: float = 1.0, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
+def corrected_vote_filter(images: Sequence[NDArray[Any] | None], *, rater_weights: Sequence[float] | None = None, smoothing_sigma: float = 1.0, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Smoothed vote shares, corrected for what raters miss and add on average.
 
     Where raters are noisy it finds the contour that the smoothed vote misses; what is thin it
@@ -2529,6 +2773,9 @@ def corrected_vote_filter(images: Sequence[NDArray[Any] | None], *, rater_weight
         Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none.
     class_axis : an integer, or None; default none
         Axis of each input array that holds the probabilities of the classes.
+    agreement_limits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
@@ -2555,11 +2802,11 @@ def corrected_vote_filter(images: Sequence[NDArray[Any] | None], *, rater_weight
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def corrected_vote_filter(images: Sequence[ImageT | None], *, rater_weights: Sequence[float] | None = None, smoothing_sigma: float = 1.0, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+def corrected_vote_filter(images: Sequence[ImageT | None], *, rater_weights: Sequence[float] | None = None, smoothing_sigma: float = 1.0, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def corrected_vote_filter(*images: Any, rater_weights: Sequence[float] | None = None, smoothing_sigma: float = 1.0, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+def corrected_vote_filter(*images: Any, rater_weights: Sequence[float] | None = None, smoothing_sigma: float = 1.0, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def COLLATE(images: Sequence[NDArray[Any] | None], *, consensusLevels: Sequence[float] = (0.0, 1.0), errorRate: float = 0.0001, pseudoCounts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-10, maximumIterations: int = 10000, labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
+def COLLATE(images: Sequence[NDArray[Any] | None], *, consensusLevels: Sequence[float] = (0.0, 1.0), errorRate: float = 0.0001, pseudoCounts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-10, maximumIterations: int = 10000, labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Consensus level, labeler accuracy and truth, estimated together by EM.
 
     Each voxel is easy, so that raters hardly err there, or hard, so that each rater has a confusion
@@ -2589,6 +2836,9 @@ def COLLATE(images: Sequence[NDArray[Any] | None], *, consensusLevels: Sequence[
         Maximum number of EM iterations.
     labelForUndecidedPixels : an integer; default max label + 1
         Label of tied voxels; by default the largest label + 1.
+    agreementLimits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -2615,11 +2865,11 @@ def COLLATE(images: Sequence[NDArray[Any] | None], *, consensusLevels: Sequence[
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def COLLATE(images: Sequence[ImageT | None], *, consensusLevels: Sequence[float] = (0.0, 1.0), errorRate: float = 0.0001, pseudoCounts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-10, maximumIterations: int = 10000, labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+def COLLATE(images: Sequence[ImageT | None], *, consensusLevels: Sequence[float] = (0.0, 1.0), errorRate: float = 0.0001, pseudoCounts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-10, maximumIterations: int = 10000, labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def COLLATE(*images: Any, consensusLevels: Sequence[float] = (0.0, 1.0), errorRate: float = 0.0001, pseudoCounts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-10, maximumIterations: int = 10000, labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+def COLLATE(*images: Any, consensusLevels: Sequence[float] = (0.0, 1.0), errorRate: float = 0.0001, pseudoCounts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-10, maximumIterations: int = 10000, labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def collate_filter(images: Sequence[NDArray[Any] | None], *, consensus_levels: Sequence[float] = (0.0, 1.0), error_rate: float = 0.0001, pseudo_counts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-10, maximum_iterations: int = 10000, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
+def collate_filter(images: Sequence[NDArray[Any] | None], *, consensus_levels: Sequence[float] = (0.0, 1.0), error_rate: float = 0.0001, pseudo_counts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-10, maximum_iterations: int = 10000, label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Consensus level, labeler accuracy and truth, estimated together by EM.
 
     Each voxel is easy, so that raters hardly err there, or hard, so that each rater has a confusion
@@ -2649,6 +2899,9 @@ def collate_filter(images: Sequence[NDArray[Any] | None], *, consensus_levels: S
         Maximum number of EM iterations.
     label_for_undecided_pixels : an integer; default max label + 1
         Label of tied voxels; by default the largest label + 1.
+    agreement_limits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
@@ -2675,11 +2928,11 @@ def collate_filter(images: Sequence[NDArray[Any] | None], *, consensus_levels: S
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def collate_filter(images: Sequence[ImageT | None], *, consensus_levels: Sequence[float] = (0.0, 1.0), error_rate: float = 0.0001, pseudo_counts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-10, maximum_iterations: int = 10000, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+def collate_filter(images: Sequence[ImageT | None], *, consensus_levels: Sequence[float] = (0.0, 1.0), error_rate: float = 0.0001, pseudo_counts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-10, maximum_iterations: int = 10000, label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def collate_filter(*images: Any, consensus_levels: Sequence[float] = (0.0, 1.0), error_rate: float = 0.0001, pseudo_counts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-10, maximum_iterations: int = 10000, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+def collate_filter(*images: Any, consensus_levels: Sequence[float] = (0.0, 1.0), error_rate: float = 0.0001, pseudo_counts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-10, maximum_iterations: int = 10000, label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def DirectInference(images: Sequence[NDArray[Any] | None], *, pseudoCounts: Sequence[float] = (4.0, 2.0), numberOfInitializations: int = 5, numberOfSamples: int = 0, burnIn: int = 100, randomSeed: int = 0, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
+def DirectInference(images: Sequence[NDArray[Any] | None], *, pseudoCounts: Sequence[float] = (4.0, 2.0), numberOfInitializations: int = 5, numberOfSamples: int = 0, burnIn: int = 100, randomSeed: int = 0, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Label map of highest evidence p(t, D), the raters' confusions being integrated out.
 
     Works on label images of any labels. GetProbabilityImage gives a voxel's marginal posterior if
@@ -2706,6 +2959,9 @@ def DirectInference(images: Sequence[NDArray[Any] | None], *, pseudoCounts: Sequ
         Gibbs samples discarded at the beginning.
     randomSeed : an integer >= 0; default 0
         Seed of EM's random starts and of the samples.
+    agreementLimits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -2732,11 +2988,11 @@ def DirectInference(images: Sequence[NDArray[Any] | None], *, pseudoCounts: Sequ
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def DirectInference(images: Sequence[ImageT | None], *, pseudoCounts: Sequence[float] = (4.0, 2.0), numberOfInitializations: int = 5, numberOfSamples: int = 0, burnIn: int = 100, randomSeed: int = 0, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+def DirectInference(images: Sequence[ImageT | None], *, pseudoCounts: Sequence[float] = (4.0, 2.0), numberOfInitializations: int = 5, numberOfSamples: int = 0, burnIn: int = 100, randomSeed: int = 0, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def DirectInference(*images: Any, pseudoCounts: Sequence[float] = (4.0, 2.0), numberOfInitializations: int = 5, numberOfSamples: int = 0, burnIn: int = 100, randomSeed: int = 0, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+def DirectInference(*images: Any, pseudoCounts: Sequence[float] = (4.0, 2.0), numberOfInitializations: int = 5, numberOfSamples: int = 0, burnIn: int = 100, randomSeed: int = 0, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def direct_inference_filter(images: Sequence[NDArray[Any] | None], *, pseudo_counts: Sequence[float] = (4.0, 2.0), number_of_initializations: int = 5, number_of_samples: int = 0, burn_in: int = 100, random_seed: int = 0, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
+def direct_inference_filter(images: Sequence[NDArray[Any] | None], *, pseudo_counts: Sequence[float] = (4.0, 2.0), number_of_initializations: int = 5, number_of_samples: int = 0, burn_in: int = 100, random_seed: int = 0, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Label map of highest evidence p(t, D), the raters' confusions being integrated out.
 
     Works on label images of any labels. GetProbabilityImage gives a voxel's marginal posterior if
@@ -2763,6 +3019,9 @@ def direct_inference_filter(images: Sequence[NDArray[Any] | None], *, pseudo_cou
         Gibbs samples discarded at the beginning.
     random_seed : an integer >= 0; default 0
         Seed of EM's random starts and of the samples.
+    agreement_limits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
@@ -2789,11 +3048,11 @@ def direct_inference_filter(images: Sequence[NDArray[Any] | None], *, pseudo_cou
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def direct_inference_filter(images: Sequence[ImageT | None], *, pseudo_counts: Sequence[float] = (4.0, 2.0), number_of_initializations: int = 5, number_of_samples: int = 0, burn_in: int = 100, random_seed: int = 0, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+def direct_inference_filter(images: Sequence[ImageT | None], *, pseudo_counts: Sequence[float] = (4.0, 2.0), number_of_initializations: int = 5, number_of_samples: int = 0, burn_in: int = 100, random_seed: int = 0, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def direct_inference_filter(*images: Any, pseudo_counts: Sequence[float] = (4.0, 2.0), number_of_initializations: int = 5, number_of_samples: int = 0, burn_in: int = 100, random_seed: int = 0, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+def direct_inference_filter(*images: Any, pseudo_counts: Sequence[float] = (4.0, 2.0), number_of_initializations: int = 5, number_of_samples: int = 0, burn_in: int = 100, random_seed: int = 0, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def SpatialSTAPLE(images: Sequence[NDArray[Any] | None], *, windowRadius: float = 20.0, kappa: float = 0.01, regularizationTarget: str = 'diagonal', diagonalTarget: float = 0.9, pseudoCounts: Sequence[float] = (2.0, 0.0), priorMode: str = ..., prior: float | Mapping[int, float] | None = None, maximumIterations: int = 200, tolerance: float = 0.0001, labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
+def SpatialSTAPLE(images: Sequence[NDArray[Any] | None], *, windowRadius: float = 20.0, kappa: float = 0.01, regularizationTarget: str = 'diagonal', diagonalTarget: float = 0.9, pseudoCounts: Sequence[float] = (2.0, 0.0), priorMode: str = ..., prior: float | Mapping[int, float] | None = None, maximumIterations: int = 200, tolerance: float = 0.0001, labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Label map, and each rater's confusion matrix at every voxel, by EM over windows.
 
     Works on label images of any labels. Performance is estimated in a box of `WindowRadius` mm
@@ -2829,6 +3088,9 @@ def SpatialSTAPLE(images: Sequence[NDArray[Any] | None], *, windowRadius: float 
         EM stops when the mean posterior of disputed voxels changes by less than this.
     labelForUndecidedPixels : an integer; default max label + 1
         Label of tied voxels; by default the largest label + 1.
+    agreementLimits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -2855,11 +3117,11 @@ def SpatialSTAPLE(images: Sequence[NDArray[Any] | None], *, windowRadius: float 
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def SpatialSTAPLE(images: Sequence[ImageT | None], *, windowRadius: float = 20.0, kappa: float = 0.01, regularizationTarget: str = 'diagonal', diagonalTarget: float = 0.9, pseudoCounts: Sequence[float] = (2.0, 0.0), priorMode: str = ..., prior: float | Mapping[int, float] | None = None, maximumIterations: int = 200, tolerance: float = 0.0001, labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+def SpatialSTAPLE(images: Sequence[ImageT | None], *, windowRadius: float = 20.0, kappa: float = 0.01, regularizationTarget: str = 'diagonal', diagonalTarget: float = 0.9, pseudoCounts: Sequence[float] = (2.0, 0.0), priorMode: str = ..., prior: float | Mapping[int, float] | None = None, maximumIterations: int = 200, tolerance: float = 0.0001, labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def SpatialSTAPLE(*images: Any, windowRadius: float = 20.0, kappa: float = 0.01, regularizationTarget: str = 'diagonal', diagonalTarget: float = 0.9, pseudoCounts: Sequence[float] = (2.0, 0.0), priorMode: str = ..., prior: float | Mapping[int, float] | None = None, maximumIterations: int = 200, tolerance: float = 0.0001, labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+def SpatialSTAPLE(*images: Any, windowRadius: float = 20.0, kappa: float = 0.01, regularizationTarget: str = 'diagonal', diagonalTarget: float = 0.9, pseudoCounts: Sequence[float] = (2.0, 0.0), priorMode: str = ..., prior: float | Mapping[int, float] | None = None, maximumIterations: int = 200, tolerance: float = 0.0001, labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def spatial_staple_filter(images: Sequence[NDArray[Any] | None], *, window_radius: float = 20.0, kappa: float = 0.01, regularization_target: str = 'diagonal', diagonal_target: float = 0.9, pseudo_counts: Sequence[float] = (2.0, 0.0), prior_mode: str = ..., prior: float | Mapping[int, float] | None = None, maximum_iterations: int = 200, tolerance: float = 0.0001, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
+def spatial_staple_filter(images: Sequence[NDArray[Any] | None], *, window_radius: float = 20.0, kappa: float = 0.01, regularization_target: str = 'diagonal', diagonal_target: float = 0.9, pseudo_counts: Sequence[float] = (2.0, 0.0), prior_mode: str = ..., prior: float | Mapping[int, float] | None = None, maximum_iterations: int = 200, tolerance: float = 0.0001, label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Label map, and each rater's confusion matrix at every voxel, by EM over windows.
 
     Works on label images of any labels. Performance is estimated in a box of `WindowRadius` mm
@@ -2895,6 +3157,9 @@ def spatial_staple_filter(images: Sequence[NDArray[Any] | None], *, window_radiu
         EM stops when the mean posterior of disputed voxels changes by less than this.
     label_for_undecided_pixels : an integer; default max label + 1
         Label of tied voxels; by default the largest label + 1.
+    agreement_limits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
@@ -2921,11 +3186,11 @@ def spatial_staple_filter(images: Sequence[NDArray[Any] | None], *, window_radiu
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def spatial_staple_filter(images: Sequence[ImageT | None], *, window_radius: float = 20.0, kappa: float = 0.01, regularization_target: str = 'diagonal', diagonal_target: float = 0.9, pseudo_counts: Sequence[float] = (2.0, 0.0), prior_mode: str = ..., prior: float | Mapping[int, float] | None = None, maximum_iterations: int = 200, tolerance: float = 0.0001, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+def spatial_staple_filter(images: Sequence[ImageT | None], *, window_radius: float = 20.0, kappa: float = 0.01, regularization_target: str = 'diagonal', diagonal_target: float = 0.9, pseudo_counts: Sequence[float] = (2.0, 0.0), prior_mode: str = ..., prior: float | Mapping[int, float] | None = None, maximum_iterations: int = 200, tolerance: float = 0.0001, label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def spatial_staple_filter(*images: Any, window_radius: float = 20.0, kappa: float = 0.01, regularization_target: str = 'diagonal', diagonal_target: float = 0.9, pseudo_counts: Sequence[float] = (2.0, 0.0), prior_mode: str = ..., prior: float | Mapping[int, float] | None = None, maximum_iterations: int = 200, tolerance: float = 0.0001, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+def spatial_staple_filter(*images: Any, window_radius: float = 20.0, kappa: float = 0.01, regularization_target: str = 'diagonal', diagonal_target: float = 0.9, pseudo_counts: Sequence[float] = (2.0, 0.0), prior_mode: str = ..., prior: float | Mapping[int, float] | None = None, maximum_iterations: int = 200, tolerance: float = 0.0001, label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def ShapeBasedAveraging(images: Sequence[NDArray[Any] | None], *, trimFraction: float = 0.0, tieRule: str = 'undecided', probabilityScale: float = 1.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
+def ShapeBasedAveraging(images: Sequence[NDArray[Any] | None], *, trimFraction: float = 0.0, tieRule: str = 'undecided', probabilityScale: float = 1.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Each voxel goes to the label whose signed distance, averaged over the raters, is smallest.
 
     Distances are in mm. A rater who did not draw a label at all counts as far from it as the
@@ -2950,6 +3215,9 @@ def ShapeBasedAveraging(images: Sequence[NDArray[Any] | None], *, trimFraction: 
         Label of tied voxels; by default the largest label + 1.
     raterWeights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
+    agreementLimits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -2976,11 +3244,11 @@ def ShapeBasedAveraging(images: Sequence[NDArray[Any] | None], *, trimFraction: 
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def ShapeBasedAveraging(images: Sequence[ImageT | None], *, trimFraction: float = 0.0, tieRule: str = 'undecided', probabilityScale: float = 1.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+def ShapeBasedAveraging(images: Sequence[ImageT | None], *, trimFraction: float = 0.0, tieRule: str = 'undecided', probabilityScale: float = 1.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def ShapeBasedAveraging(*images: Any, trimFraction: float = 0.0, tieRule: str = 'undecided', probabilityScale: float = 1.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+def ShapeBasedAveraging(*images: Any, trimFraction: float = 0.0, tieRule: str = 'undecided', probabilityScale: float = 1.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def shape_based_averaging_filter(images: Sequence[NDArray[Any] | None], *, trim_fraction: float = 0.0, tie_rule: str = 'undecided', probability_scale: float = 1.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
+def shape_based_averaging_filter(images: Sequence[NDArray[Any] | None], *, trim_fraction: float = 0.0, tie_rule: str = 'undecided', probability_scale: float = 1.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Each voxel goes to the label whose signed distance, averaged over the raters, is smallest.
 
     Distances are in mm. A rater who did not draw a label at all counts as far from it as the
@@ -3005,6 +3273,9 @@ def shape_based_averaging_filter(images: Sequence[NDArray[Any] | None], *, trim_
         Label of tied voxels; by default the largest label + 1.
     rater_weights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
+    agreement_limits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
@@ -3031,11 +3302,11 @@ def shape_based_averaging_filter(images: Sequence[NDArray[Any] | None], *, trim_
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def shape_based_averaging_filter(images: Sequence[ImageT | None], *, trim_fraction: float = 0.0, tie_rule: str = 'undecided', probability_scale: float = 1.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+def shape_based_averaging_filter(images: Sequence[ImageT | None], *, trim_fraction: float = 0.0, tie_rule: str = 'undecided', probability_scale: float = 1.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def shape_based_averaging_filter(*images: Any, trim_fraction: float = 0.0, tie_rule: str = 'undecided', probability_scale: float = 1.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+def shape_based_averaging_filter(*images: Any, trim_fraction: float = 0.0, tie_rule: str = 'undecided', probability_scale: float = 1.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def FrechetConsensus(images: Sequence[NDArray[Any] | None], *, measure: str = 'dice', maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
+def FrechetConsensus(images: Sequence[NDArray[Any] | None], *, measure: str = 'dice', agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """The label map closest to all raters at once, by Dice or Jaccard.
 
     Each label is fused against all others; a voxel that several labels claim goes to the one with
@@ -3052,6 +3323,9 @@ def FrechetConsensus(images: Sequence[NDArray[Any] | None], *, measure: str = 'd
         component.
     measure : one of dice, jaccard; default dice
         The overlap to maximise.
+    agreementLimits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -3078,11 +3352,11 @@ def FrechetConsensus(images: Sequence[NDArray[Any] | None], *, measure: str = 'd
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def FrechetConsensus(images: Sequence[ImageT | None], *, measure: str = 'dice', maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+def FrechetConsensus(images: Sequence[ImageT | None], *, measure: str = 'dice', agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def FrechetConsensus(*images: Any, measure: str = 'dice', maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+def FrechetConsensus(*images: Any, measure: str = 'dice', agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def frechet_consensus_filter(images: Sequence[NDArray[Any] | None], *, measure: str = 'dice', mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
+def frechet_consensus_filter(images: Sequence[NDArray[Any] | None], *, measure: str = 'dice', agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """The label map closest to all raters at once, by Dice or Jaccard.
 
     Each label is fused against all others; a voxel that several labels claim goes to the one with
@@ -3099,6 +3373,9 @@ def frechet_consensus_filter(images: Sequence[NDArray[Any] | None], *, measure: 
         component.
     measure : one of dice, jaccard; default dice
         The overlap to maximise.
+    agreement_limits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
@@ -3125,11 +3402,11 @@ def frechet_consensus_filter(images: Sequence[NDArray[Any] | None], *, measure: 
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def frechet_consensus_filter(images: Sequence[ImageT | None], *, measure: str = 'dice', mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+def frechet_consensus_filter(images: Sequence[ImageT | None], *, measure: str = 'dice', agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def frechet_consensus_filter(*images: Any, measure: str = 'dice', mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+def frechet_consensus_filter(*images: Any, measure: str = 'dice', agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def SIMPLE(images: Sequence[NDArray[Any] | None], *, deviations: float = 2.0, maximumIterations: int = 10, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
+def SIMPLE(images: Sequence[NDArray[Any] | None], *, deviations: float = 2.0, maximumIterations: int = 10, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Vote in which raters count by their overlap with the consensus, found by iteration.
 
     Whole raters are weighed by their Dice overlap with the vote, and those far below the others
@@ -3151,6 +3428,9 @@ def SIMPLE(images: Sequence[NDArray[Any] | None], *, deviations: float = 2.0, ma
         What to do with tied voxels.
     labelForUndecidedPixels : an integer; default max label + 1
         Label of tied voxels; by default the largest label + 1.
+    agreementLimits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -3177,11 +3457,11 @@ def SIMPLE(images: Sequence[NDArray[Any] | None], *, deviations: float = 2.0, ma
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def SIMPLE(images: Sequence[ImageT | None], *, deviations: float = 2.0, maximumIterations: int = 10, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+def SIMPLE(images: Sequence[ImageT | None], *, deviations: float = 2.0, maximumIterations: int = 10, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def SIMPLE(*images: Any, deviations: float = 2.0, maximumIterations: int = 10, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+def SIMPLE(*images: Any, deviations: float = 2.0, maximumIterations: int = 10, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def simple_filter(images: Sequence[NDArray[Any] | None], *, deviations: float = 2.0, maximum_iterations: int = 10, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
+def simple_filter(images: Sequence[NDArray[Any] | None], *, deviations: float = 2.0, maximum_iterations: int = 10, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Vote in which raters count by their overlap with the consensus, found by iteration.
 
     Whole raters are weighed by their Dice overlap with the vote, and those far below the others
@@ -3203,6 +3483,9 @@ def simple_filter(images: Sequence[NDArray[Any] | None], *, deviations: float = 
         What to do with tied voxels.
     label_for_undecided_pixels : an integer; default max label + 1
         Label of tied voxels; by default the largest label + 1.
+    agreement_limits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
@@ -3229,11 +3512,11 @@ def simple_filter(images: Sequence[NDArray[Any] | None], *, deviations: float = 
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def simple_filter(images: Sequence[ImageT | None], *, deviations: float = 2.0, maximum_iterations: int = 10, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+def simple_filter(images: Sequence[ImageT | None], *, deviations: float = 2.0, maximum_iterations: int = 10, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def simple_filter(*images: Any, deviations: float = 2.0, maximum_iterations: int = 10, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+def simple_filter(*images: Any, deviations: float = 2.0, maximum_iterations: int = 10, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def BoundarySIMPLE(images: Sequence[NDArray[Any] | None], *, image: Image | None = None, patchRadius: float | None = None, localWeight: float = 0.8, edgeBoost: float = 5.0, edgeScale: float = 1.0, maximumIterations: int = 10, tolerance: float = 1e-05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
+def BoundarySIMPLE(images: Sequence[NDArray[Any] | None], *, image: Image | None = None, patchRadius: float | None = None, localWeight: float = 0.8, edgeBoost: float = 5.0, edgeScale: float = 1.0, maximumIterations: int = 10, tolerance: float = 1e-05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Vote in which raters count, voxel by voxel, by their agreement with the consensus there.
 
     A rater's weight is the correlation of its labels with the consensus in a patch around the
@@ -3265,6 +3548,9 @@ def BoundarySIMPLE(images: Sequence[NDArray[Any] | None], *, image: Image | None
         What to do with tied voxels.
     labelForUndecidedPixels : an integer; default max label + 1
         Label of tied voxels; by default the largest label + 1.
+    agreementLimits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -3291,11 +3577,11 @@ def BoundarySIMPLE(images: Sequence[NDArray[Any] | None], *, image: Image | None
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def BoundarySIMPLE(images: Sequence[ImageT | None], *, image: Image | None = None, patchRadius: float | None = None, localWeight: float = 0.8, edgeBoost: float = 5.0, edgeScale: float = 1.0, maximumIterations: int = 10, tolerance: float = 1e-05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+def BoundarySIMPLE(images: Sequence[ImageT | None], *, image: Image | None = None, patchRadius: float | None = None, localWeight: float = 0.8, edgeBoost: float = 5.0, edgeScale: float = 1.0, maximumIterations: int = 10, tolerance: float = 1e-05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def BoundarySIMPLE(*images: Any, image: Image | None = None, patchRadius: float | None = None, localWeight: float = 0.8, edgeBoost: float = 5.0, edgeScale: float = 1.0, maximumIterations: int = 10, tolerance: float = 1e-05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+def BoundarySIMPLE(*images: Any, image: Image | None = None, patchRadius: float | None = None, localWeight: float = 0.8, edgeBoost: float = 5.0, edgeScale: float = 1.0, maximumIterations: int = 10, tolerance: float = 1e-05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def boundary_simple_filter(images: Sequence[NDArray[Any] | None], *, image: Image | None = None, patch_radius: float | None = None, local_weight: float = 0.8, edge_boost: float = 5.0, edge_scale: float = 1.0, maximum_iterations: int = 10, tolerance: float = 1e-05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
+def boundary_simple_filter(images: Sequence[NDArray[Any] | None], *, image: Image | None = None, patch_radius: float | None = None, local_weight: float = 0.8, edge_boost: float = 5.0, edge_scale: float = 1.0, maximum_iterations: int = 10, tolerance: float = 1e-05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Vote in which raters count, voxel by voxel, by their agreement with the consensus there.
 
     A rater's weight is the correlation of its labels with the consensus in a patch around the
@@ -3327,6 +3613,9 @@ def boundary_simple_filter(images: Sequence[NDArray[Any] | None], *, image: Imag
         What to do with tied voxels.
     label_for_undecided_pixels : an integer; default max label + 1
         Label of tied voxels; by default the largest label + 1.
+    agreement_limits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
@@ -3353,11 +3642,11 @@ def boundary_simple_filter(images: Sequence[NDArray[Any] | None], *, image: Imag
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def boundary_simple_filter(images: Sequence[ImageT | None], *, image: Image | None = None, patch_radius: float | None = None, local_weight: float = 0.8, edge_boost: float = 5.0, edge_scale: float = 1.0, maximum_iterations: int = 10, tolerance: float = 1e-05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+def boundary_simple_filter(images: Sequence[ImageT | None], *, image: Image | None = None, patch_radius: float | None = None, local_weight: float = 0.8, edge_boost: float = 5.0, edge_scale: float = 1.0, maximum_iterations: int = 10, tolerance: float = 1e-05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def boundary_simple_filter(*images: Any, image: Image | None = None, patch_radius: float | None = None, local_weight: float = 0.8, edge_boost: float = 5.0, edge_scale: float = 1.0, maximum_iterations: int = 10, tolerance: float = 1e-05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+def boundary_simple_filter(*images: Any, image: Image | None = None, patch_radius: float | None = None, local_weight: float = 0.8, edge_boost: float = 5.0, edge_scale: float = 1.0, maximum_iterations: int = 10, tolerance: float = 1e-05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def LogOpinionPool(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, errorRate: float = 0.05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
+def LogOpinionPool(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, errorRate: float = 0.05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Weighted geometric mean of opinions, ``p ~ prior * prod p_a^(w_a/T_a)``.
 
     Inputs of an integer type are label images. If any input has a floating type, all are
@@ -3388,6 +3677,9 @@ def LogOpinionPool(images: Sequence[NDArray[Any] | None], *, raterWeights: Seque
         Label of tied voxels; by default the largest label + 1.
     classAxis : an integer, or None; default none
         Axis of each input array that holds the probabilities of the classes.
+    agreementLimits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -3414,11 +3706,11 @@ def LogOpinionPool(images: Sequence[NDArray[Any] | None], *, raterWeights: Seque
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def LogOpinionPool(images: Sequence[ImageT | None], *, raterWeights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, errorRate: float = 0.05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+def LogOpinionPool(images: Sequence[ImageT | None], *, raterWeights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, errorRate: float = 0.05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def LogOpinionPool(*images: Any, raterWeights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, errorRate: float = 0.05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+def LogOpinionPool(*images: Any, raterWeights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, errorRate: float = 0.05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def log_opinion_pool_filter(images: Sequence[NDArray[Any] | None], *, rater_weights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, error_rate: float = 0.05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
+def log_opinion_pool_filter(images: Sequence[NDArray[Any] | None], *, rater_weights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, error_rate: float = 0.05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Weighted geometric mean of opinions, ``p ~ prior * prod p_a^(w_a/T_a)``.
 
     Inputs of an integer type are label images. If any input has a floating type, all are
@@ -3449,6 +3741,9 @@ def log_opinion_pool_filter(images: Sequence[NDArray[Any] | None], *, rater_weig
         Label of tied voxels; by default the largest label + 1.
     class_axis : an integer, or None; default none
         Axis of each input array that holds the probabilities of the classes.
+    agreement_limits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
@@ -3475,11 +3770,11 @@ def log_opinion_pool_filter(images: Sequence[NDArray[Any] | None], *, rater_weig
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def log_opinion_pool_filter(images: Sequence[ImageT | None], *, rater_weights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, error_rate: float = 0.05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+def log_opinion_pool_filter(images: Sequence[ImageT | None], *, rater_weights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, error_rate: float = 0.05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def log_opinion_pool_filter(*images: Any, rater_weights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, error_rate: float = 0.05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+def log_opinion_pool_filter(*images: Any, rater_weights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, error_rate: float = 0.05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def ProbabilityAverage(images: Sequence[NDArray[Any] | None], *, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
+def ProbabilityAverage(images: Sequence[NDArray[Any] | None], *, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Weighted mean of class probabilities, and the label of the highest mean.
 
     The ensemble's usual answer, and the vote for soft inputs: whoever is sure of a label casts a
@@ -3503,6 +3798,9 @@ def ProbabilityAverage(images: Sequence[NDArray[Any] | None], *, tieRule: str = 
         Weight of each rater's vote.
     classAxis : an integer, or None; default none
         Axis of each input array that holds the probabilities of the classes.
+    agreementLimits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -3529,11 +3827,11 @@ def ProbabilityAverage(images: Sequence[NDArray[Any] | None], *, tieRule: str = 
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def ProbabilityAverage(images: Sequence[ImageT | None], *, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+def ProbabilityAverage(images: Sequence[ImageT | None], *, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def ProbabilityAverage(*images: Any, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+def ProbabilityAverage(*images: Any, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def probability_average_filter(images: Sequence[NDArray[Any] | None], *, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
+def probability_average_filter(images: Sequence[NDArray[Any] | None], *, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Weighted mean of class probabilities, and the label of the highest mean.
 
     The ensemble's usual answer, and the vote for soft inputs: whoever is sure of a label casts a
@@ -3557,6 +3855,9 @@ def probability_average_filter(images: Sequence[NDArray[Any] | None], *, tie_rul
         Weight of each rater's vote.
     class_axis : an integer, or None; default none
         Axis of each input array that holds the probabilities of the classes.
+    agreement_limits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
@@ -3583,11 +3884,11 @@ def probability_average_filter(images: Sequence[NDArray[Any] | None], *, tie_rul
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def probability_average_filter(images: Sequence[ImageT | None], *, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+def probability_average_filter(images: Sequence[ImageT | None], *, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def probability_average_filter(*images: Any, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+def probability_average_filter(*images: Any, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def HybridFusion(images: Sequence[NDArray[Any] | None], *, interiorFilter: LabelFusionFilter | None = None, boundaryFilter: LabelFusionFilter | None = None, bandWidth: float | None = None, bandContour: str = 'vote', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
+def HybridFusion(images: Sequence[NDArray[Any] | None], *, interiorFilter: LabelFusionFilter | None = None, boundaryFilter: LabelFusionFilter | None = None, bandWidth: float | None = None, bandContour: str = 'vote', labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Uses the interior fuser everywhere but in a band around the contour.
 
     Both fusers are filters with parameters of their own, and can be asked for their measurements
@@ -3612,6 +3913,9 @@ def HybridFusion(images: Sequence[NDArray[Any] | None], *, interiorFilter: Label
         The contour that the band follows: the majority vote's or the interior fuser's.
     labelForUndecidedPixels : an integer; default max label + 1
         Label of tied voxels; by default the largest label + 1.
+    agreementLimits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -3638,11 +3942,11 @@ def HybridFusion(images: Sequence[NDArray[Any] | None], *, interiorFilter: Label
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def HybridFusion(images: Sequence[ImageT | None], *, interiorFilter: LabelFusionFilter | None = None, boundaryFilter: LabelFusionFilter | None = None, bandWidth: float | None = None, bandContour: str = 'vote', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+def HybridFusion(images: Sequence[ImageT | None], *, interiorFilter: LabelFusionFilter | None = None, boundaryFilter: LabelFusionFilter | None = None, bandWidth: float | None = None, bandContour: str = 'vote', labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def HybridFusion(*images: Any, interiorFilter: LabelFusionFilter | None = None, boundaryFilter: LabelFusionFilter | None = None, bandWidth: float | None = None, bandContour: str = 'vote', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+def HybridFusion(*images: Any, interiorFilter: LabelFusionFilter | None = None, boundaryFilter: LabelFusionFilter | None = None, bandWidth: float | None = None, bandContour: str = 'vote', labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def hybrid_fusion_filter(images: Sequence[NDArray[Any] | None], *, interior_filter: LabelFusionFilter | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
+def hybrid_fusion_filter(images: Sequence[NDArray[Any] | None], *, interior_filter: LabelFusionFilter | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Uses the interior fuser everywhere but in a band around the contour.
 
     Both fusers are filters with parameters of their own, and can be asked for their measurements
@@ -3667,6 +3971,9 @@ def hybrid_fusion_filter(images: Sequence[NDArray[Any] | None], *, interior_filt
         The contour that the band follows: the majority vote's or the interior fuser's.
     label_for_undecided_pixels : an integer; default max label + 1
         Label of tied voxels; by default the largest label + 1.
+    agreement_limits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
@@ -3693,11 +4000,11 @@ def hybrid_fusion_filter(images: Sequence[NDArray[Any] | None], *, interior_filt
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def hybrid_fusion_filter(images: Sequence[ImageT | None], *, interior_filter: LabelFusionFilter | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+def hybrid_fusion_filter(images: Sequence[ImageT | None], *, interior_filter: LabelFusionFilter | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def hybrid_fusion_filter(*images: Any, interior_filter: LabelFusionFilter | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+def hybrid_fusion_filter(*images: Any, interior_filter: LabelFusionFilter | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def InstanceConsensus(images: Sequence[NDArray[Any] | None], *, outputMap: str = 'instances', inputObjects: str = 'components', detectionThreshold: float = 0.5, matchDistance: float | None = None, outlineFilter: LabelFusionFilter | None = None, cohort: Sequence[LesionTable] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
+def InstanceConsensus(images: Sequence[NDArray[Any] | None], *, outputMap: str = 'instances', inputObjects: str = 'components', detectionThreshold: float = 0.5, matchDistance: float | None = None, outlineFilter: LabelFusionFilter | None = None, cohort: Sequence[LesionTable] | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Objects one by one: marks of different readers are matched, judged and drawn.
 
     Readers of lesions, nodules or cells find, and then outline. So marks are matched first; then
@@ -3729,6 +4036,9 @@ def InstanceConsensus(images: Sequence[NDArray[Any] | None], *, outputMap: str =
     cohort : a list of tables that match_lesions made, or None; default None
         Tables of other cases of the same readers, by match_lesions: how they find is estimated from
         all cases.
+    agreementLimits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -3755,11 +4065,11 @@ def InstanceConsensus(images: Sequence[NDArray[Any] | None], *, outputMap: str =
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def InstanceConsensus(images: Sequence[ImageT | None], *, outputMap: str = 'instances', inputObjects: str = 'components', detectionThreshold: float = 0.5, matchDistance: float | None = None, outlineFilter: LabelFusionFilter | None = None, cohort: Sequence[LesionTable] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+def InstanceConsensus(images: Sequence[ImageT | None], *, outputMap: str = 'instances', inputObjects: str = 'components', detectionThreshold: float = 0.5, matchDistance: float | None = None, outlineFilter: LabelFusionFilter | None = None, cohort: Sequence[LesionTable] | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def InstanceConsensus(*images: Any, outputMap: str = 'instances', inputObjects: str = 'components', detectionThreshold: float = 0.5, matchDistance: float | None = None, outlineFilter: LabelFusionFilter | None = None, cohort: Sequence[LesionTable] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+def InstanceConsensus(*images: Any, outputMap: str = 'instances', inputObjects: str = 'components', detectionThreshold: float = 0.5, matchDistance: float | None = None, outlineFilter: LabelFusionFilter | None = None, cohort: Sequence[LesionTable] | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
 @overload
-def instance_consensus_filter(images: Sequence[NDArray[Any] | None], *, output_map: str = 'instances', input_objects: str = 'components', detection_threshold: float = 0.5, match_distance: float | None = None, outline_filter: LabelFusionFilter | None = None, cohort: Sequence[LesionTable] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
+def instance_consensus_filter(images: Sequence[NDArray[Any] | None], *, output_map: str = 'instances', input_objects: str = 'components', detection_threshold: float = 0.5, match_distance: float | None = None, outline_filter: LabelFusionFilter | None = None, cohort: Sequence[LesionTable] | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Objects one by one: marks of different readers are matched, judged and drawn.
 
     Readers of lesions, nodules or cells find, and then outline. So marks are matched first; then
@@ -3791,6 +4101,9 @@ def instance_consensus_filter(images: Sequence[NDArray[Any] | None], *, output_m
     cohort : a list of tables that match_lesions made, or None; default None
         Tables of other cases of the same readers, by match_lesions: how they find is estimated from
         all cases.
+    agreement_limits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, poor_surface_dice, surface_tolerance, good_volume_variation, poor_volume_variation, nearly_empty, other_volume, contained, times_the_spread, apart_dice, apart_in_one_label, suspect_times, suspect_dice, explained_times, explained_share, least_gain, least_shift, or None; default None
+        Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
+        docs/howto/findings.md lists them.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
@@ -3817,9 +4130,9 @@ def instance_consensus_filter(images: Sequence[NDArray[Any] | None], *, output_m
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def instance_consensus_filter(images: Sequence[ImageT | None], *, output_map: str = 'instances', input_objects: str = 'components', detection_threshold: float = 0.5, match_distance: float | None = None, outline_filter: LabelFusionFilter | None = None, cohort: Sequence[LesionTable] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+def instance_consensus_filter(images: Sequence[ImageT | None], *, output_map: str = 'instances', input_objects: str = 'components', detection_threshold: float = 0.5, match_distance: float | None = None, outline_filter: LabelFusionFilter | None = None, cohort: Sequence[LesionTable] | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
 @overload
-def instance_consensus_filter(*images: Any, output_map: str = 'instances', input_objects: str = 'components', detection_threshold: float = 0.5, match_distance: float | None = None, outline_filter: LabelFusionFilter | None = None, cohort: Sequence[LesionTable] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+def instance_consensus_filter(*images: Any, output_map: str = 'instances', input_objects: str = 'components', detection_threshold: float = 0.5, match_distance: float | None = None, outline_filter: LabelFusionFilter | None = None, cohort: Sequence[LesionTable] | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
 def Agreement(images: Any, reference: Any = None, names: Sequence[str] | None = None, **parameters: Any) -> AgreementResult:
     """How well raters agree; function form of AgreementFilter, whose parameters it takes.
 
@@ -3910,6 +4223,8 @@ def hold_out_raters(cases: Iterable[Sequence[Any]], fuser: LabelFusionFilter, fo
         Its references are the held-out raters, its raters the fused ones. A band calibrated on
         it fits consensuses of that many raters, and covers a new rater, not the truth.
     """
+def html_of(thing: Any) -> str | None:
+    """The HTML of anything that notebooks show; None where its text says all there is."""
 def joint_label_fusion(target_image: Any, target_image_mask: Any, atlas_list: Sequence[Any], beta: float = 4, rad: int | Sequence[int] = 2, label_list: Sequence[Any] | None = None, rho: float = 0.01, usecor: bool = False, r_search: int | Sequence[int] = 3, nonnegative: bool = False, no_zeroes: bool = False, max_lab_plus_one: bool = False, output_prefix: str | None = None, verbose: bool = False) -> Any:
     """Do as ``ants.joint_label_fusion`` with images of SimpleITK, itk or NumPy.
 
@@ -3972,6 +4287,22 @@ def match_structures(readers: Mapping[str, Sequence[Structure]], mapping: Mappin
     mapping : mapping of name to name, optional
         What a structure is to be called, whoever has it; it wins over names and codes.
     """
+def rater_number_curve(images: Any, label: int | None = None) -> RaterNumberCurve:
+    """What the vote of k raters is worth, for every k, and what more raters would be.
+
+    Parameters
+    ----------
+    images : list of label images, or list of such lists
+        One case of at least three raters, or a cohort of cases with equally many.
+    label : int, optional
+        Which label; by default the largest one that occurs in a case.
+
+    Returns
+    -------
+    RaterNumberCurve
+        Its `answer` is a sentence, ``.table()`` has the curve, ``.dice_with_another(k)`` and
+        ``.moved_by_another(k)`` follow it to any number of raters.
+    """
 def read_dicom_contours(path: PathLike, series: DicomSeries) -> list[Structure]:
     """Read every structure of an RTSTRUCT that has contours.
 
@@ -4007,7 +4338,21 @@ def read_slicer_segmentation(path: PathLike, *, like: Any = None) -> list[Struct
         The image that was segmented; masks are put on its grid, of which Slicer may have saved
         only the part that is segmented.
     """
-def report(filter_: LabelFusionFilter, path: PathLike, image: Any = None, names: Sequence[str] | None = None, *, files: Sequence[PathLike] | None = None, outputs: Mapping[str, PathLike] | None = None) -> None:
+def reader_bias(images: Any, reference: Any = None, names: Sequence[str] | None = None, label: int | None = None) -> ReaderBias:
+    """Who draws generously, and where; function form of ReaderBiasFilter.
+
+    Parameters
+    ----------
+    images : list of images
+        The raters, on one grid.
+    reference : image or LabelFusionFilter, optional
+        The consensus, or a filter that makes it; ConsensusFilter by default.
+    names : sequence of str, optional
+        What each rater is called.
+    label : int, optional
+        The largest one that occurs by default.
+    """
+def report(filter_: LabelFusionFilter, path: PathLike, image: Any = None, names: Sequence[str] | None = None, *, files: Sequence[PathLike] | None = None, outputs: Mapping[str, PathLike] | None = None, window: tuple[float, float] | str | None = None, label_names: Mapping[int, str] | None = None, contact_sheet: bool = False) -> None:
     """Write one self-contained HTML page about a filter's last Execute.
 
     It shows slices through the dispute with each rater's contour, pairwise Dice, a table of the
@@ -4029,6 +4374,13 @@ def report(filter_: LabelFusionFilter, path: PathLike, image: Any = None, names:
         Where each rater was read, to be hashed; without it voxels are.
     outputs : mapping of str to path, optional
         What else was written, by what it is; the page links to it.
+    window : (center, width) or str, optional
+        Grey values of the image that are told apart, or the name of a window of CT, such as
+        "lung"; by default what suits modality and structure.
+    label_names : mapping of int to str, optional
+        What labels are called, such as ``{1: "liver"}``.
+    contact_sheet : bool
+        Whether all disputed slices are shown too.
     """
 def review(fused: Any, image: Any = None, names: Sequence[str] | None = None, *, files: Sequence[PathLike] | None = None, output: PathLike | None = None, reviewer: str | None = None, blinded: bool = False, ready: Callable[[str], None] | None = None, port: int = 0) -> Any:
     """Review a consensus in the browser: go through disputes, decide or paint, and take it back.
@@ -4099,11 +4451,55 @@ def sample_cohort(number: int = 20, seed: int = 0) -> list[SampleCase]:
     seed : int
         Another seed gives other cases of the same raters.
     """
+def score_against_readers(probability: Any, readers: Any, samples: Iterable[Any] = (), label: int = 1) -> PluralTruth:
+    """How well a probability tells what several readers draw.
+
+    Parameters
+    ----------
+    probability : image
+        Of the structure, from 0 to 1.
+    readers : list of label images
+        On the same grid.
+    samples : iterable of label images, optional
+        Plausible contours, as of SampleSegmentations; without them there is no energy distance
+        and no score of volumes.
+    label : int
+        The structure's label in readers and samples.
+
+    Returns
+    -------
+    PluralTruth
+        Threshold-averaged Dice (QUBIQ), expected calibration error, generalised energy distance
+        and the CRPS of the volume in voxels.
+    """
 def separate_undecided(structures: Sequence[Structure]) -> list[Structure]:
     """The same structures, each followed by its voxels that are neither 0 nor 1, if it has any.
 
     Those are voxels that a fuser left undecided or a reader did not annotate; they become a
     structure of their own, "liver undecided", so that a file keeps them.
+    """
+def show(thing: Any, image: Any = None, names: Sequence[str] | None = None, *, window: tuple[float, float] | str | None = None, label_names: Mapping[int, str] | None = None, contact_sheet: bool = False) -> Shown:
+    """Show a fusion in a notebook, as its page would: findings, slices, raters.
+
+    Parameters
+    ----------
+    thing : LabelFusionFilter
+        After Execute. Agreement, diagnostics and matched structures are shown as they are.
+    image : image, optional
+        What the raters looked at, on their grid, to be drawn below the contours.
+    names : sequence of str, optional
+        What each rater is called.
+    window : (center, width) or str, optional
+        Grey values of the image that are told apart, or the name of a window of CT.
+    label_names : mapping of int to str, optional
+        What labels are called.
+    contact_sheet : bool
+        Whether all disputed slices are shown too.
+    """
+def show_progress(filter_: ProcessObject) -> None:
+    """Show how far a filter is, in a notebook or a terminal, whenever it executes.
+
+    With tqdm (``pip install 'itk-consensus[notebook]'``) the bar is tqdm's.
     """
 def write_dicom_contours(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike, series: DicomSeries, *, method: str, raters: Sequence[PathLike] = (), description: str = 'Consensus of several readers', origin: str = 'AUTOMATIC') -> None:
     """Write structures, which may overlap, as contours of one DICOM RTSTRUCT.

@@ -300,6 +300,7 @@ def band_powers(
     scales: Sequence[Sequence[NDArray[np.float64]]],
     shape: Sequence[int],
     steps: Sequence[int],
+    sampled: bool,
     tile: Sequence[int],
     threads: int,
     power: NDArray[np.float32],

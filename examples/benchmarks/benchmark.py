@@ -3,7 +3,8 @@
 In examples/benchmarks:
 
 python benchmark.py                              every part; the clinical ones take long
-python benchmark.py --only first crowd           some parts: first, atlases, crowd, growth
+python benchmark.py --only first crowd           some parts: first, waiting, atlases, crowd, growth
+python benchmark.py --only waiting --slow        what is around a fusion, with fusers of minutes
 python benchmark.py --only crowd --workload Vote only clinical rows named like this
 python benchmark.py --save benchmark.json        also keeps results and plot there
 python benchmark.py --readme ../../README.md     writes kept results to the README
@@ -34,6 +35,7 @@ from speed.tables import (
 )
 from speed.timing import Effort
 from speed.volumes import size_text
+from speed.waiting import waiting, waiting_line
 
 import itk_consensus
 from itk_consensus.work import default_threads
@@ -48,7 +50,7 @@ Shape = tuple[int, ...]
 
 
 #: What --only chooses from.
-PARTS = ("first", "atlases", "crowd", "growth")
+PARTS = ("first", "waiting", "atlases", "crowd", "growth")
 
 
 class Plan(NamedTuple):
@@ -98,11 +100,18 @@ QUICK = Plan(
 )
 
 
-def run(plan: Plan, only: Sequence[str] = PARTS, workload: str = "") -> Row:
+def run(plan: Plan, only: Sequence[str] = PARTS, workload: str = "", *, slow: bool = False) -> Row:
     """Measure the parts, and of clinical ones the workloads, printing results as they come."""
     results: Row = {"environment": environment()}
     if "first" in only:
         results |= _first_part(plan)
+    if "waiting" in only:
+        rounds = plan.clinical_effort.rounds
+        results["waiting"] = _shown(
+            "What is around a fusion, in processor seconds",
+            waiting(plan.atlas, plan.atlas_labels, plan.small, rounds, slow=slow),
+            waiting_line,
+        )
     if "atlases" in only:
         results["atlases"] = _shown(
             f"{size_text(plan.atlas)}, atlases of {plan.atlas_labels} labels",
@@ -183,7 +192,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     if options.quick:
         print("Tiny sizes, to see that everything runs: the limits are meant for the full run.")
-    results = run(QUICK if options.quick else FULL, options.only, options.workload)
+    plan = QUICK if options.quick else FULL
+    results = run(plan, options.only, options.workload, slow=options.slow)
     for path in (options.output / KEPT.name, options.save):
         if path is not None:
             save(results, path)
@@ -198,6 +208,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--only", nargs="+", choices=PARTS, default=PARTS, help="parts to run; default: all"
     )
+    parser.add_argument("--slow", action="store_true", help="also fusers that take minutes")
     parser.add_argument(
         "--workload",
         default="",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from itk_consensus.array_types import Floats
 from itk_consensus.votes.decision_patterns import DecisionPatterns
@@ -23,14 +23,14 @@ Region = Literal["grid", "union"]
 class Ratings:
     """How many raters gave each pattern each category."""
 
-    votes: sparse.csc_matrix  #: (P, C) only patterns that two raters or more annotated
+    votes: scipy.sparse.csc_matrix  #: (P, C) only patterns that two raters or more annotated
     voxels: Floats  #: (P,) how many voxels have the pattern
 
     @classmethod
     def of(cls, patterns: DecisionPatterns) -> Ratings:
         """Every label is a category."""
         raters, labels = patterns.number_of_raters, patterns.number_of_labels
-        over_raters = sparse.vstack([sparse.identity(labels, format="csr")] * raters)
+        over_raters = scipy.sparse.vstack([scipy.sparse.identity(labels, format="csr")] * raters)
         rated = np.asarray(patterns.present.sum(axis=1)) > 1
         votes = (patterns.one_hot[rated] @ over_raters).tocsc()
         return cls(votes, patterns.counts[rated].astype(np.float64))
@@ -40,7 +40,7 @@ class Ratings:
         given = np.asarray(self.votes[:, [label]].todense())[:, 0]
         others = self.number - given
         rows = np.ones(len(given), bool) if region == "grid" else given > 0
-        two = sparse.csc_matrix(np.stack([others, given], axis=1)[rows])
+        two = scipy.sparse.csc_matrix(np.stack([others, given], axis=1)[rows])
         return Ratings(two, self.voxels[rows])
 
     @property

@@ -12,7 +12,7 @@ from math import ceil, inf
 from typing import Annotated
 
 import numpy as np
-from scipy.special import betaincinv
+import scipy
 
 from itk_consensus.calibration.record import Part
 from itk_consensus.calibration.scores import ScoreDistribution, as_written
@@ -113,7 +113,7 @@ def coverage_range(alpha: float, n: int) -> tuple[float, float]:
     Given the n calibration cases the coverage of further cases is Beta(k, n + 1 - k).
     """
     rank = conformal_rank(alpha, n)
-    low, high = betaincinv(rank, n + 1 - rank, [0.1, 0.9])
+    low, high = scipy.special.betaincinv(rank, n + 1 - rank, [0.1, 0.9])
     return float(low), float(high)
 
 

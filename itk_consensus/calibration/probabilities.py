@@ -13,8 +13,8 @@ from math import ceil, prod
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import logit
 
 from itk_consensus.array_types import Floats
 from itk_consensus.errors import InputError
@@ -225,4 +225,4 @@ def clipped(probability: NDArray[Any]) -> Floats:
 def log_odds(probability: NDArray[Any]) -> Floats:
     """``ln p - ln(1 - p)`` of any array of probabilities; within ±13.8, 0 and 1 included."""
     p = clipped(probability)
-    return np.asarray(logit(p, out=p))
+    return np.asarray(scipy.special.logit(p, out=p))

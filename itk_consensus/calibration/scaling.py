@@ -14,9 +14,8 @@ from operator import le, lt
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression, minimize
-from scipy.special import expit, log_softmax, softmax
 
 from itk_consensus.array_types import Floats
 from itk_consensus.calibration.probabilities import (
@@ -92,14 +91,14 @@ class LogitScaling(Part):
         def loss(parameters: Floats) -> tuple[float, Floats]:
             sharpness = np.exp(parameters[0])
             scaled = sharpness * logits + np.concatenate([[0.0], parameters[1:]])
-            nats = -(table.counts * log_softmax(scaled, axis=1)).sum()
-            slope = rows * softmax(scaled, axis=1) - table.counts
+            nats = -(table.counts * scipy.special.log_softmax(scaled, axis=1)).sum()
+            slope = rows * scipy.special.softmax(scaled, axis=1) - table.counts
             gradient = np.append((slope * logits).sum() * sharpness, slope.sum(axis=0)[1:])
             return float(nats / voxels), gradient / voxels
 
         limit = np.log(_HIGHEST_TEMPERATURE)
         biases = [(None, None) if with_bias else (0.0, 0.0)] * (number - 1)
-        found = minimize(
+        found = scipy.optimize.minimize(
             loss,
             np.zeros(number),
             jac=True,
@@ -115,12 +114,12 @@ class LogitScaling(Part):
             odds = log_odds(probabilities[0])
             odds /= self.temperature
             odds += self.bias[1]
-            return [expit(odds, out=odds)]
+            return [scipy.special.expit(odds, out=odds)]
         logits = [
             np.log(clipped(p)) / self.temperature + b
             for p, b in zip(probabilities, self.bias, strict=True)
         ]
-        return list(softmax(np.stack(logits), axis=0))
+        return list(scipy.special.softmax(np.stack(logits), axis=0))
 
 
 @dataclass(frozen=True)
@@ -234,7 +233,7 @@ class ScalingRecord(Record):
 def _isotonic_curve(p: Floats, hits: Floats, voxels: Floats) -> tuple[Any, Any]:
     distinct, row = np.unique(p, return_inverse=True)
     weights = np.bincount(row, voxels)
-    curve = isotonic_regression(np.bincount(row, hits) / weights, weights=weights).x
+    curve = scipy.optimize.isotonic_regression(np.bincount(row, hits) / weights, weights=weights).x
     # Only the ends of each flat piece are needed.
     changes = np.diff(curve) != 0
     ends = np.append(True, changes) | np.append(changes, True)

@@ -10,7 +10,12 @@ from pathlib import Path
 
 from itk_consensus.cli.case_list import Column, read_case_list
 from itk_consensus.cli.console import SOMETHING_FOUND, Console
-from itk_consensus.cli.fusing import FAILING, add_fail_option, add_fusion_options
+from itk_consensus.cli.fusing import (
+    FAILING,
+    add_fail_option,
+    add_full_option,
+    add_fusion_options,
+)
 from itk_consensus.cli.option_file import as_words, read_option_file
 from itk_consensus.cli.options import add_file, given_parameters, is_file_name, process_count
 from itk_consensus.cli.outputs import add_overwrite_option
@@ -64,6 +69,7 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
         "--images", metavar="PATTERN", help='image of each case, such as "{case}/ct.nii.gz"'
     )
     add_fail_option(parser)
+    add_full_option(parser)
     parser.add_argument("--reports", action="store_true", help="write an HTML page for each case")
     parser.add_argument(
         "--surfaces",
@@ -117,6 +123,7 @@ def _batch(arguments: argparse.Namespace, console: Console) -> int:
         bids=arguments.bids_output,
         excel=arguments.excel,
         look={name: value for name, value in page_options(arguments).items() if value},
+        full=arguments.full,
     )
     if arguments.excel:
         require_excel()

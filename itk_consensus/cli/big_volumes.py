@@ -19,7 +19,6 @@ from itk_consensus.cli.outputs import make_folder
 from itk_consensus.errors import FileError, MissingDependencyError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import parameters_of
-from itk_consensus.pipeline.workers import dask_client
 from itk_consensus.report.text import pairs, section, shown
 
 _MASK = "MaskImage"
@@ -57,6 +56,8 @@ def fuse_in_blocks(arguments: argparse.Namespace, console: Console) -> None:
     filter_ = arguments.fuser(**given)
     client: AbstractContextManager[Any] = nullcontext()
     if arguments.scheduler is not None:
+        from itk_consensus.pipeline.workers import dask_client
+
         client = dask_client(arguments.scheduler, arguments.jobs)
     with client, naming_options(filter_, arguments.method):
         measured = _volumes().fuse_volumes(

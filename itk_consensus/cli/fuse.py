@@ -13,6 +13,7 @@ from itk_consensus.cli.fusing import (
     FusedFiles,
     add_classes_option,
     add_fail_option,
+    add_full_option,
     add_fusion_options,
     add_image_option,
     add_input_files,
@@ -29,7 +30,6 @@ from itk_consensus.cli.outputs import (
 )
 from itk_consensus.cli.page_options import add_page_options, page_options
 from itk_consensus.cli.per_structure import fuse_per_structure
-from itk_consensus.cli.report import write_page
 from itk_consensus.cli.structure_inputs import add_structure_options, require_no_structure_options
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
@@ -73,6 +73,7 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
     )
     add_file(parser, "--json", help="the report as JSON")
     add_file(parser, "--report", metavar="PAGE", help="the report as an HTML page")
+    add_full_option(parser)
     add_structure_options(parser)
     add_volume_options(parser)
     add_image_option(parser, fuser)
@@ -159,6 +160,8 @@ def _write(
     fused: FusedFiles, probabilities: dict[int, Path], arguments: argparse.Namespace
 ) -> FusionReport:
     filter_ = fused.filter_
+    # What is written has everything.
+    full = arguments.full or arguments.json is not None or arguments.report is not None
     labels = ImageFile.of(arguments.output, filter_.GetLabelImage())
     report = FusionReport(
         filter_,
@@ -167,9 +170,10 @@ def _write(
         fused.parameter_files,
         probabilities,
         arguments.json,
-        filter_.GetDiagnostics(),
+        filter_.GetDiagnostics(full),
         arguments.report,
         arguments.uncertainty,
+        full,
     )
     write_image(labels.image, arguments.output)
     for label, path in probabilities.items():
@@ -180,5 +184,7 @@ def _write(
     if arguments.json is not None:
         write_text(arguments.json, report.to_json())
     if arguments.report is not None:
+        from itk_consensus.cli.report import write_page
+
         write_page(fused, arguments.report, dict(report.written), page_options(arguments))
     return report

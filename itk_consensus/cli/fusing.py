@@ -52,7 +52,7 @@ _IMAGE = "Image"
 
 @dataclass(frozen=True)
 class FusedFiles:
-    """A filter after Execute, and the files behind it."""
+    """A filter, and the files that it fuses."""
 
     filter_: LabelFusionFilter
     inputs: list[ImageFile]  #: The raters' files
@@ -141,6 +141,16 @@ def class_count(text: str) -> int:
     return int(text)
 
 
+def add_full_option(parser: argparse.ArgumentParser) -> None:
+    """Give a parser ``--full``."""
+    parser.add_argument(
+        "--full",
+        action="store_true",
+        help="also what takes longer than fusing: a comparison with Consensus, and how finely "
+        "raters agree about each of many labels",
+    )
+
+
 def add_image_option(parser: argparse.ArgumentParser, fuser: type[LabelFusionFilter]) -> None:
     """Give a parser ``--image``, unless the method has it already."""
     if any(parameter.name == _IMAGE for parameter in parameters_of(fuser)):
@@ -168,6 +178,22 @@ def fuse_files(
     arguments: argparse.Namespace, console: Console, outputs: Sequence[Output]
 ) -> FusedFiles:
     """Read, check and fuse; `outputs` are refused before the work if they cannot be written."""
+    files = read_raters(arguments, console, outputs)
+    execute(files, arguments, console)
+    return files
+
+
+def execute(files: FusedFiles, arguments: argparse.Namespace, console: Console) -> None:
+    """Fuse what was read."""
+    console.follow(files.filter_, 0.5, 0.9)
+    with naming_options(files.filter_, arguments.method):
+        files.filter_.Execute([file.image for file in files.inputs])
+
+
+def read_raters(
+    arguments: argparse.Namespace, console: Console, outputs: Sequence[Output]
+) -> FusedFiles:
+    """Read and check what is to be fused, and what is to be written."""
     given = given_parameters(arguments, arguments.fuser)
     parameter_files = {name: value for name, value in given.items() if isinstance(value, Path)}
     filter_ = arguments.fuser(**{k: v for k, v in given.items() if k not in parameter_files})
@@ -185,9 +211,6 @@ def fuse_files(
     warn_of_ignored_labels(filter_, found, console)
     for name in parameter_files:
         setattr(filter_, name, others[name])
-    console.follow(filter_, 0.5, 0.9)
-    with naming_options(filter_, arguments.method):
-        filter_.Execute([file.image for file in inputs])
     is_grouped = getattr(arguments, "classes", None) is not None
     return FusedFiles(
         filter_, inputs, described, parameter_files, others.get(_IMAGE), not is_grouped

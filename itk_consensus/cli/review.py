@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from itk_consensus.cli.case_list import Column, read_case_list
 from itk_consensus.cli.console import Console
@@ -19,7 +19,8 @@ from itk_consensus.cli.fusing import (
     add_fusion_options,
     add_image_option,
     add_input_files,
-    fuse_files,
+    execute,
+    read_raters,
 )
 from itk_consensus.cli.inputs import read, require_one_space
 from itk_consensus.cli.options import add_file, given_parameters
@@ -30,7 +31,7 @@ from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.registry import METHODS
 from itk_consensus.images import convert
 from itk_consensus.images.dicom.seg_reading import NOT_ANNOTATED
-from itk_consensus.images.dicom.series import read_dicom_series
+from itk_consensus.images.dicom.series import DicomSeries, read_dicom_series
 from itk_consensus.images.files import read_quietly
 from itk_consensus.images.locking import locked
 from itk_consensus.images.structure_files import CONTOURS, is_dicom
@@ -40,10 +41,10 @@ from itk_consensus.pipeline.folder_record import FolderRecord
 from itk_consensus.pipeline.one_case import RECORD
 from itk_consensus.report.image_file import ImageFile
 from itk_consensus.report.text import PROGRAM
-from itk_consensus.review.case import case_of_filter, case_of_structures
+from itk_consensus.review.case import ReviewCase, case_of_filter, case_of_structures
 from itk_consensus.review.opening import require_application, user_name
 from itk_consensus.review.record import ReviewRecord, default_record_path
-from itk_consensus.review.session import ReviewSession
+from itk_consensus.review.session import CaseToOpen, ReviewSession, SeenImage
 
 _DESCRIPTION = """\
 Review a consensus in 3D Slicer's own views, in the browser: go through the regions in which readers
@@ -99,19 +100,12 @@ def _review(arguments: argparse.Namespace, console: Console) -> None:
         if len(arguments.inputs) == 1 and arguments.inputs[0].is_dir():
             cases = _cohort(arguments, console, reviewer, held)
         else:
-            opened = _one_case(arguments, console, reviewer)
-            held.enter_context(locked(opened.session.record_path, wait=1.0))
-            cases = [(opened.title, lambda: opened)]
+            cases = [_one_case(arguments, console, reviewer, held)]
         console.clear()
         loading.join()
         from itk_consensus.review.application.serving import serve
 
         serve(cases, partial(_announce, arguments, console), port=arguments.port)
-    if len(cases) == 1 and not (len(arguments.inputs) == 1 and arguments.inputs[0].is_dir()):
-        session = opened.session
-        left = len(session.review.undecided)
-        kept = f"{session.record_path}: {left} of {len(session.case.disputes)} disputes undecided"
-        console.answer(kept)
 
 
 def _announce(arguments: argparse.Namespace, console: Console, address: str) -> None:
@@ -121,9 +115,9 @@ def _announce(arguments: argparse.Namespace, console: Console, address: str) -> 
         webbrowser.open(address)
 
 
-def _one_case(arguments: argparse.Namespace, console: Console, reviewer: str) -> Any:
-    from itk_consensus.review.application.page import OpenCase
-
+def _one_case(
+    arguments: argparse.Namespace, console: Console, reviewer: str, held: contextlib.ExitStack
+) -> CaseToOpen:
     output = arguments.output
     record = default_record_path(output)
     fresh = arguments.overwrite or not record.exists()
@@ -136,32 +130,57 @@ def _one_case(arguments: argparse.Namespace, console: Console, reviewer: str) ->
     ]
     make_folder(output.parent)
     more: dict[str, Any] = {"who": reviewer, "blinded": arguments.blinded, "fresh": fresh}
-    if arguments.per_structure:
-        case, image, series = _structures(arguments, console, outputs, record)
-        session = ReviewSession(case, output, series=series, raters=tuple(arguments.inputs), **more)
-    else:
-        if is_dicom(output) and arguments.series is None:
-            arguments.parser.error("DICOM refers to the series that was outlined; give --series")
-        series = None if arguments.series is None else read_dicom_series(arguments.series)
-        fused = fuse_files(arguments, console, outputs)
-        image = _array(fused.image, fused.filter_)
-        console.progress(0.9, "looking for disputes")
-        case = case_of_filter(fused.filter_, None, fused.paths, record)
-        raters = tuple(dict.fromkeys(fused.paths))
-        session = ReviewSession(case, output, series=series, raters=raters, **more)
-    return OpenCase(output.name, session, image)
+    if is_dicom(output) and arguments.series is None:
+        arguments.parser.error("DICOM refers to the series that was outlined; give --series")
+    read = _structures if arguments.per_structure else _label_maps
+    make_case, image, raters = read(arguments, console, outputs, record)
+    held.enter_context(locked(record, wait=1.0))
+
+    def session() -> ReviewSession:
+        case, series = make_case()
+        opened = ReviewSession(case, output, series=series, raters=raters, **more)
+        held.callback(lambda: console.answer(_left(opened)))
+        return opened
+
+    return CaseToOpen(output.name, session, image)
 
 
-def _array(image: Any, filter_: LabelFusionFilter) -> Any:
-    if image is None:
-        return None
-    return convert.load_one(image, filter_.fused.like, owner="review", parameter="--image")
+def _left(session: ReviewSession) -> str:
+    left, all_ = len(session.review.undecided), len(session.case.disputes)
+    return f"{session.record_path}: {left} of {all_} disputes undecided"
+
+
+class _ReadCase(NamedTuple):
+    """Files that were read and checked, and are not fused yet."""
+
+    case: Callable[[], tuple[ReviewCase, DicomSeries | None]]
+    image: Callable[[], SeenImage | None]
+    raters: tuple[Path, ...]
+
+
+def _label_maps(
+    arguments: argparse.Namespace, console: Console, outputs: list[Output], record: Path
+) -> _ReadCase:
+    """A case of label maps."""
+    series = None if arguments.series is None else read_dicom_series(arguments.series)
+    files = read_raters(arguments, console, outputs)
+    image = None
+    if files.image is not None:
+        like = convert.load([files.inputs[0].image], owner="review")
+        voxels = convert.load_one(files.image, like, owner="review", parameter="--image")
+        image = SeenImage(voxels, like.geometry)
+
+    def case() -> tuple[ReviewCase, DicomSeries | None]:
+        execute(files, arguments, console)
+        return case_of_filter(files.filter_, None, files.paths, record), series
+
+    return _ReadCase(case, lambda: image, tuple(dict.fromkeys(files.paths)))
 
 
 def _structures(
     arguments: argparse.Namespace, console: Console, outputs: list[Output], record: Path
-) -> tuple[Any, Any, Any]:
-    """A case of named structures, what readers looked at, and the series."""
+) -> _ReadCase:
+    """A case of named structures."""
     given = given_parameters(arguments, arguments.fuser)
     image = getattr(arguments, "Image", None)
     files = sorted(n for n, value in given.items() if isinstance(value, Path) and n != "Image")
@@ -174,24 +193,32 @@ def _structures(
     folders = [] if arguments.series is None else [arguments.series]
     reads = [*arguments.inputs, *folders, *([] if image is None else [image])]
     check_outputs(outputs, reads, 3, overwrite=arguments.overwrite)
-    if is_dicom(arguments.output) and arguments.series is None:
-        arguments.parser.error("DICOM refers to the series that was outlined; give --series")
     console.progress(0.1, "reading")
     series = None if arguments.series is None else read_dicom_series(arguments.series)
-    case = case_of_structures(
-        arguments.inputs,
-        arguments.fuser(**given),
-        series,
-        record=record,
-        renamed=dict(arguments.rename),
-        **options,
-    )
-    if image is not None:
-        file = ImageFile.of(image, read(image, console))
-        mask = ImageFile.of(arguments.inputs[0], case.on_file.templates[0].mask)
-        require_one_space([mask, file], 1e-4, 1e-4)
-        return case, file.components[0], series
-    return case, None if series is None else series.pixels(), series
+    file = None if image is None else ImageFile.of(image, read(image, console))
+    fuser = arguments.fuser(**given)
+
+    def case() -> tuple[ReviewCase, DicomSeries | None]:
+        made = case_of_structures(
+            arguments.inputs,
+            fuser,
+            series,
+            record=record,
+            renamed=dict(arguments.rename),
+            **options,
+        )
+        if file is not None:
+            mask = ImageFile.of(arguments.inputs[0], made.on_file.templates[0].mask)
+            require_one_space([mask, file], 1e-4, 1e-4)
+        return made, series
+
+    def seen() -> SeenImage | None:
+        if file is not None:
+            return SeenImage(file.components[0], file.geometry)
+        pixels = None if series is None else series.pixels()
+        return None if series is None or pixels is None else SeenImage(pixels, series.geometry)
+
+    return _ReadCase(case, seen, tuple(arguments.inputs))
 
 
 # -- a cohort --------------------------------------------------------------------------------
@@ -199,7 +226,7 @@ def _structures(
 
 def _cohort(
     arguments: argparse.Namespace, console: Console, reviewer: str, held: contextlib.ExitStack
-) -> list[tuple[str, Callable[[], Any]]]:
+) -> list[CaseToOpen]:
     """The cases of a batch that are not done yet, those with findings first."""
     folder = arguments.inputs[0]
     if not (folder / CASES).is_file():
@@ -221,7 +248,11 @@ def _cohort(
     held.enter_context(locked(folder / "review", wait=1.0))
     found.sort(key=lambda one: _worst_first(one[1]))
     return [
-        (case.name, partial(_open_case, folder, case, record, reviewer, arguments))
+        CaseToOpen(
+            case.name,
+            partial(_case_of_batch, folder, case, record, reviewer, arguments),
+            partial(_image_of_batch, case),
+        )
         for case, record in found
     ]
 
@@ -233,23 +264,30 @@ def _worst_first(record: FolderRecord) -> tuple[int, float]:
     return -int(result.get("concerns") or 0), 2.0 if dice is None else float(dice)
 
 
-def _open_case(
+def _image_of_batch(case: BatchCase) -> SeenImage | None:
+    if case.image is None:
+        return None
+    like = convert.load([read_quietly(case.raters[0])[0]], owner="review")
+    image = read_quietly(case.image)[0]
+    return SeenImage(
+        convert.load_one(image, like, owner="review", parameter="image"), like.geometry
+    )
+
+
+def _case_of_batch(
     folder: Path,
     case: BatchCase,
     record: FolderRecord,
     reviewer: str,
     arguments: argparse.Namespace,
-) -> Any:
-    from itk_consensus.review.application.page import OpenCase
-
+) -> ReviewSession:
     method, parameters = record.fingerprint["method"], dict(record.fingerprint["parameters"])
     filter_ = METHODS[method](**parameters)
     filter_.Execute([read_quietly(path)[0] for path in case.raters])
     output = folder / case.folder / _ADJUDICATED
     opened = case_of_filter(filter_, None, _one_each(case, filter_), default_record_path(output))
-    image = None if case.image is None else _array(read_quietly(case.image)[0], filter_)
     fresh = arguments.overwrite or not default_record_path(output).exists()
-    session = ReviewSession(
+    return ReviewSession(
         opened,
         output,
         who=reviewer,
@@ -257,7 +295,6 @@ def _open_case(
         raters=case.raters,
         fresh=fresh,
     )
-    return OpenCase(case.name, session, image)
 
 
 def _one_each(case: BatchCase, filter_: LabelFusionFilter) -> list[Path]:

@@ -7,6 +7,8 @@ how often they disturb good ones, and the thresholds below were chosen by it.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -173,6 +175,9 @@ def far_from_the_consensus(estimate: Estimate, dice: float) -> Finding:
 
     Results that are bad nearly always differ in volume from the vote, too.
     """
+    rule = "far from the consensus"
+    if math.isnan(dice):
+        return Finding(rule, None, None, "Not checked: it takes as long as fusing by Consensus.")
     ratio = volume_ratio(estimate)
     other = ratio is None or abs(ratio - 1) > OTHER_VOLUME
     severity: Severity = "caution" if dice < FAR_FROM_CONSENSUS and other else None
@@ -183,7 +188,7 @@ def far_from_the_consensus(estimate: Estimate, dice: float) -> Finding:
     if severity is not None:
         closer = _closest_alternative(estimate, dice)
         advice = f"{closer} comes closer." if closer else "Compare it with Consensus."
-    return Finding("far from the consensus", dice, severity, message, advice)
+    return Finding(rule, dice, severity, message, advice)
 
 
 def _closest_alternative(estimate: Estimate, dice: float) -> str:

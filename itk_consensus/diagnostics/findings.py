@@ -32,6 +32,10 @@ GRADED_RULES = ("pairwise Dice", "surface Dice", "volume spread")
 _GRADES: tuple[Severity, ...] = (None, "note", "caution", "do not use")
 
 
+#: A number that was not looked for, since that takes long.
+UNKNOWN = float("nan")
+
+
 @dataclass(frozen=True)
 class Finding:
     """What one rule saw."""
@@ -155,14 +159,14 @@ class Estimate:
 
     patterns: DecisionPatterns
     decision: Labels  #: (P,) label index per pattern, or a code of `votes.ties`
-    posterior: Floats  #: (P, K)
+    posterior: Callable[[], Floats]  #: Gives (P, K), which may be many
     #: (J, K, K) confusion matrices [rater, observed, true], if the method estimates them.
     theta: Floats | None = None
     starts: StartSummary | None = None
     #: Gives the decision for other counts of the same patterns; None if the answer cannot depend on
     #: how much background there is.
     fuse_again: Callable[[DecisionPatterns], Labels] | None = None
-    #: Dice to what the raters share; None if the result is that.
+    #: Dice to what the raters share; None if the result is that, `UNKNOWN` if nobody looked.
     consensus_dice: float | None = None
     #: Settings of the same filter, in words, and the Dice to what the raters share of each.
     alternatives: Mapping[str, Callable[[], float]] = field(default_factory=dict)
@@ -178,10 +182,11 @@ class Estimate:
     def of(cls, fusion: Fusion, patterns: DecisionPatterns) -> Estimate:
         """A fusion of these patterns; where it has no probabilities by pattern, the vote's."""
         table = fusion.as_table(patterns)
-        posterior = table.probabilities
-        if posterior is None:
-            posterior = majority_vote(table.patterns).probabilities
-        return cls(table.patterns, table.decision, posterior)
+
+        def of_the_vote() -> Floats:
+            return majority_vote(table.patterns).probabilities
+
+        return cls(table.patterns, table.decision, table.probabilities or of_the_vote)
 
     @property
     def foreground(self) -> NDArray[np.bool_]:

@@ -73,7 +73,7 @@ def correlated_raters(estimate: Estimate, theta: Floats) -> Finding:
     if len(theta) > MOST_RATERS:
         message = f"{len(theta)} raters are too many to compare with each other."
         return Finding("correlated raters", None, None, message)
-    beyond = agreement_beyond_model(estimate.patterns, estimate.posterior, theta)
+    beyond = agreement_beyond_model(estimate.patterns, estimate.posterior(), theta)
     if not np.isfinite(beyond).any():
         return Finding("correlated raters", None, None, "No two raters share a voxel.")
     first, second = np.unravel_index(np.nanargmax(beyond), beyond.shape)

@@ -16,6 +16,7 @@ from itk_consensus.fusion.coherence.rater_masks import RaterMasks
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fusions import VolumeFusion, WriteProbability
 from itk_consensus.votes.ties import BACKGROUND, UNDECIDED
+from itk_consensus.work import in_threads
 
 
 class ResolutionMixin(ProcessObject):
@@ -38,12 +39,13 @@ class ResolutionMixin(ProcessObject):
         """Promise the measurements; of two labels only the second, since the first mirrors it."""
 
         def curves() -> dict[int, CoherenceCurve]:
-            first = 1 if masks.number_of_labels == 2 else 0
-            found = {
-                int(labels[index]): coherence_curve(masks, index, spacing)
-                for index in range(first, masks.number_of_labels)
+            indices = range(1 if masks.number_of_labels == 2 else 0, masks.number_of_labels)
+            found = in_threads(lambda index: coherence_curve(masks, index, spacing), indices)
+            return {
+                int(labels[index]): curve
+                for index, curve in zip(indices, found, strict=True)
+                if curve is not None
             }
-            return {label: curve for label, curve in found.items() if curve is not None}
 
         def resolutions() -> dict[int, Resolution]:
             found = {label: curve.resolution() for label, curve in self.CoherenceCurves.items()}

@@ -9,6 +9,7 @@ from typing import Any
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.coherence_outputs import ResolutionMixin, settled_fusion
 from itk_consensus.filters.consensus_explanation import (
+    MANY_LABELS,
     ListedComponent,
     explain,
     listed_components,
@@ -116,7 +117,7 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
             "vote_is_noise": self.VoteIsNoise,
         }
 
-    def _consensus_dice(self, case: FusionCase, fusion: Fusion) -> None:
+    def _consensus_dice(self, case: FusionCase, fusion: Fusion, full: bool) -> None:
         """The result is what the raters share."""
 
     def _promise_components(self, case: FusionCase, found: SharedConsensus) -> None:
@@ -129,7 +130,7 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
             lambda: explain(
                 self.Choice,
                 found,
-                self.Resolution,
+                self.Resolution if len(labels) <= MANY_LABELS else None,
                 lone_components(found.raters),
                 changed(),
                 labels,

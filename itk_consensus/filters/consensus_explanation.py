@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from itk_consensus.fusion.coherence.curve import Resolution
@@ -18,6 +18,8 @@ from itk_consensus.fusion.components import (
     count_lone_components,
 )
 from itk_consensus.images.geometry import ImageGeometry
+from itk_consensus.neighbourhood.boxes import Box, around
+from itk_consensus.work import in_threads
 
 
 class ListedComponent(NamedTuple):
@@ -47,29 +49,47 @@ def listed_components(
 ) -> ListedComponents:
     """Components of all foreground labels, label by label, the largest first."""
     spacing = geometry.array_spacing
-    changed: dict[int, ChangedComponents] = {
-        index: changed_components(decision == index, raters.share(index), spacing)
-        for index in range(1, len(labels))
-    }
+    chosen_boxes = dict(enumerate(scipy.ndimage.find_objects(decision), start=1))
 
-    def listed(index: int, found: list[Component]) -> Iterator[ListedComponent]:
+    def changed(index: int) -> tuple[Box, ChangedComponents]:
+        # Where nobody marked the label and nothing was chosen there is nothing to find.
+        box = around(raters.marked_box(index), chosen_boxes.get(index))
+        if box is None:
+            return (), ChangedComponents([], [])
+        share = raters.share(index, box)
+        return box, changed_components(decision[box] == index, share, spacing)
+
+    def listed(index: int, box: Box, found: list[Component]) -> Iterator[ListedComponent]:
         for voxels, millilitres, place in found:
-            yield ListedComponent(labels[index], voxels, millilitres, geometry.position(place))
+            position = geometry.position(
+                [p + part.start for p, part in zip(place, box, strict=True)]
+            )
+            yield ListedComponent(labels[index], voxels, millilitres, position)
 
+    indices = range(1, len(labels))
+    found = dict(zip(indices, in_threads(changed, indices), strict=True))
     return ListedComponents(
-        tuple(row for index, found in changed.items() for row in listed(index, found.lost)),
-        tuple(row for index, found in changed.items() for row in listed(index, found.gained)),
+        tuple(row for i, (box, one) in found.items() for row in listed(i, box, one.lost)),
+        tuple(row for i, (box, one) in found.items() for row in listed(i, box, one.gained)),
     )
 
 
 def lone_components(raters: RaterMasks) -> tuple[int, int]:
     """Components of all foreground labels that one rater only marked, and all of them."""
-    counts = [
-        count_lone_components(np.asarray(raters.read(index) > 0.5), len(raters.shape) > 3)
-        for index in range(1, raters.number_of_labels)
-    ]
+
+    def count(index: int) -> tuple[int, int]:
+        box = raters.marked_box(index)
+        if box is None:
+            return 0, 0
+        return count_lone_components(raters.marks(index, box), len(raters.shape) > 3)
+
+    counts = list(in_threads(count, range(1, raters.number_of_labels)))
     return sum(lone for lone, _ in counts), sum(number for _, number in counts)
 
+
+#: Of more labels the explanation does not say how finely raters agree: it would take longer than
+#: fusing them.
+MANY_LABELS = 10
 
 #: Components that the explanation names; all of them are listed elsewhere.
 NAMED_COMPONENTS = 3
@@ -78,7 +98,7 @@ NAMED_COMPONENTS = 3
 def explain(
     choice: str,
     found: SharedConsensus,
-    resolution: Mapping[int, Resolution],
+    resolution: Mapping[int, Resolution] | None,
     lone: tuple[int, int],
     changed: ListedComponents,
     labels: Sequence[int],
@@ -87,8 +107,8 @@ def explain(
 
     Parameters
     ----------
-    resolution : mapping of int to Resolution
-        By label.
+    resolution : mapping of int to Resolution, optional
+        By label; without it nothing is said of it.
     lone : (int, int)
         Components that one rater only marked, and all components.
     labels : sequence of int
@@ -102,7 +122,7 @@ def explain(
         *_copies(found),
         *_absent(found, labels),
         *_not_asked(found, labels),
-        *_agreement(resolution),
+        *(() if resolution is None else _agreement(resolution)),
         *_lone(lone),
         *_rescued(found, labels),
         *_bounds(found),

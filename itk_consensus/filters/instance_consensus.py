@@ -281,7 +281,7 @@ class InstanceConsensusFilter(InnerFusersMixin):
         fused = self._have_fused(fuser, images, terms=terms).fused
         return fused.decision([0, 1]) == 1, fused.probability(1)
 
-    def _consensus_dice(self, case: FusionCase, fusion: Fusion) -> None:
+    def _consensus_dice(self, case: FusionCase, fusion: Fusion, full: bool) -> None:
         """Objects are judged one by one, in `Objects`."""
 
 

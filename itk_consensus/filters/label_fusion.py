@@ -17,7 +17,7 @@ import numpy as np
 
 from itk_consensus.constraints import Integer, NamedReals, optional
 from itk_consensus.diagnostics.diagnose import diagnose
-from itk_consensus.diagnostics.findings import Diagnostics, Estimate
+from itk_consensus.diagnostics.findings import UNKNOWN, Diagnostics, Estimate
 from itk_consensus.diagnostics.of_readers import diagnose_readers
 from itk_consensus.diagnostics.reader_limits import LIMIT_NAMES, ReaderLimits
 from itk_consensus.diagnostics.readers import Readers
@@ -238,18 +238,23 @@ class LabelFusionFilter(RaterInputs):
         return self._outputs.uncertainty_image(kind)
 
     @made_later
-    def GetDiagnostics(self) -> Diagnostics:
+    def GetDiagnostics(self, full: bool = True) -> Diagnostics:
         """Checks of the last Execute, each with its number; made on demand.
 
         Those about the fusion (``.fusion``) say whether the result can be believed, those about the
         raters (``.raters``) how far these agree and who of them may have slipped.
+
+        Parameters
+        ----------
+        full : bool
+            Whether to compare the result with Consensus, too, which takes as long as fusing by it.
         """
         case = self._executed_case()
         readers = Readers(case.patterns, case.spacing, ReaderLimits(**(self.AgreementLimits or {})))
-        found = diagnose(self._estimate(case, self.fused.fusion))
+        found = diagnose(self._estimate(case, self.fused.fusion, full))
         return Diagnostics((*found.findings, *diagnose_readers(readers)))
 
-    def _estimate(self, case: FusionCase, fusion: Fusion) -> Estimate:
+    def _estimate(self, case: FusionCase, fusion: Fusion, full: bool) -> Estimate:
         """The result as the diagnostics see it."""
         groups = near_copies(case.patterns)
         copies = tuple(tuple(group) for group in groups if len(group) > 1)
@@ -259,7 +264,7 @@ class LabelFusionFilter(RaterInputs):
             known["fuse_again"] = None
         return replace(
             Estimate.of(fusion, case.patterns),
-            consensus_dice=self._consensus_dice(case, fusion),
+            consensus_dice=self._consensus_dice(case, fusion, full),
             parameters=frozenset(parameter.name for parameter in parameters_of(type(self))),
             looks_at_neighbours=not fusion.follows_votes,
             **known,
@@ -269,8 +274,10 @@ class LabelFusionFilter(RaterInputs):
         """What the method knows beside its answer, by the names of `Estimate`."""
         return {}
 
-    def _consensus_dice(self, case: FusionCase, fusion: Fusion) -> float | None:
+    def _consensus_dice(self, case: FusionCase, fusion: Fusion, full: bool) -> float | None:
         """How much of a result is what the raters share; None if it is that by definition."""
+        if not full:
+            return UNKNOWN
         return case.shared_consensus.overlap(fusion.volume(), case.patterns.labels)
 
     def _label_values(self, case: FusionCase) -> list[int]:

@@ -15,7 +15,7 @@ from itk_consensus.agreement.lesions import (
     paired_objects,
 )
 from itk_consensus.errors import ParameterError
-from itk_consensus.filters.agreement import consensus_labels
+from itk_consensus.filters.compared_raters import consensus_labels
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.fusion.lesions.objects import OBJECT_KINDS, ObjectKind, numbered_objects
 from itk_consensus.images import convert

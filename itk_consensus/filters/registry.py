@@ -1,6 +1,7 @@
 """Every filter of the package, listed once: public names, functions, CLI and docs follow.
 
-Names are known without loading a filter; ``FUSERS``, ``OTHER_FILTERS`` and ``METHODS`` load all.
+Names are known without loading a filter; ``FUSERS`` and ``METHODS`` load all fusers,
+``OTHER_FILTERS`` the others.
 """
 
 from __future__ import annotations
@@ -69,8 +70,10 @@ def load_filter(name: str) -> Any:
 def __getattr__(name: str) -> Any:
     if name not in ("FUSERS", "OTHER_FILTERS", "METHODS"):
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    fusers = tuple(map(load_filter, FUSER_MODULES))
-    globals()["FUSERS"] = fusers
-    globals()["OTHER_FILTERS"] = tuple(map(load_filter, OTHER_FILTER_MODULES))
-    globals()["METHODS"] = {fuser.method: fuser for fuser in fusers}
+    if name == "OTHER_FILTERS":
+        globals()[name] = tuple(map(load_filter, OTHER_FILTER_MODULES))
+    else:
+        fusers = tuple(map(load_filter, FUSER_MODULES))
+        globals()["FUSERS"] = fusers
+        globals()["METHODS"] = {fuser.method: fuser for fuser in fusers}
     return globals()[name]

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.ndimage import find_objects
 
 from itk_consensus.neighbourhood.boxes import Box, grown, in_space
 from itk_consensus.neighbourhood.distance import signed_distance
@@ -50,7 +50,7 @@ def _boxes(labels: NDArray[Any]) -> tuple[dict[int, Box], int]:
         return {}, 0
     first = int(labels.min())
     numbers = np.subtract(labels, first - 1, dtype=np.int32)
-    boxes = find_objects(numbers)
+    boxes = scipy.ndimage.find_objects(numbers)
     # Some at a time, since they are counted as 64-bit numbers.
     flat = numbers.reshape(-1)
     parts = (np.bincount(flat[p], minlength=len(boxes) + 1) for p in chunks(flat.size, CHUNK))

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.array_types import Mask
 from itk_consensus.errors import ParameterError
 from itk_consensus.neighbourhood.boxes import bounding_box, grown
 
@@ -84,7 +85,7 @@ def as_window(given: tuple[float, float] | str) -> GreyWindow:
     return window_of(given if isinstance(given, str) else ",".join(map(repr, map(float, given))))
 
 
-def windows_for(image: NDArray[Any], structure: NDArray[np.bool_]) -> list[GreyWindow]:
+def windows_for(image: NDArray[Any], structure: Mask | None = None) -> list[GreyWindow]:
     """Those of CT where values are Hounsfield's, and always what fits the values.
 
     The first is that in which readers would look at the structure.
@@ -118,12 +119,10 @@ def _body(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return body if body.size else values
 
 
-def _usual_window(
-    image: NDArray[Any], structure: NDArray[np.bool_], some: NDArray[np.float64]
-) -> str:
+def _usual_window(image: NDArray[Any], structure: Mask | None, some: NDArray[np.float64]) -> str:
     """Name of the window of CT for a structure: a nodule is seen in the lung's."""
-    tight = bounding_box(structure)
-    if tight is None:
+    tight = None if structure is None else bounding_box(structure)
+    if structure is None or tight is None:
         return "soft tissue"
     box = grown(tight, [_SURROUNDING_VOXELS] * image.ndim, image.shape)
     values, inside = image[box], structure[box]

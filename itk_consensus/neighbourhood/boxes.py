@@ -49,6 +49,18 @@ def intersection(first: Box, second: Box) -> Box:
     return tuple(slice(low, max(low, high)) for low, high in bounds)
 
 
+def around(*boxes: Box | None) -> Box | None:
+    """The smallest box around others, of which some may be none."""
+    known = [box for box in boxes if box is not None]
+    return (
+        tuple(
+            slice(min(side.start for side in sides), max(side.stop for side in sides))
+            for sides in zip(*known, strict=True)
+        )
+        or None
+    )
+
+
 def relative_to(box: Box, around: Box) -> Box:
     """Where a box lies in an array cut out of the volume by a box around it."""
     pairs = zip(box, around, strict=True)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus import _kernels
-from itk_consensus.array_types import Mask
+from itk_consensus.array_types import Floats, Mask
 from itk_consensus.neighbourhood.boxes import Box, read_extended
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 
@@ -99,6 +99,17 @@ def unpack_bits(planes: NDArray[np.uint8], number: int) -> Mask:
         np.right_shift(planes[rater // _BITS], np.uint8(rater % _BITS), out=mask)
         mask &= 1
     return masks.view(bool)
+
+
+def weighted_bits(planes: NDArray[np.uint8], weights: Floats) -> Floats:
+    """(\\*shape) weighted mean of J raters' bits; a byte has 256 values to look up."""
+    bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
+    found = np.zeros(planes.shape[1:])
+    for plane, first in zip(planes, range(0, len(weights), _BITS), strict=True):
+        some = weights[first : first + _BITS]
+        found += (bits[:, : len(some)] @ some)[plane]
+    found /= weights.sum()
+    return found
 
 
 def pack_label(arrays: Sequence[NDArray[Any]], label: Any, box: Box) -> NDArray[np.uint8]:

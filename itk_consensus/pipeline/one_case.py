@@ -61,6 +61,7 @@ class Plan:
     excel: bool = False  #: Whether the tables are written as a workbook too
     #: How pages look: keywords of `itk_consensus.report`.
     look: Mapping[str, Any] = field(default_factory=dict)
+    full: bool = False  #: Whether results are compared with Consensus
 
     def absolute(self) -> Plan:
         """The same plan for a process that works in another folder."""
@@ -203,7 +204,7 @@ def _run(case: BatchCase, plan: Plan) -> CaseResult:
             look = plan.look
             report(filter_, files.page, image, raters, files=paths, outputs=outputs, **look)
         _write_for_the_study(filter_, labels, image, agreement, files, plan)
-        result = replace(_row(case, filter_, agreement, files), notes=notes)
+        result = replace(_row(case, filter_, agreement, files, plan.full), notes=notes)
         finish(record, names, asdict(result))
     return result
 
@@ -248,6 +249,7 @@ def fingerprint(case: BatchCase, plan: Plan) -> dict[str, Any]:
         "surfaces": plan.surfaces,
         "bids": plan.bids,
         "look": plan.look,
+        "full": plan.full,
         "raters": list(case.rater_names),
         "inputs": {
             "raters": [_hashes(path) for path in case.raters],
@@ -338,11 +340,15 @@ def _rater_files(case: BatchCase, raters: int) -> tuple[list[str], list[Path]]:
 
 
 def _row(
-    case: BatchCase, filter_: LabelFusionFilter, agreement: AgreementResult, files: CaseFiles
+    case: BatchCase,
+    filter_: LabelFusionFilter,
+    agreement: AgreementResult,
+    files: CaseFiles,
+    full: bool,
 ) -> CaseResult:
     names = list(agreement.raters)
     pairs = mean_matrix(agreement)[np.triu_indices(len(names), 1)]
-    found = filter_.GetDiagnostics()
+    found = filter_.GetDiagnostics(full)
     concerns = sorted(found.fusion.concerns, key=lambda one: -one.grade)
     of_raters = found.raters.concerns
     return CaseResult(

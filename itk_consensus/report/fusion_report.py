@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import itk_consensus
+from itk_consensus.filters.consensus_explanation import MANY_LABELS
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Parameter, measurements_of, parameters_of
 from itk_consensus.filters.process_object import ProcessObject
@@ -46,6 +47,14 @@ _COMPONENTS = {
     "ComponentsGained": "Components of the result that no rater marked",
 }
 
+#: Measurements that take longer than fusing, of many labels.
+_SLOW = ("CoherenceCurves", "Resolution")
+
+#: What is said where the result was not compared with Consensus.
+_LEFT_OUT = (
+    "--full also compares with Consensus, and says how finely raters agree about each label."
+)
+
 #: Rows of a table of components; the rest is left to the JSON.
 _ROWS = 20
 
@@ -64,17 +73,25 @@ class FusionReport:
     diagnostics: Any = None  #: The filter's, if it has any
     page: Path | None = None  #: Where the report is written as HTML, if it is
     uncertainty: Path | None = None  #: Where the uncertainty is written, if it is
+    full: bool = True  #: Whether the text has what takes longer than fusing
 
     @property
     def rater_names(self) -> list[str]:
         """What each rater is called, in the order of every list of performances."""
         return [rater["name"] for row in self.inputs for rater in row["raters"]]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values; NaN and infinite numbers are None."""
+    def to_dict(self, *, full: bool = True) -> dict[str, Any]:
+        """Plain values; NaN and infinite numbers are None.
+
+        Unless `full`, what takes longer than fusing many labels is left out.
+        """
         fuser = type(self.filter_)
         parameters = {p.name: getattr(self.filter_, p.name) for p in parameters_of(fuser)}
-        measurements = {m.name: getattr(self.filter_, m.name) for m in measurements_of(fuser)}
+        measurements = {
+            m.name: getattr(self.filter_, m.name)
+            for m in measurements_of(fuser)
+            if full or m.name not in self._left_out
+        }
         content = {
             "tool": PROGRAM,
             "version": itk_consensus.__version__,
@@ -105,7 +122,7 @@ class FusionReport:
 
     def to_text(self) -> str:
         """As text; what is too large for a terminal is only in the JSON."""
-        content = self.to_dict()
+        content = self.to_dict(full=self.full)
         raters = counted(content["number_of_raters"], "rater")
         parts = [
             f"{PROGRAM} {content['version']}: {content['method']} ({content['filter']}) "
@@ -133,9 +150,25 @@ class FusionReport:
         if self.diagnostics:
             said = naming_raters(str(self.diagnostics), self.rater_names)
             parts.append(section("Diagnostics", wrapped(said)))
+        if self._leaves_out:
+            parts.append(_LEFT_OUT)
         files = self.written | ({} if self.page is None else {"page": self.page})
         parts.append(section("Written", pairs({what: str(path) for what, path in files.items()})))
         return "\n".join(parts)
+
+    @property
+    def _left_out(self) -> Sequence[str]:
+        """Measurements that a text which is not `full` does without."""
+        return _SLOW if len(self.filter_.GetLabels()) > MANY_LABELS else ()
+
+    @property
+    def _leaves_out(self) -> bool:
+        """Whether there is more to know than the text says."""
+        if self.full:
+            return False
+        findings = self.diagnostics.findings if self.diagnostics else ()
+        unchecked = any(one.message.startswith("Not checked") for one in findings)
+        return unchecked or bool(self._left_out)
 
     @property
     def written(self) -> dict[str, Path]:

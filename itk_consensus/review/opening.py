@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import getpass
 import os
 import webbrowser
 from collections.abc import Callable, Sequence
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ from itk_consensus.images import convert
 from itk_consensus.images.locking import locked
 from itk_consensus.review.case import case_of_filter
 from itk_consensus.review.record import default_record_path
-from itk_consensus.review.session import ReviewSession
+from itk_consensus.review.session import CaseToOpen, ReviewSession, SeenImage
 
 PathLike = str | os.PathLike[str]
 
@@ -69,30 +71,34 @@ def review(
     """
     require_application()
     _require_own_loop()
-    if not isinstance(fused, LabelFusionFilter):
-        if isinstance(fused, (str, bytes, os.PathLike)):
-            raise ParameterError("review: needs a fuser after Execute or images, got a path")
-        filter_ = ConsensusFilter()
-        filter_.Execute(fused)
-        fused = filter_
+    if isinstance(fused, (str, bytes, os.PathLike)):
+        raise ParameterError("review: needs a fuser after Execute or images, got a path")
     place = None if output is None else Path(output)
     paths = None if files is None else [Path(file) for file in files]
     record = None if place is None else default_record_path(place)
-    case = case_of_filter(fused, names, paths, record)
-    seen = None if image is None else _on_grid(image, fused)
+    if isinstance(fused, LabelFusionFilter):
+        filter_, like = fused, fused.fused.like
+    else:
+        filter_, like = ConsensusFilter(), convert.load(fused, owner="review")
+    seen = None
+    if image is not None:
+        voxels = convert.load_one(image, like, owner="review", parameter="image")
+        seen = SeenImage(voxels, like.geometry)
     who = user_name() if reviewer is None else reviewer
-    session = ReviewSession(case, place, who=who, blinded=blinded, raters=tuple(paths or ()))
-    from itk_consensus.review.application.page import OpenCase
+
+    @cache
+    def session() -> ReviewSession:
+        if filter_ is not fused:
+            filter_.Execute(fused)
+        case = case_of_filter(filter_, names, paths, record)
+        return ReviewSession(case, place, who=who, blinded=blinded, raters=tuple(paths or ()))
+
     from itk_consensus.review.application.serving import serve
 
-    title = "Review" if place is None else place.name
-    opened = OpenCase(title, session, seen)
-    if session.record_path is None:
-        serve([(title, lambda: opened)], ready or announced, port=port)
-    else:
-        with locked(session.record_path, wait=1.0):
-            serve([(title, lambda: opened)], ready or announced, port=port)
-    return session.result()
+    opened = CaseToOpen("Review" if place is None else place.name, session, lambda: seen)
+    with contextlib.nullcontext() if record is None else locked(record, wait=1.0):
+        serve([opened], ready or announced, port=port)
+    return session().result()
 
 
 def require_application() -> None:
@@ -128,7 +134,3 @@ def announced(address: str) -> None:
     """Print the address, and open it where there is a browser."""
     print(f"Review: {address}\nCtrl-C ends it; every decision is kept.", flush=True)
     webbrowser.open(address)
-
-
-def _on_grid(image: Any, filter_: LabelFusionFilter) -> Any:
-    return convert.load_one(image, filter_.fused.like, owner="review", parameter="image")

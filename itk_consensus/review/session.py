@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
 from itk_consensus.errors import FileError
 from itk_consensus.images.dicom.series import DicomSeries
+from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.review.case import ReviewCase
 from itk_consensus.review.record import ReviewRecord, default_record_path
 
@@ -92,3 +95,19 @@ class ReviewSession:
         if self.case.on_file.templates:
             return self.case.on_file.structures(maps)
         return self.case.on_file.image(maps[""])
+
+
+class SeenImage(NamedTuple):
+    """What readers looked at."""
+
+    voxels: NDArray[Any]
+    geometry: ImageGeometry
+
+
+@dataclass(frozen=True)
+class CaseToOpen:
+    """A case whose image can be looked at while its readers are fused."""
+
+    title: str
+    session: Callable[[], ReviewSession]  #: Takes as long as fusing
+    image: Callable[[], SeenImage | None] = lambda: None

@@ -34,8 +34,8 @@ class DecisionTable(NamedTuple):
     patterns: DecisionPatterns  #: One row for each pattern and answer that occur together
     rows: NDArray[np.int64]  #: (P',) the row's pattern in the table it was made from
     decision: NDArray[np.int64]  #: (P',) the row's label index, or a code of `votes.ties`
-    #: (P', K) None where voxels of one row have different ones.
-    probabilities: NDArray[np.float64] | None
+    #: Gives (P', K), which may be many; None where voxels of one row have different ones.
+    probabilities: Callable[[], NDArray[np.float64]] | None
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class PatternFusion(Fusion):
 
     def as_table(self, patterns: DecisionPatterns) -> DecisionTable:
         rows = np.arange(len(self.decision))
-        return DecisionTable(patterns, rows, self.decision, self.probabilities)
+        return DecisionTable(patterns, rows, self.decision, lambda: self.probabilities)
 
     def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
         # Negative decisions are Python indices from the end: undecided, background.

@@ -24,6 +24,7 @@ from itk_consensus import (
 from itk_consensus.cli import demo as demo_module
 from itk_consensus.cli import main
 from itk_consensus.errors import MissingDependencyError
+from itk_consensus.filters import fusion_case as fusion_case_module
 from itk_consensus.filters.parameters import measurements_of, parameters_of
 from itk_consensus.filters.registry import METHODS
 from itk_consensus.images import files as files_module
@@ -395,7 +396,7 @@ def test_help_lists_exactly_the_parameters_of_the_method(
     common |= {"--report", "--image", "--uncertainty", "--uncertainty-kind"}
     common |= {"--per-structure", "--rename", "--series", "--series-number"}
     common |= {"--absent-frames", "--show-identity", "--window", "--label-names", "--contact-sheet"}
-    common |= {"--scheduler", "--jobs", "--fail-on"}
+    common |= {"--scheduler", "--jobs", "--fail-on", "--full"}
     if METHODS[method].takes_probabilities or METHODS[method].soft_inputs:
         common |= {"--classes"}
     derived = {
@@ -407,6 +408,24 @@ def test_help_lists_exactly_the_parameters_of_the_method(
     for option, parameter in derived.items():
         assert parameter.doc in listed[option]
         assert "[default: " in listed[option]
+
+
+def test_no_consensus_is_made_unseen_unless_it_is_asked_for(
+    masks: list[str], output: str, capsys: pytest.CaptureFixture[str], monkeypatch: Any
+) -> None:
+    made = []
+    fused = fusion_case_module.shared_consensus
+    monkeypatch.setattr(
+        fusion_case_module,
+        "shared_consensus",
+        lambda *given, **more: made.append(1) or fused(*given, **more),
+    )
+    assert main(["fuse", *masks, "-o", output, "--method", "vote"]) == 0
+    assert not made
+    assert "--full also compares with Consensus" in capsys.readouterr().out
+    assert main(["fuse", *masks, "-o", output, "--method", "vote", "--full", "--overwrite"]) == 0
+    assert made
+    assert "--full" not in capsys.readouterr().out
 
 
 def shown_default(parameter: Any) -> str | None:

@@ -46,6 +46,18 @@ def test_clinical_parts_run_by_themselves_and_have_a_plot_of_growth(benchmark_sc
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_what_is_waited_for_is_measured_and_held_to_its_limits(benchmark_script, tmp_path, capsys):
+    benchmark_script.main(["--quick", "--only", "waiting", "--output", str(tmp_path)])
+    rows = json.loads((tmp_path / "benchmark.json").read_text(encoding="utf-8"))["waiting"]
+    said = capsys.readouterr().out
+    for row in rows:
+        assert row["what"] in said
+        assert row["ratio"] == pytest.approx(row["processor_seconds"] / row["unit_seconds"])
+        limit = row["limit"]
+        assert row["met"] == (None if limit is None else row["ratio"] <= limit)
+    assert {"itk-consensus fuse", "import of the command line"} <= {row["what"] for row in rows}
+
+
 def test_results_and_plot_are_written_to_both_places(quick_run):
     folder, kept = quick_run
     assert kept.read_bytes() == (folder / "benchmark.json").read_bytes()

@@ -18,6 +18,7 @@ from itk_consensus import (
     AgreementFilter,
     CohortSTAPLEFilter,
     ConformalBandFilter,
+    ConsensusFilter,
     JointLabelFusionFilter,
     MajorityVoteFilter,
     MultiLabelSTAPLEImageFilter,
@@ -67,6 +68,9 @@ def everything() -> None:
     cases += [(kind(), noise) for kind in (STAPLEImageFilter, MultiLabelSTAPLEImageFilter)]
     cases += [(MultiLabelSTAPLEImageFilter(SmoothnessWeight="estimate"), three)]
     cases += [(MajorityVoteFilter(TieRule="prior"), three)]
+    # Where a rater is missing, coherence is measured at every voxel.
+    partly = [*three[:-1], np.where(np.arange(SHAPE[-1]) < 3, 9, three[-1]).astype("u1")]
+    cases += [(ConsensusFilter(MissingLabel=9), partly)]
     looked_at = [rng.standard_normal(SHAPE).astype("f4") for _ in range(5)]
     joint = JointLabelFusionFilter(Image=looked_at[0], AtlasImages=looked_at[1:])
     cases += [(joint, three), (AgreementFilter(), three)]

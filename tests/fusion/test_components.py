@@ -3,11 +3,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from itk_consensus.filters.consensus_explanation import listed_components, lone_components
+from itk_consensus.fusion.coherence.rater_masks import RaterMasks
 from itk_consensus.fusion.components import (
     changed_components,
+    count_lone_components,
     describe_components,
     lost_components,
 )
+from itk_consensus.images.geometry import ArrayGeometry
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.label_stack import LabelStack
 
 
 def test_lost_and_gained_components_have_a_size_and_a_place():
@@ -80,3 +86,27 @@ def _pieces(mask, connect):
             voxels -= beside
             piece += beside
         yield piece
+
+
+def test_components_found_in_the_boxes_of_labels_are_those_of_the_whole_volume():
+    rng = np.random.default_rng(6)
+    maps = [rng.choice(5, (12, 14, 10), p=[0.7, 0.1, 0.1, 0.1, 0.0]) for _ in range(3)]
+    for one in maps:
+        one[:, :, 6:][one[:, :, 6:] == 2] = 0  # label 2 has a box of its own
+    patterns = DecisionPatterns.from_stack(LabelStack.multilabel(maps))
+    masks = RaterMasks.from_patterns(patterns)
+    decision = rng.choice(4, (12, 14, 10), p=[0.8, 0.1, 0.05, 0.05]).astype(np.int16)
+    decision[3, 3, 3] = -1
+    decision[5:7, 5, 8] = 2  # where nobody marked it
+    grid = ArrayGeometry.of_shape((12, 14, 10))
+    found = listed_components(masks, decision, [0, 1, 2, 3], grid)
+    lost, gained, lone = [], [], np.zeros(2, int)
+    for label in (1, 2, 3):
+        whole = changed_components(decision == label, masks.share(label), grid.array_spacing)
+        lost += [(label, one.voxels, grid.position(one.place)) for one in whole.lost]
+        gained += [(label, one.voxels, grid.position(one.place)) for one in whole.gained]
+        lone += count_lone_components(masks.marks(label, ()))
+    assert [(one.label, one.voxels, one.position) for one in found.lost] == lost
+    assert [(one.label, one.voxels, one.position) for one in found.gained] == gained
+    assert any(label == 2 for label, *_ in gained)
+    assert lone_components(masks) == tuple(lone)

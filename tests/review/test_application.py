@@ -22,8 +22,10 @@ import SimpleITK as sitk
 
 import itk_consensus as ic
 from itk_consensus.cli import main
+from itk_consensus.errors import InputError
 from itk_consensus.review.case import ReviewCase, case_of_filter
 from itk_consensus.review.record import ReviewRecord
+from itk_consensus.review.session import CaseToOpen
 from itk_consensus.review.voxel_runs import decoded
 from tests.review.four_readers import ct, write_readers
 
@@ -310,3 +312,13 @@ def test_a_cohort_is_walked_with_findings_first_and_marked_done(
         assert running.end() == 0
     assert ReviewRecord.read(results / first / "adjudicated.review.json").done
     assert (results / first / "adjudicated.nii.gz").exists()
+
+
+def test_a_case_that_cannot_be_opened_ends_the_application_which_says_why() -> None:
+    from itk_consensus.review.application.serving import serve
+
+    def session() -> Any:
+        raise InputError("no reader drew anything")
+
+    with pytest.raises(InputError, match="no reader drew anything"):
+        serve([CaseToOpen("one", session)], ready=lambda address: None)

@@ -26,6 +26,7 @@ class BandAnswer {
 
   // The answer in a box.
   const float* compute(const Box& box) {
+    if (means_.is_one()) return compute_one(box);
     means_.average(box);
     if (means_.flat()) return means_.base();
     answer_.assign(means_.base(), means_.base() + box.voxels());
@@ -34,6 +35,24 @@ class BandAnswer {
       float* answer = answer_.data() + first;
       for (std::size_t band = kept_->gains.size(); band-- > 0;) {
         add_products(coarse_.row(kept_->gains[band], t, z, y, box.low[3], n), means_.values(band) + first, n, answer);
+      }
+      move_towards(means_.votes() + first, coarse_.row(kept_->detail, t, z, y, box.low[3], n), n, answer);
+    });
+    return answer_.data();
+  }
+
+  // The same of a single rater.
+  const float* compute_one(const Box& box) {
+    means_.smooth_one(box);
+    const std::size_t bands = kept_->gains.size();
+    if (means_.flat()) return means_.level(bands);
+    answer_.assign(means_.level(bands), means_.level(bands) + box.voxels());
+    for_each_row(box, [&](std::size_t t, std::size_t z, std::size_t y) {
+      const std::size_t first = box.at(t, z, y, box.low[3]), n = box.size(3);
+      float* answer = answer_.data() + first;
+      for (std::size_t band = bands; band-- > 0;) {
+        add_shares(coarse_.row(kept_->gains[band], t, z, y, box.low[3], n), means_.level(band) + first,
+                   means_.level(band + 1) + first, n, answer);
       }
       move_towards(means_.votes() + first, coarse_.row(kept_->detail, t, z, y, box.low[3], n), n, answer);
     });

@@ -71,6 +71,30 @@ class BandMeans {
     divide();
   }
 
+  // Of a single rater who annotated everything there is nothing to average: makes its votes and, from
+  // fine to coarse, its levels.
+  void smooth_one(const Box& box) {
+    voxels_ = box.voxels();
+    levels_.resize(gaussians_.size());
+    read_source(0, gaussians_.back().source(box));
+    flat_ = varying_.empty();
+    if (flat_) {
+      levels_.back().assign(voxels_, beyond_);
+      return;
+    }
+    copy_source(box, votes_);
+    for (std::size_t scale = 0; scale < gaussians_.size(); ++scale) {
+      if (unsmoothed(gaussians_[scale])) {
+        levels_[scale] = votes_;
+      } else {
+        smooth_varying(scale, box, levels_[scale]);
+      }
+    }
+  }
+
+  const float* level(std::size_t scale) const { return levels_[scale].data(); }
+  bool is_one() const { return field_->weights.size() == 1 && !field_->present.planes; }
+
   const float* values(std::size_t band) const { return values_.data() + band * voxels_; }
   const float* squares(std::size_t band) const { return squares_.data() + band * voxels_; }
   const float* base() const { return base_.data(); }
@@ -249,6 +273,7 @@ class BandMeans {
   std::size_t voxels_ = 0;
   bool flat_ = true;
   std::vector<float> source_, fine_, coarse_, mass_, present_;
+  std::vector<std::vector<float>> levels_;
   Box from_;              // of the source
   Box varying_;           // of one rater, around a tile
   float beyond_ = 0.0f;   // what the rater says outside it

@@ -37,17 +37,23 @@ struct Counted {
 // Values from -1/2 to 3/2 by how often they occur, to a resolution that single precision leaves.
 class ValueCounts {
  public:
-  ValueCounts() : counts_(2 * kPerUnit + 1) {}
+  // Before the first value: who counts nothing needs no memory.
+  void make_room() {
+    if (counts_.empty()) counts_.resize(2 * kPerUnit + 1);
+  }
 
   void add(float value) {
     const float place = std::min(std::max(value + 0.5f, 0.0f), 2.0f) * kPerUnit;
     ++counts_[static_cast<std::size_t>(place + 0.5f)];
   }
   void add(const ValueCounts& other) {
+    if (other.counts_.empty()) return;
+    make_room();
     for (std::size_t k = 0; k < counts_.size(); ++k) counts_[k] += other.counts_[k];
   }
   // The value at a place, were all of them sorted.
   double at(std::uint64_t place) const {
+    if (counts_.empty()) return -0.5;
     std::uint64_t below = 0;
     std::size_t k = 0;
     while (k + 1 < counts_.size() && below + counts_[k] <= place) below += counts_[k++];
@@ -73,6 +79,7 @@ class CutCounts {
 
   void compute(const Box& box) {
     if (!any_counted(box)) return;
+    values.make_room();
     const float* clean = clean_.compute(box);
     spread(box);
     const Box whole = whole_box(field_->shape);

@@ -156,6 +156,12 @@ CONSENSUS_WIDE static inline void add_products(const float* factors, const float
   for (std::size_t i = 0; i < n; ++i) sums[i] += factors[i] * values[i];
 }
 
+// sums[i] += shares[i] * (fine[i] - coarse[i]).
+CONSENSUS_WIDE static inline void add_shares(const float* shares, const float* fine, const float* coarse,
+                                             std::size_t n, float* sums) {
+  for (std::size_t i = 0; i < n; ++i) sums[i] += shares[i] * (fine[i] - coarse[i]);
+}
+
 // values move a share of the way to others.
 CONSENSUS_WIDE static inline void move_towards(const float* others, const float* shares, std::size_t n,
                                                float* values) {

@@ -24,16 +24,19 @@ TRUNCATE = 3.0
 #: A band weaker than this is rounding.
 LEAST_POWER = 1e-8
 
-#: In larger boxes windowed power is kept at every second voxel: it is smooth, and all the bands'
-#: power at every voxel would be most of the memory.
-VOXELS_OF_FULL_GRID = 1 << 20
+#: In larger boxes windowed power is kept at every second voxel: it is smooth, and windows of all
+#: bands at every voxel would take as long as the bands, and most of the memory.
+VOXELS_OF_FULL_GRID = 1 << 17
+
+#: In still larger ones power is that of every second voxel itself, and not the mean around it.
+VOXELS_OF_MEANS = 1 << 20
 
 #: Windows narrower than so many voxels are not smooth enough for that.
 LEAST_COARSE_WINDOW = 4.0
 
-#: What bringing power to every second voxel (1/4, 1/2, 1/4), and interpolating it, add to a
-#: window's variance along an axis, in voxels: 1/2, and 2/3 on average.
-COARSE_VARIANCE = 1 / 2 + 2 / 3
+#: What interpolating between every second voxel adds to a window's variance along an axis, on
+#: average, in voxels; and what the mean around them (1/4, 1/2, 1/4) adds.
+COARSE_VARIANCE, MEAN_VARIANCE = 2 / 3, 1 / 2
 
 
 @dataclass(frozen=True)
@@ -129,12 +132,14 @@ def coherence(
     """Gains and answer for one label's raters in a box."""
     scales = settings.in_voxels(sides)
     steps = _grid_steps(raters, sides, settings)
-    found = band_powers(raters, weights, scales, steps, truncate=TRUNCATE)
+    sampled = 2 in steps and math.prod(raters.shape) > VOXELS_OF_MEANS
+    found = band_powers(raters, weights, scales, steps, sampled=sampled, truncate=TRUNCATE)
     number = effective_number(weights) if found.raters is None else found.raters
     detail = np.empty(found.power.shape[1:], np.float32)
     sharpness = settings.gain_sharpness, settings.detail_sharpness
+    added = COARSE_VARIANCE + (0 if sampled else MEAN_VARIANCE)
     for band, window in enumerate(settings.windows()):
-        sigmas = _window_sigmas(window * sides, steps)
+        sigmas = _window_sigmas(window * sides, steps, added)
         power, shared = found.power[band], found.shared[band]
         # Beyond the box nothing is disputed, so there is no power. Gains are ratios, so a
         # window that leaves the box needs no correction.
@@ -159,9 +164,9 @@ def _grid_steps(raters: RaterField, sides: Floats, settings: CoherenceSettings) 
     )
 
 
-def _window_sigmas(window: Floats, steps: Sequence[int]) -> list[float]:
-    """Of a window in points of the grid, given in voxels."""
+def _window_sigmas(window: Floats, steps: Sequence[int], added: float) -> list[float]:
+    """Of a window in points of the grid, given in voxels, less what the grid has added."""
     return [
-        float(sigma if step == 1 else np.sqrt(sigma**2 - COARSE_VARIANCE) / step)
+        float(sigma if step == 1 else np.sqrt(sigma**2 - added) / step)
         for sigma, step in zip(window, steps, strict=True)
     ]

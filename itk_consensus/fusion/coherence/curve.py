@@ -8,7 +8,7 @@ power in the raters' masks is shared.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -21,14 +21,19 @@ from itk_consensus.fusion.coherence.bands import (
     smallest_sides,
 )
 from itk_consensus.fusion.coherence.rater_masks import RaterMasks
-from itk_consensus.neighbourhood.boxes import clipped, read_extended, relative_to, widened
+from itk_consensus.neighbourhood.boxes import Box, clipped, relative_to, widened
 from itk_consensus.neighbourhood.gaussian import band_means
+from itk_consensus.neighbourhood.pyramid import band_power
+from itk_consensus.votes.disputed_voxels import chunks
 
 #: Smallest voxel sides where bands begin; each is sqrt(2) wide.
 FIRST_SCALE = 0.5
 NUMBER_OF_BANDS = 8
 
 SHARED_HALF = 0.5
+
+#: Of raters whose differences are measured at a time.
+_VOXELS_AT_ONCE = 1 << 22
 
 
 class Resolution(NamedTuple):
@@ -83,27 +88,63 @@ def coherence_curve(
         return None
     sides = smallest_sides(spacing)
     starts = FIRST_SCALE * np.sqrt(2.0) ** np.arange(bands + 1)
-    reach = [int(TRUNCATE * sigma + 0.5) for sigma in starts[-1] * sides]
-    wide = widened(tight, reach)
+    wide = widened(tight, _reach(starts[-1] * sides))
+    powers = _powers_of_some if masks.present is not None else _powers_of_all
+    found = powers(masks, label, (tight, wide), starts[:, None] * sides)
+    shares = [shared / total if total > 0 else np.nan for shared, total in found]
+    smallest = float(np.min(np.asarray(spacing, np.float64)[-3:]))
+    return CoherenceCurve(smallest * starts[:-1] * 2**0.25, np.array(shares))
+
+
+def _reach(sigmas: Floats) -> list[int]:
+    """Voxels to each side beyond which a Gaussian is cut off."""
+    return [int(TRUNCATE * sigma + 0.5) for sigma in sigmas]
+
+
+def _powers_of_some(
+    masks: RaterMasks, label: int, boxes: tuple[Box, Box], scales: Floats
+) -> Iterator[tuple[float, float]]:
+    """Shared and all power of each band, where not everybody annotated all."""
+    _, wide = boxes
     box = clipped(wide, masks.shape)
-    around = relative_to(wide, box)
-    stack = read_extended(masks.read(label, box), around)
-    present = None
-    if masks.present is not None:
-        present = read_extended(masks.present[(slice(None), *box)], around)
-    shares = []
-    for pair in itertools.pairwise(starts):
+    assert masks.present is not None
+    stack, present = masks.read(label, box), masks.present[(slice(None), *box)]
+    for pair in itertools.pairwise(scales.tolist()):
         mean = band_means(
             stack,
             masks.weights,
-            [(scale * sides).tolist() for scale in pair],
+            pair,
             present=present,
             truncate=TRUNCATE,
-            wanted=() if present is None else ("raters",),
+            wanted=("raters",),
         )
-        number = effective_number(masks.weights) if mean.raters is None else mean.raters
-        shared = shared_power(mean.values[0], mean.squares[0], number).sum(dtype=np.float64)
-        total = mean.squares.sum(dtype=np.float64)
-        shares.append(shared / total if total > 0 else np.nan)
-    smallest = float(np.min(np.asarray(spacing, np.float64)[-3:]))
-    return CoherenceCurve(smallest * starts[:-1] * 2**0.25, np.array(shares))
+        assert mean.raters is not None
+        shared = shared_power(mean.values[0], mean.squares[0], mean.raters)
+        yield float(shared.sum(dtype=np.float64)), float(mean.squares.sum(dtype=np.float64))
+
+
+def _powers_of_all(
+    masks: RaterMasks, label: int, boxes: tuple[Box, Box], scales: Floats
+) -> Iterator[tuple[float, float]]:
+    """Shared and all power of each band.
+
+    The mean square of the raters' bands is that of their mean plus that of their differences from
+    it, and differences end where raters agree: only the mean is looked at beyond.
+    """
+    tight, wide = boxes
+    box = clipped(wide, masks.shape)
+    mean = masks.share(label, box).astype(np.float32)
+    middle = mean[relative_to(tight, box)]
+    of_mean = band_power(mean[None], scales, [(False, False)] * len(box))
+    pairs = zip(tight, masks.shape, strict=True)
+    fades = [(side.start > 0, side.stop < length) for side, length in pairs]
+    of_differences = np.zeros(len(scales) - 1)
+    raters = masks.read(label, tight)
+    weights = masks.weights / masks.weights.sum()
+    for part in chunks(len(raters), max(1, _VOXELS_AT_ONCE // middle.size)):
+        away = (raters[part] - middle) * np.sqrt(weights[part]).astype(np.float32).reshape(
+            -1, *(1,) * middle.ndim
+        )
+        of_differences += band_power(away, scales, fades)
+    number = effective_number(masks.weights)
+    return zip(of_mean - of_differences / (number - 1), of_mean + of_differences, strict=True)

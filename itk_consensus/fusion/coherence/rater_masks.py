@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,9 @@ from itk_consensus.votes.label_stack import LabelStack
 
 #: Memberships that differ by less are equal.
 ROUNDING = 1e-12
+
+#: Labels whose shares of all patterns are kept.
+_LABELS_KEPT = 4
 
 #: Voxels of which all raters' masks are read at a time.
 VOXELS_AT_ONCE = 1 << 17
@@ -143,9 +146,10 @@ class RaterMasks:
 
     def share(self, label: int, box: Box = ()) -> Floats:
         """(\\*box) weighted mean membership among those who annotated; 0 where nobody did."""
+        if self.pack is not None:
+            return rater_field.weighted_bits(self.pack(label, box), self.weights)
         if self.patterns is not None:
-            shares = vote_shares(self.patterns, self.weights, np.zeros(self.number_of_labels))
-            return self.patterns.crop(box).expand(shares.of_label(label))
+            return self.patterns.crop(box).expand(self._share_of_patterns(label))
         present = None if self.present is None else self.present[(slice(None), *box)]
         return weighted_share(self.read(label, box), self.weights, present)
 
@@ -206,6 +210,13 @@ class RaterMasks:
         masks = self.read(label) > 0
         marked = masks if self.present is None else masks & self.present
         return bounding_box(np.asarray(marked.any(axis=0)))
+
+    @cached_property
+    def _share_of_patterns(self) -> Callable[[int], Floats]:
+        """(P,) share of a label; the last ones are kept, since they are asked for part by part."""
+        assert self.patterns is not None
+        shares = vote_shares(self.patterns, self.weights, np.zeros(self.number_of_labels))
+        return lru_cache(maxsize=_LABELS_KEPT)(shares.of_label)
 
     @cached_property
     def _marked_boxes(self) -> Sequence[Box | None]:

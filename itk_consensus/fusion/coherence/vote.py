@@ -47,6 +47,7 @@ from itk_consensus.fusion.coherence.rater_masks import VOXELS_AT_ONCE, RaterMask
 from itk_consensus.fusion.components import lost_components
 from itk_consensus.neighbourhood.boxes import (
     Box,
+    around,
     clipped,
     intersection,
     relative_to,
@@ -110,12 +111,8 @@ class CoherenceResult:
         if self.masks.patterns is None or self.masks.present is not None:
             return self._whole
         found = self.answers.get(label)
-        boxes = [self.masks.marked_box(label), None if found is None else found.box]
-        known = [box for box in boxes if box is not None]
-        return tuple(
-            slice(min(side.start for side in sides), max(side.stop for side in sides))
-            for sides in zip(*known, strict=True)
-        ) or tuple(slice(0, 0) for _ in self.masks.shape)
+        box = around(self.masks.marked_box(label), None if found is None else found.box)
+        return tuple(slice(0, 0) for _ in self.masks.shape) if box is None else box
 
     def _scores(self, label: int, box: Box) -> Iterator[tuple[Box, Floats]]:
         """Corrected share of a label, but for what was restored, in parts of a box."""

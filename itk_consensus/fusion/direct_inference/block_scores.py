@@ -15,8 +15,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from itk_consensus.array_types import Floats
 from itk_consensus.fusion.direct_inference.label_evidence import (
@@ -42,14 +42,14 @@ class _Counts(NamedTuple):
 
     @classmethod
     def of(cls, values: Floats) -> _Counts:
-        return cls(values, gammaln(values))
+        return cls(values, scipy.special.gammaln(values))
 
     def at(self, cells: Any) -> _Counts:
         return _Counts(self.values[cells], self.log_gamma[cells])
 
     def gain(self, size: Floats | float) -> Floats:
         """By what the log of a rising factorial grows when so many voxels join each count."""
-        return np.asarray(gammaln(self.values + size) - self.log_gamma)
+        return np.asarray(scipy.special.gammaln(self.values + size) - self.log_gamma)
 
 
 class _Gains(NamedTuple):

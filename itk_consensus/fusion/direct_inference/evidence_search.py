@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from itk_consensus.array_types import Floats
 from itk_consensus.fusion.direct_inference.block_scores import BlockScores
@@ -205,7 +205,7 @@ def _numbers_per_map(model: LabelEvidence) -> int:
 
 def _renamed(model: LabelEvidence, labels: Maps) -> Maps:
     """The map with its labels renamed so that the most votes agree with it."""
-    renamed = linear_sum_assignment(model.votes_by_label(labels), maximize=True)[1]
+    renamed = scipy.optimize.linear_sum_assignment(model.votes_by_label(labels), maximize=True)[1]
     return np.asarray(renamed[labels], labels.dtype)
 
 

@@ -21,8 +21,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from itk_consensus.array_types import Floats
 from itk_consensus.votes.decision_patterns import DecisionPatterns
@@ -52,7 +52,7 @@ class LabelEvidence:
     @cached_property
     def resolution(self) -> float:
         """Rounding error of a log evidence; maps closer than this are equally probable."""
-        size = float(gammaln(self.patterns.number_of_voxels + 2.0))
+        size = float(scipy.special.gammaln(self.patterns.number_of_voxels + 2.0))
         return 16 * np.finfo(np.float64).eps * (self.patterns.number_of_raters + 1) * max(size, 1.0)
 
     @cached_property
@@ -120,5 +120,5 @@ class LabelEvidence:
 
 def _log_beta(parameters: Floats, axis: int) -> Floats:
     """Log of the multivariate Beta function along an axis."""
-    parts = gammaln(parameters).sum(axis=axis)
-    return np.asarray(parts - gammaln(parameters.sum(axis=axis)))
+    parts = scipy.special.gammaln(parameters).sum(axis=axis)
+    return np.asarray(parts - scipy.special.gammaln(parameters.sum(axis=axis)))

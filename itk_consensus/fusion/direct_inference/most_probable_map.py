@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import betaincinv
 
 from itk_consensus.array_types import Floats, Labels
 from itk_consensus.fusion.direct_inference.block_scores import conditional_shares
@@ -202,7 +202,7 @@ def _given_map(confusion: Floats) -> Performance:
     mean = right / total
     deviation = np.sqrt(mean * (1 - mean) / (total + 1))
     wrong = np.maximum(total - right, np.finfo(np.float64).tiny)
-    quantiles = betaincinv(right[..., None], wrong[..., None], np.array(QUANTILES))
+    quantiles = scipy.special.betaincinv(right[..., None], wrong[..., None], np.array(QUANTILES))
     return Performance(mean, deviation, quantiles)
 
 

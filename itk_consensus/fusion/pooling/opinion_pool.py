@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import log_softmax, logit
+import scipy
 
 from itk_consensus.array_types import Floats
 from itk_consensus.fusion.voting.majority_vote import label_frequencies
@@ -42,7 +42,7 @@ def pool_votes(patterns: DecisionPatterns, settings: PoolSettings) -> PatternFus
     """Pool raters who give labels; each wrong label is equally likely."""
     labels = patterns.number_of_labels
     # Log odds that one vote gives its label against each other one.
-    strength = float(logit(1 - settings.error_rate) + np.log(max(labels - 1, 1)))
+    strength = float(scipy.special.logit(1 - settings.error_rate) + np.log(max(labels - 1, 1)))
 
     def scores(part: slice) -> Floats:
         """(n, K) log probabilities of some patterns, up to a constant for each."""
@@ -50,7 +50,7 @@ def pool_votes(patterns: DecisionPatterns, settings: PoolSettings) -> PatternFus
         return np.asarray(np.log(settings.prior) + strength * votes)
 
     def rows(part: slice) -> Floats:
-        return np.asarray(np.exp(log_softmax(scores(part), axis=1)))
+        return np.asarray(np.exp(scipy.special.log_softmax(scores(part), axis=1)))
 
     prior = label_frequencies(patterns, np.ones(patterns.number_of_raters))
     decision = np.empty(len(patterns.counts), np.int64)

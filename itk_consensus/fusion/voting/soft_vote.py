@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.ndimage import maximum_filter, minimum_filter
 
 from itk_consensus.array_types import Floats
 from itk_consensus.fusion.voting.corrected_vote import mixing_matrix, unmixing_matrix
@@ -105,7 +105,10 @@ class SoftShares:
 
     def _mixed_votes(self, decision: NDArray[np.int32]) -> MixedVotes:
         size = [2 * int(TRUNCATE * sigma + 0.5) + 1 for sigma in self.sigmas]
-        most, least = (f(decision, size, mode="nearest") for f in (maximum_filter, minimum_filter))
+        most, least = (
+            f(decision, size, mode="nearest")
+            for f in (scipy.ndimage.maximum_filter, scipy.ndimage.minimum_filter)
+        )
         far = most == least
         lowest, highest = self._extreme_votes(size)
         agreed = (lowest == highest) & (decision == lowest) & self.voted & self.inside
@@ -128,8 +131,8 @@ class SoftShares:
         lowest = np.where(given, labels, number).min(axis=0)
         highest = np.where(given, labels, -1).max(axis=0)
         return (
-            minimum_filter(lowest, size, mode="nearest"),
-            maximum_filter(highest, size, mode="nearest"),
+            scipy.ndimage.minimum_filter(lowest, size, mode="nearest"),
+            scipy.ndimage.maximum_filter(highest, size, mode="nearest"),
         )
 
     def _decide(self, scores: Floats, ties: TieRule, tolerance: float) -> NDArray[np.int32]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -25,6 +24,7 @@ from trame_slicer.segmentation import (
 )
 from vtkmodules.vtkCommonCore import vtkLogger, vtkOutputWindow
 
+from itk_consensus.array_types import Mask
 from itk_consensus.images.grey_windows import GreyWindow, windows_for
 from itk_consensus.report.dispute_figures import rater_color
 from itk_consensus.report.text import naming_raters
@@ -33,7 +33,8 @@ from itk_consensus.review.application.scene import MOST_VOXELS_OF_A_SURFACE, Rev
 from itk_consensus.review.decisions import Decision
 from itk_consensus.review.disputes import Dispute
 from itk_consensus.review.readers import reader_rows
-from itk_consensus.review.session import ReviewSession
+from itk_consensus.review.session import CaseToOpen, ReviewSession
+from itk_consensus.work import working
 
 #: Left, right, top and bottom of each of Slicer's slice views.
 _LETTERS = {"Red": "RLAP", "Green": "RLSI", "Yellow": "APSI"}
@@ -48,6 +49,8 @@ _BRUSH_MM = 6.0
 #: A stroke counts as an action when the hand has rested so long.
 _SECONDS_OF_REST = 0.25
 
+_OPENING = "What the readers drew is being fused. The image can be looked at meanwhile."
+
 _KEYS = """
 window.addEventListener("keydown", (event) => {
   const writing = event.target.closest("input:not([type=checkbox]), select, textarea");
@@ -61,32 +64,27 @@ window.addEventListener("keydown", (event) => {
 """
 
 
-@dataclass(frozen=True)
-class OpenCase:
-    """A case ready to be shown."""
-
-    title: str
-    session: ReviewSession
-    image: NDArray[Any] | None = None  #: What readers looked at, on their grid
-
-
 class ReviewPage:
     """Everything a browser shows and asks for.
 
     Parameters
     ----------
-    cases : sequence of (title, callable)
-        Cases in the order in which they are walked; each is opened when it is its turn.
+    cases : sequence of CaseToOpen
+        In the order in which they are walked; each is opened when it is its turn.
+    go_on : callable
+        Told the number of the case whose turn it is.
     """
 
     def __init__(
         self,
         server: Any,
-        cases: Sequence[tuple[str, Callable[[], OpenCase]]],
+        cases: Sequence[CaseToOpen],
+        go_on: Callable[[int], None],
         quit_: Callable[[], None],
     ) -> None:
         self.server, self.state = server, server.state
-        self._cases, self._case_number, self._quit = list(cases), 0, quit_
+        self._cases, self._case_number = list(cases), 0
+        self._go_on, self._quit = go_on, quit_
         self._tool, self._current = "", 0
         self._taking_over: asyncio.Task[None] | None = None
         self.app = SlicerApp()
@@ -100,38 +98,70 @@ class ReviewPage:
         self._layouts.register_layout_dict(LayoutManager.default_grid_configuration())
         self._layouts.set_layout("Quad View")
         self.app.segmentation_editor.segmentation_modified.connect(self._on_modified)
-        self.opened: OpenCase
+        self.session: ReviewSession
         self.scene: ReviewScene
-        self._open(0)
+        self._close_case(0)
         self._build()
         server.trigger("review_key")(self.on_key)
 
     # -- a case -----------------------------------------------------------------------------
 
-    def _open(self, number: int) -> None:
-        """Show a case instead of the one before."""
+    async def open(self, number: int, ask: Callable[[], None]) -> None:
+        """Show a case: its image as soon as that is read, the rest when its readers are fused.
+
+        Other threads do the work, so that the page answers meanwhile; `ask` raises to end it.
+        """
+        self._close_case(number)
+
+        def elsewhere(make: Callable[[], Any]) -> Awaitable[Any]:
+            with working(ask=ask):
+                return asyncio.get_running_loop().create_task(asyncio.to_thread(make))
+
+        image = await elsewhere(self._cases[number].image)
+        if image is not None:
+            with self.state:
+                self.scene = ReviewScene(self.app, image.geometry)
+                self._show_image(image.voxels)
+        session = await elsewhere(self._cases[number].session)
+        with self.state:
+            self._show(session, None if image is None else image.voxels)
+            self.state.ready = True
+
+    def _close_case(self, number: int) -> None:
+        """Take the case before away."""
         self._use_tool("")
         if hasattr(self, "scene"):
             self.scene.close()
         self._case_number = number
-        self.opened = self._cases[number][1]()
-        session = self.opened.session
-        case = session.case
-        self.scene = ReviewScene(self.app, case.geometry, case.rated)
-        image = self.opened.image
-        shown = self._agreement() if image is None else image
-        drawn = np.any([one_map != 0 for one in case.rated for one_map in one.maps], axis=0)
-        self._windows = windows_for(shown, drawn)
-        self.scene.show_image(shown)
+        self.state.ready = False
+        self.state.title = self._cases[number].title
+        self.state.place = ""
+
+    def _show_image(self, image: NDArray[Any], drawn: Mask | None = None) -> None:
+        """Show an image, in the window in which readers look at what was drawn."""
+        self._windows = windows_for(image, drawn)
+        if drawn is None or self.scene.volume is None:
+            self.scene.show_image(image)
+            for view in self.app.view_manager.get_slice_views():
+                view.fit_view_to_content()
+        self._set_window(self._windows[0])
+
+    def _show(self, session: ReviewSession, image: NDArray[Any] | None) -> None:
+        """Show what readers drew and what was made of it, over the image."""
+        self.session, case = session, session.case
+        if image is None:
+            self.scene = ReviewScene(self.app, case.geometry)
+        self.scene.show_maps_of(case.rated)
+        drawn = np.zeros(case.geometry.shape, bool)
+        for labels in (labels for one in case.rated for labels in one.maps):
+            drawn |= labels != 0
+        self._show_image(self._agreement() if image is None else image, drawn)
         for index, name in enumerate(case.names):
             maps = {one.name: (one.maps[index], one.missing) for one in case.rated}
             self.scene.add_reader(name, maps)
         for one in case.rated:
             self.scene.show_result(one.name, session.review.adjudicated(one.name))
         self._tell_case()
-        self._set_window(self._windows[0])
-        for view in self.app.view_manager.get_slice_views():
-            view.fit_view_to_content()
         if case.disputes:
             undecided = session.review.undecided
             self.go(undecided[0] if undecided else 1)
@@ -145,19 +175,18 @@ class ReviewPage:
 
     def _agreement(self) -> NDArray[Any]:
         """Without an image: how many readers marked each voxel."""
-        votes = np.zeros(self.opened.session.case.geometry.shape, np.uint8)
-        for rated in self.opened.session.case.rated:
+        votes = np.zeros(self.session.case.geometry.shape, np.uint8)
+        for rated in self.session.case.rated:
             for labels in rated.maps:
                 votes += (labels != 0) & (labels != rated.missing)
         return votes
 
     def _tell_case(self) -> None:
-        case = self.opened.session.case
+        case = self.session.case
         names = case.names
         state = self.state
-        state.title = self.opened.title
         state.cases = [
-            {"number": number, "title": title} for number, (title, _) in enumerate(self._cases)
+            {"number": number, "title": one.title} for number, one in enumerate(self._cases)
         ]
         state.case_number = self._case_number
         state.readers = [
@@ -186,7 +215,7 @@ class ReviewPage:
         state.overlay = False
         state.has_structures = len(case.rated) > 1 or bool(case.rated[0].name)
         state.unlisted = case.unlisted_voxels
-        resumed = "Resumed where it was left. " if self.opened.session.resumed else ""
+        resumed = "Resumed where it was left. " if self.session.resumed else ""
         state.message = resumed + (
             "" if case.disputes else "Readers agree everywhere: there is nothing to decide."
         )
@@ -195,7 +224,7 @@ class ReviewPage:
 
     def _tell(self) -> None:
         """Bring the list and the buttons up to date."""
-        session = self.opened.session
+        session = self.session
         review, names = session.review, session.case.names
         voxel_ml = float(np.prod(session.case.geometry.spacing)) / 1000
         state = self.state
@@ -225,7 +254,7 @@ class ReviewPage:
 
     def _choices(self, dispute: Dispute, decision: Decision | None) -> list[dict[str, Any]]:
         """Buttons of the current dispute."""
-        names = self.opened.session.case.names
+        names = self.session.case.names
         labels = self.scene.labels[dispute.structure]
         binary = len(labels) == 1
         taken = None if decision is None else _choice_of(decision)
@@ -256,7 +285,7 @@ class ReviewPage:
         if decision is None:
             return ""
         if decision.choice == "rater":
-            return f"as {self.opened.session.case.names[int(decision.rater or 0)]}"
+            return f"as {self.session.case.names[int(decision.rater or 0)]}"
         if decision.choice == "label":
             binary = len(self.scene.labels[dispute.structure]) == 1
             name = "in" if binary else f"label {decision.label}"
@@ -269,7 +298,7 @@ class ReviewPage:
         """Show a dispute."""
         self.finish_stroke()
         self._use_tool("")
-        dispute = self.opened.session.review.disputes[number]
+        dispute = self.session.review.disputes[number]
         self._current = number
         self.scene.show_dispute(dispute)
         self.state.place = _letters(self.scene.jump(dispute.index))
@@ -277,13 +306,13 @@ class ReviewPage:
 
     def step(self, by: int) -> None:
         """Show the next dispute, or the one before."""
-        last = len(self.opened.session.review.disputes)
+        last = len(self.session.review.disputes)
         if last:
             self.go((self._current - 1 + by) % last + 1)
 
     def choose(self, choice: str, value: int | None = None) -> None:
         """Decide the current dispute, and go to the next that is not decided."""
-        session = self.opened.session
+        session = self.session
         if not self._current:
             return
         self.finish_stroke()
@@ -300,9 +329,9 @@ class ReviewPage:
     def undo(self) -> None:
         """Take the last action back."""
         self.finish_stroke()
-        before = self.opened.session.review.decisions
-        if self.opened.session.undo():
-            after = self.opened.session.review.decisions
+        before = self.session.review.decisions
+        if self.session.undo():
+            after = self.session.review.decisions
             changed = [n for n in {*before, *after} if before.get(n) != after.get(n)]
             for name in self.scene.structures:
                 self._show_result(name)
@@ -315,7 +344,7 @@ class ReviewPage:
 
     def clear(self) -> None:
         """Make the current dispute undecided."""
-        session = self.opened.session
+        session = self.session
         if self._current in session.review.decisions:
             session.clear(self._current)
             self._show_result(session.review.disputes[self._current].structure)
@@ -324,7 +353,7 @@ class ReviewPage:
     def save(self, done: bool = False) -> None:
         """Write the map and the record."""
         self.finish_stroke()
-        session = self.opened.session
+        session = self.session
         try:
             session.save(done=done)
         except Exception as error:  # a full disk must not end the review
@@ -339,7 +368,7 @@ class ReviewPage:
         """Save this case as done and open the next."""
         self.save(done=True)
         if self.state.saved and self._case_number + 1 < len(self._cases):
-            self._open(self._case_number + 1)
+            self._go_on(self._case_number + 1)
         elif self.state.saved:
             self.state.message = "That was the last case."
 
@@ -362,9 +391,9 @@ class ReviewPage:
         shown = not self.state.overlay
         values = None
         if shown:
-            dispute = self.opened.session.review.disputes.get(self._current)
+            dispute = self.session.review.disputes.get(self._current)
             name = self.scene.structures[0] if dispute is None else dispute.structure
-            values = self.opened.session.case.uncertainty(name)
+            values = self.session.case.uncertainty(name)
         self.scene.show_overlay(values)
         self.state.overlay = shown
 
@@ -376,6 +405,8 @@ class ReviewPage:
 
     def on_key(self, key: str) -> None:
         """A key that stands for a button."""
+        if not self.state.ready:
+            return
         with self.state:
             for choice in self.state.choices if key in "cio123456789" else ():
                 if choice["key"] == key:
@@ -401,7 +432,7 @@ class ReviewPage:
     def _use_tool(self, name: str) -> None:
         editor = self.app.segmentation_editor
         self._tool = name
-        dispute = None if not name else self.opened.session.review.disputes.get(self._current)
+        dispute = None if not name else self.session.review.disputes.get(self._current)
         if dispute is None:
             self._tool = ""
             editor.deactivate_effect()
@@ -446,7 +477,7 @@ class ReviewPage:
             self._take_over()
 
     def _take_over(self) -> None:
-        session = self.opened.session
+        session = self.session
         for name in self.scene.structures:
             before = session.review.adjudicated(name)
             painted = self.scene.result(name, before)
@@ -460,7 +491,7 @@ class ReviewPage:
 
     def _show_result(self, structure: str) -> None:
         tool, self._tool = self._tool, ""
-        self.scene.show_result(structure, self.opened.session.review.adjudicated(structure))
+        self.scene.show_result(structure, self.session.review.adjudicated(structure))
         self._tool = tool
 
     def _show_surface(self) -> None:
@@ -515,7 +546,11 @@ class ReviewPage:
             client.Script(_KEYS)
             with html.Div(style="display:flex;height:100vh;width:100vw;background:#15181c"):
                 with html.Div(classes="review", style="flex:0 0 25rem;width:25rem;overflow:auto"):
-                    panel(self, list(_TOOLS))
+                    with html.Header(v_if="!ready"):
+                        html.H1("{{ title }}")
+                        html.Div(_OPENING, id="opening", classes="message", role="status")
+                    with html.Div(v_else=True):
+                        panel(self, list(_TOOLS))
                 with html.Div(style="flex:1 1 auto;min-width:0;display:flex;height:100vh"):
                     self._layouts.initialize_layout_grid(layout)
 

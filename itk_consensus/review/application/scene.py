@@ -35,17 +35,22 @@ def rgb(color: str) -> tuple[float, float, float]:
 class ReviewScene:
     """What views show; arrays in, nodes kept current."""
 
-    def __init__(self, app: Any, geometry: ImageGeometry, rated: Sequence[RatedMap]) -> None:
+    def __init__(self, app: Any, geometry: ImageGeometry) -> None:
         self.app, self.scene, self.geometry = app, app.scene, geometry
         self._matrix = _voxels_to_ras(geometry)
-        self.structures = [one.name for one in rated]
-        self.labels = {one.name: [label for label in one.labels if label] for one in rated}
+        self.structures: list[str] = []
+        self.labels: dict[str, list[int]] = {}
         self.shape = (1, 1, 1, *geometry.shape)[-3:]
         self._readers: list[Any] = []
         self._results: dict[str, Any] = {}
         self._dispute = self._segmentation("dispute", fill=0.45, width=2)
         self.volume: Any = None
         self._overlay: Any = None
+
+    def show_maps_of(self, rated: Sequence[RatedMap]) -> None:
+        """Get to know the structures and labels whose contours are to be seen."""
+        self.structures = [one.name for one in rated]
+        self.labels = {one.name: [label for label in one.labels if label] for one in rated}
 
     def close(self) -> None:
         """Take everything out of Slicer's scene."""

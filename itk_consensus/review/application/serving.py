@@ -14,12 +14,14 @@ from typing import Any
 from trame.app import get_server
 from trame_slicer import module as trame_slicer_module
 
+from itk_consensus.errors import ProcessAborted
 from itk_consensus.review.application.guard import HOSTS, Guard
-from itk_consensus.review.application.page import OpenCase, ReviewPage
+from itk_consensus.review.application.page import ReviewPage
+from itk_consensus.review.session import CaseToOpen
 
 
 def serve(
-    cases: Sequence[tuple[str, Callable[[], OpenCase]]],
+    cases: Sequence[CaseToOpen],
     ready: Callable[[str], None],
     *,
     port: int = 0,
@@ -36,17 +38,26 @@ def serve(
     asyncio.run(_serve(cases, ready, port))
 
 
-async def _serve(
-    cases: Sequence[tuple[str, Callable[[], OpenCase]]],
-    ready: Callable[[str], None],
-    port: int,
-) -> None:
+async def _serve(cases: Sequence[CaseToOpen], ready: Callable[[str], None], port: int) -> None:
     ended = asyncio.Event()
+    opening = set[asyncio.Task[None]]()
     server: Any = get_server(f"review-{uuid.uuid4().hex}", client_type="vue3")
     server.enable_module(trame_slicer_module)
     guard = Guard()
     server.controller.add("on_server_bind")(lambda wslink: guard.install(wslink.app))
-    page = ReviewPage(server, cases, ended.set)
+
+    def ask() -> None:
+        if ended.is_set():
+            raise ProcessAborted("review: ended before the case was open")
+
+    def open_case(number: int) -> None:
+        task = asyncio.ensure_future(page.open(number, ask))
+        opening.add(task)
+        # A case that cannot be opened ends the application, which then says why.
+        task.add_done_callback(lambda done: ended.set() if done.exception() else None)
+
+    page = ReviewPage(server, cases, open_case, ended.set)
+    open_case(0)
 
     def tell(**_: Any) -> None:
         ready(f"http://{HOSTS[0]}:{server.port}/?token={guard.token}")
@@ -65,11 +76,15 @@ async def _serve(
             )
         waiting = asyncio.ensure_future(ended.wait())
         await asyncio.wait({running, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        ended.set()
         page.finish_stroke()
         with contextlib.suppress(Exception):
             await asyncio.wait_for(server.stop(), 5)
         waiting.cancel()
         running.cancel()
+        for outcome in await asyncio.gather(*opening, return_exceptions=True):
+            if isinstance(outcome, BaseException) and not isinstance(outcome, ProcessAborted):
+                raise outcome
 
 
 @contextlib.contextmanager

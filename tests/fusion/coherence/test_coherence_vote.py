@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from coherence_reference import (
@@ -467,6 +469,37 @@ def test_the_resolution_is_the_scale_down_to_which_raters_share_detail(cutoff, s
     assert found is not None
     assert found.bound == "="
     assert found.millimetres == pytest.approx(cutoff * side, rel=0.2)
+
+
+@pytest.mark.parametrize("touching", [False, True])
+@pytest.mark.parametrize("spacing", [(1.0, 1.0, 1.0), (2.5, 1.0, 1.0)])
+def test_the_curve_on_coarse_grids_is_that_of_every_voxel(spacing, touching):
+    """Of scipy's Gaussians, at every voxel within reach of where raters differ."""
+    rng = np.random.default_rng(4)
+    raters = np.zeros((4, 60, 64, 62))
+    inner = raters[:, 22:36, 24:40, 23:41]
+    inner[:] = gaussian_filter(rng.random(inner.shape), (0, 1, 1, 1)) > 0.5
+    raters[:, :, :, :12] = 1  # what raters share goes on beyond the box
+    if touching:
+        raters[:, :3] = rng.random(raters[:, :3].shape) < 0.1
+    found = coherence_curve(foreground_masks(raters), 1, spacing)
+    scales = 0.5 * np.sqrt(2) ** np.arange(9)[:, None] * smallest_sides(spacing)
+    levels = [
+        gaussian_filter(raters, (0, *sigmas), truncate=3, mode="nearest") for sigmas in scales
+    ]
+    differ = np.nonzero(raters.min(axis=0) != raters.max(axis=0))
+    reach = (3 * scales[-1] + 0.5).astype(int)
+    near = tuple(
+        slice(max(int(at.min()) - room, 0), int(at.max()) + room + 1)
+        for at, room in zip(differ, reach, strict=True)
+    )
+    expected = []
+    for fine, coarse in itertools.pairwise(levels):
+        band = (fine - coarse)[(slice(None), *near)]
+        # Sums of products of different raters, over all pairs.
+        square, both = np.square(band).sum(), np.square(band.sum(axis=0)).sum()
+        expected.append((both - square) / 3 / square)
+    np.testing.assert_allclose(found.coherence, expected, atol=0.02)
 
 
 def test_resolutions_beyond_the_curve_are_bounds():

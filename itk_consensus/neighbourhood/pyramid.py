@@ -1,0 +1,88 @@
+"""Power of volumes in bands of scale, each on a grid as coarse as its scale allows."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+
+from itk_consensus.array_types import Floats
+from itk_consensus.neighbourhood.gaussian import Singles, smooth_volume
+from itk_consensus.neighbourhood.tiles import TRUNCATE
+
+#: From so many points of the grid on a scale is smooth enough for every second of them.
+COARSE_FROM = 1.9
+
+#: Before every second point goes, points are blended by (1, 4, 6, 4, 1) / 16: finer detail would
+#: look like coarse detail without it. It adds this to the variance, in points.
+HALVING_VARIANCE = 1.0
+_FAR, _NEXT, _HERE = 1 / 16, 4 / 16, 6 / 16
+
+#: For each axis, how many zeros to put before and after.
+Room = Sequence[tuple[int, int]]
+
+
+def band_power(volumes: Singles, scales: Floats, fades: Sequence[tuple[bool, bool]]) -> Floats:
+    """Sum over voxels and volumes of the squares of each band between two scales.
+
+    Parameters
+    ----------
+    volumes : (J, \\*shape) ndarray of float32
+    scales : (B + 1, ndim) ndarray
+        Ascending standard deviations in voxels per axis; each pair bounds a band.
+    fades : for each axis two bool
+        Whether zeros come before and after it, into which bands are followed to their end. Else the
+        last voxel goes on, and nothing is counted beyond it.
+
+    Returns
+    -------
+    (B,) ndarray
+    """
+    steps, done = np.ones(scales.shape[1]), np.zeros(scales.shape[1])
+    powers, fine, padded = [], None, None
+    for low, high in itertools.pairwise(scales):
+        for axis in np.flatnonzero(low >= COARSE_FROM * steps).tolist():
+            volumes, padded = _halved(volumes, axis + 1, fades[axis]), None
+            done[axis] += HALVING_VARIANCE * steps[axis] ** 2
+            steps[axis] *= 2
+        if padded is None:
+            # As far as the last band goes that this grid is fine enough for.
+            fits = (scales[:-1] < COARSE_FROM * steps).all(axis=1)
+            reach = (TRUNCATE * scales[1:][fits][-1] / steps + 0.5).astype(int).tolist()
+            room = [
+                (size * first, size * last)
+                for size, (first, last) in zip(reach, fades, strict=True)
+            ]
+            padded = np.pad(volumes, [(0, 0), *room])
+            fine = _smoothed(padded, low, done, steps)
+        assert fine is not None
+        coarse = _smoothed(padded, high, done, steps)
+        fine -= coarse
+        powers.append(float(np.square(fine, out=fine).sum(dtype=np.float64)) * steps.prod())
+        fine = coarse
+    return np.array(powers)
+
+
+def _smoothed(volumes: Singles, sigmas: Floats, done: Floats, steps: Floats) -> Singles:
+    """Smoothed by what is left to smooth of these voxels, in points of the grid."""
+    left = np.sqrt(np.maximum(sigmas**2 - done, 0)) / steps
+    return smooth_volume(volumes.copy(), [0.0, *left.tolist()], truncate=TRUNCATE)
+
+
+def _halved(volumes: Singles, axis: int, fades: tuple[bool, bool]) -> Singles:
+    """Every second point along an axis, blended with its neighbours."""
+    # Blending goes two points, one of those that are left, beyond what fades.
+    zeros = [(0, 0)] * volumes.ndim
+    zeros[axis] = (2 * fades[0], 2 * fades[1])
+    room = [(0, 0)] * volumes.ndim
+    room[axis] = (2, 2)
+    lines = np.pad(np.pad(volumes, zeros), room, mode="edge")
+    number = lines.shape[axis] - 4
+    first, second, here, fourth, fifth = (
+        lines[(slice(None),) * axis + (slice(at, at + number, 2),)] for at in range(5)
+    )
+    blended = _FAR * (first + fifth)
+    blended += _NEXT * (second + fourth)
+    blended += _HERE * here
+    return np.ascontiguousarray(blended)
