@@ -103,6 +103,7 @@ def test_the_chosen_weight_is_used_saved_and_can_be_overruled(cohort, tmp_path):
 
     filter_.Save(tmp_path / "model")
     loaded = DeepConsensusFilter.Load(tmp_path / "model")
+    loaded.SetWithoutGain("network")
     assert loaded.GetChosenRaterWeight() == 0.35
     chosen = probability(loaded, None)
     np.testing.assert_array_equal(chosen, probability(filter_, 0.35))
