@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import deep_bound
+from deep_real import kept_tables
 from deep_requirements import load, markdown
 from real_atlases import choices_table, ratios
 from real_atlases import table as atlas_table
@@ -242,6 +243,7 @@ FIGURES: dict[str, Callable[[], dict[str, str]]] = {
         "benchmark": speed_section(),
         "band": band_promise(),
         "deep": deep_table(),
+        "deep-real": kept_tables(),
         "bound": deep_bound.table(),
         "atlases": real_atlases(),
     },

@@ -174,12 +174,11 @@ def _checked_worth(description: Mapping[str, Any], model: ConsensusModel) -> Non
             raise ValueError("its gain is not over the vote")
         model.gain = Gain(bool(gain["by_truth"]), over)
     if likeness is not None:
-        mean, deviation = _finite(likeness["mean"]), _finite(likeness["deviation"])
+        low, high = _finite(likeness["low"]), _finite(likeness["high"])
         shape = model.network.shape
-        fits = len(mean) == len(deviation) == number_of_figures(shape.dimension, shape.inputs)
-        if not fits or type(likeness["images"]) is not int or min(deviation) < 0:
+        if not len(low) == len(high) == number_of_figures(shape.dimension, shape.inputs):
             raise ValueError("its likeness contradicts itself")
-        model.likeness = Likeness(mean, deviation, likeness["images"])
+        model.likeness = Likeness(low, high)
     model.improving = bool(description.get("improving", False))
 
 

@@ -21,6 +21,8 @@ _FALSE_ALARMS = 1e-3
 #: Deviations are taken for no smaller: lengths may differ by a twentieth, and intensities by that
 #: share of their range.
 _LEAST_DEVIATION = 0.05
+#: What one image says of others.
+_NO_LIMIT = 1e300
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -85,31 +87,32 @@ class Gain:
 
 @dataclass(frozen=True)
 class Likeness:
-    """What the images of a training have in common: figures with their means and deviations."""
+    """Between what limits the figures of an image lie that is of a training's kind."""
 
-    mean: tuple[float, ...]
-    deviation: tuple[float, ...]
-    images: int
+    low: tuple[float, ...]
+    high: tuple[float, ...]
 
     @classmethod
-    def of(cls, figures: Iterable[Sequence[float]]) -> Likeness:
-        """Of the `image_figures` of all images."""
+    def of(cls, figures: Iterable[Sequence[float]], dimension: int) -> Likeness:
+        """Of the `image_figures` of all images, in so many dimensions.
+
+        A prediction interval, the wider the fewer images there were, and all that occurred.
+        """
         table = np.array(list(figures))
-        spread = table.std(0, ddof=1) if len(table) > 1 else np.zeros(table.shape[1])
-        return cls(tuple(map(float, table.mean(0))), tuple(map(float, spread)), len(table))
+        images, mean = len(table), table.mean(0)
+        least = np.ones(len(mean))
+        quantiles = mean[2 * dimension :].reshape(-1, len(_QUANTILES))
+        least[2 * dimension :] = np.repeat(np.ptp(quantiles, axis=1), len(_QUANTILES))
+        spread = table.std(0, ddof=1) if images > 1 else np.full(len(mean), np.inf)
+        reach = t.ppf(1 - _FALSE_ALARMS / 2, max(1, images - 1)) * np.sqrt(1 + 1 / images)
+        reach = np.minimum(reach * np.maximum(spread, _LEAST_DEVIATION * least), _NO_LIMIT)
+        low = np.minimum(mean - reach, table.min(0))
+        high = np.maximum(mean + reach, table.max(0))
+        return cls(tuple(map(float, low)), tuple(map(float, high)))
 
     def unlike(self, figures: Sequence[float], dimension: int) -> tuple[str, ...]:
         """What of an image with these figures is unlike the training, in words."""
-        if self.images < 2 or len(figures) != len(self.mean):
-            return ()
-        mean, deviation = np.array(self.mean), np.array(self.deviation)
-        least = np.full(len(mean), _LEAST_DEVIATION)
-        raw = mean[2 * dimension :].reshape(-1, 2, len(_QUANTILES))
-        ranges = np.ptp(raw, axis=2, keepdims=True) * np.ones_like(raw)
-        least[2 * dimension :] *= ranges.ravel()
-        # A prediction interval: the fewer images there were, the wider.
-        reach = t.ppf(1 - _FALSE_ALARMS / 2, self.images - 1) * np.sqrt(1 + 1 / self.images)
-        odd = np.abs(np.array(figures) - mean) > reach * np.maximum(deviation, least)
+        odd = (np.array(figures) < self.low) | (np.array(figures) > self.high)
         parts = {
             "spacing": odd[:dimension],
             "field of view": odd[dimension : 2 * dimension],

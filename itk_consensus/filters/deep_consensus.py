@@ -305,7 +305,9 @@ class DeepConsensusFilter(ProcessObject):
                 augment = by_transform(transform, self.GetName())
             stand_ins = [] if atlas_images is None else self._stand_ins(sources, model, numbers)
             trainer = self._train(model, cases, checkpoint, augment, stand_ins)
-            model.likeness = Likeness.of(one.figures for one in summaries)
+            model.likeness = Likeness.of(
+                (one.figures for one in summaries), len(summaries[0].shape)
+            )
             model.improving = trainer.state.improving
             self._judge(model, trainer, sources)
             self._model = model

@@ -11,7 +11,6 @@ from cohort_lists import QUICK, abort_after, image_list, label_lists, sitk_image
 
 import itk_consensus
 from itk_consensus.errors import (
-    ConsensusWarning,
     FileError,
     GeometryError,
     InputError,
