@@ -377,6 +377,7 @@ def exactness() -> Experiment:
         path = Path(folder, "model.safetensors")
         filter_.Save(path)
         loaded = DeepConsensusFilter.Load(path)
+    loaded.SetWithoutGain("network")
     experiment.add(
         rater_order=np.abs(first - probability(filter_, [3, 0, 4, 2, 1])).max(),
         save_and_load=np.abs(first - probability(loaded)).max(),

@@ -13,9 +13,11 @@ The images lie beside the repository (../shared/data/hippocampus).
 from __future__ import annotations
 
 import argparse
+import json
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,18 +68,24 @@ NETWORKS: dict[str, Callable[[Target], Material]] = {
 }
 
 
+def asking(shown: Callable[[Target], Material], **parameters: Any) -> ic.DeepConsensusFilter:
+    """A filter whose controls are answered by their network, whatever it gains."""
+    deep = ic.DeepConsensusFilter(NumberOfThreads=THREADS, **parameters)
+    if shown in (image_alone, noise_image):
+        deep.WithoutGain = "network"
+    if shown is image_alone:
+        # Its rater is wrong wherever there is something, and must not be believed.
+        deep.LockUnanimousVoxels, deep.Region = False, "full"
+    return deep
+
+
 def fitted(
     targets: Sequence[Target], shown: Callable[[Target], Material], **parameters: Any
 ) -> ic.DeepConsensusFilter:
     """A filter trained on targets."""
     material = [shown(target) for target in targets]
     atlas_images = [one.atlas_images for one in material]
-    deep = ic.DeepConsensusFilter(NumberOfThreads=THREADS, **parameters)
-    if shown is image_alone:
-        # Its rater is wrong wherever there is something, and must not be believed.
-        deep.LockUnanimousVoxels, deep.Region, deep.WithoutGain = False, "full", "network"
-    if shown is noise_image:
-        deep.WithoutGain = "network"
+    deep = asking(shown, **parameters)
     with warnings.catch_warnings():
         # What speaks against a control is no surprise.
         warnings.simplefilter("ignore", ConsensusWarning)
@@ -114,37 +122,49 @@ def without_network(target: Target) -> dict[str, float]:
     return {name: float(np.mean(dice_of(one, target.truth))) for name, one in fused.items()}
 
 
+def trained(
+    name: str, models: Path | None, **parameters: Any
+) -> tuple[ic.DeepConsensusFilter, dict[str, Any]]:
+    """A trained filter, and what its training took and said; from a folder, if it is there."""
+    shown, start = NETWORKS[name], time.process_time()
+    model, facts = (models and models / f"{name}{kind}" for kind in (".safetensors", ".json"))
+    if model and facts and model.exists() and facts.exists():
+        deep = asking(shown).Load(model)
+        return deep, json.loads(facts.read_text(encoding="utf-8"))
+    deep = fitted([load(number) for number in numbers()[:CHOOSING]], shown, **parameters)
+    found = {
+        "processor": time.process_time() - start,
+        "said": str(deep.GetHeldOutGain()["vote"]),
+        "iterations": deep.GetTrainingHistory()[-1]["iteration"],
+    }
+    if model and facts:
+        deep.Save(model)
+        facts.write_text(json.dumps(found), encoding="utf-8")
+    return deep, found
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Train, report, and keep it if that is asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--networks", nargs="*", choices=NETWORKS, default=list(NETWORKS))
-    parser.add_argument("--time-budget", type=float, default=1200.0, help="seconds, of each")
-    parser.add_argument("--only-train", action="store_true", help="look at no reported target")
+    parser.add_argument("--time-budget", type=float, default=1100.0, help="seconds, of each")
+    parser.add_argument("--models", type=Path, help="a folder to keep trained models in")
     parser.add_argument("--save", action="store_true", help=f"keep results in {RESULTS.name}")
     chosen = parser.parse_args(arguments)
     if not FOLDER.is_dir():
         parser.error(f"{FOLDER} is not there")
-    training = [load(number) for number in numbers()[:CHOOSING]]
-    reported = [] if chosen.only_train else [load(number) for number in numbers()[CHOOSING:]]
+    reported = [load(number) for number in numbers()[CHOOSING:]]
     rows: Rows = {}
     for target in reported:
         for name, dice in without_network(target).items():
             rows.setdefault(name, {"dice": []})["dice"].append(dice)
     for name in chosen.networks:
-        shown, start = NETWORKS[name], time.process_time()
-        deep = fitted(training, shown, TimeBudget=chosen.time_budget)
-        seconds = time.process_time() - start
-        rows[name] = {
-            "dice": scores(deep, reported, shown),
-            "processor": seconds,
-            "said": str(deep.GetHeldOutGain()["vote"]),
-            "iterations": deep.GetTrainingHistory()[-1]["iteration"],
-        }
+        deep, facts = trained(name, chosen.models, TimeBudget=chosen.time_budget)
+        rows[name] = {"dice": scores(deep, reported, NETWORKS[name]), **facts}
         print(f"{name}: {rows[name]}\n{deep.GetDiagnostics()}", flush=True)
         if chosen.save:
             keep(TITLE, rows)
-    if reported:
-        print(table(rows))
+    print(table(rows))
 
 
 if __name__ == "__main__":

@@ -62,7 +62,7 @@ def leave_one_out(nodules: Nodules, name: str, **parameters: Any) -> DeepConsens
     """A filter trained on all nodules but one."""
     others = [nodule for other, nodule in nodules.items() if other != name]
     filter_ = DeepConsensusFilter(
-        **{"NumberOfClasses": 2, "WindowSize": (48, 48, 16), **parameters}
+        **{"NumberOfClasses": 2, "WindowSize": (48, 48, 16), "NumberOfIterations": 60, **parameters}
     )
     with warnings.catch_warnings():
         # Five nodules are too few to be better than the vote, and the filter says so.
@@ -85,6 +85,28 @@ def without_each_reader(masks: list[Any], fuse: Callable[[list[Any]], Any]) -> f
     return float(np.mean(scores))
 
 
+def answers_to(shown: Nodules, names: dict[str, str]) -> Rows:
+    """A row for each way to answer without a gain, of filters that are trained once."""
+    start = time.process_time()
+    filters = {name: leave_one_out(shown, name, NumberOfThreads=1) for name in shown}
+    seconds = time.process_time() - start
+    verdicts = {str(filter_.GetDiagnostics()["gain"].advice) for filter_ in filters.values()}
+    rows: Rows = {}
+    for row, answers in names.items():
+        scores = []
+        for name, (ct, masks) in shown.items():
+            filters[name].SetWithoutGain(answers)
+
+            def fuse(others: list[Any], ct: Any = ct, name: str = name) -> Any:
+                return filters[name].Execute(ct, others, [None] * len(others))
+
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConsensusWarning)
+                scores.append(without_each_reader(masks, fuse))
+        rows[row] = {"dice": scores, "processor": seconds, "said": " ".join(sorted(verdicts))}
+    return rows
+
+
 def main() -> None:
     """Print Dice with readers left out, and keep it if that is asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -98,25 +120,11 @@ def main() -> None:
     rows: Rows = {
         "vote": {"dice": [without_each_reader(masks, vote) for _, masks in nodules.values()]}
     }
-    for row, shown, answers in (
-        ("filter", nodules, "raters"),
-        ("network", nodules, "network"),
-        ("network, images of noise", blank, "network"),
+    for shown, names in (
+        (nodules, {"filter": "raters", "network": "network"}),
+        (blank, {"network, images of noise": "network"}),
     ):
-        start, scores, said = time.process_time(), [], []
-        for name, (ct, masks) in shown.items():
-            filter_ = leave_one_out(shown, name, NumberOfThreads=1, WithoutGain=answers)
-
-            def fuse(others: list[Any], ct: Any = ct, by: DeepConsensusFilter = filter_) -> Any:
-                return by.Execute(ct, others, [None] * len(others))
-
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConsensusWarning)
-                scores.append(without_each_reader(masks, fuse))
-            said.append(str(filter_.GetDiagnostics()["gain"].severity))
-        seconds = time.process_time() - start
-        rows[row] = {"dice": scores, "processor": seconds, "said": ", ".join(dict.fromkeys(said))}
-        print(f"{row}: {np.mean(scores):.4f}", flush=True)
+        rows.update(answers_to(shown, names))
     print(table(rows))
     if arguments.save:
         keep(TITLE, rows)

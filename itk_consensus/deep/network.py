@@ -85,7 +85,7 @@ class ConsensusNetwork(nn.Module):
         )
         # Where the raters' likelihood already knows the answer, the head need not learn it again:
         # an untrained network says what the raters say.
-        for value in self.head[-1].parameters():
+        for value in self.head[-1].parameters() if shape.sees_labels else ():
             nn.init.zeros_(value)
         self.trust = nn.Parameter(torch.tensor(_FIRST_TRUST)) if shape.sees_labels else None
         # Channels last saves a sixth of the time on CPUs.
