@@ -83,11 +83,7 @@ def normalised(image: NDArray[Any]) -> NDArray[np.float32]:
     Kept is the range of the 0.5 to 99.5 percentiles and as much again on either side, where a small
     lesion may be; all of it, if so much of the image is flat that those percentiles are equal.
     """
-    flat = np.asarray(image).reshape(-1)
-    if flat.size > _SAMPLED_VOXELS:
-        # Drawn at random: a stride may fall into step with the rows and see one column only.
-        flat = flat[np.random.default_rng(0).integers(0, flat.size, _SAMPLED_VOXELS)]
-    sample = flat.astype(np.float64)
+    sample = sampled_voxels(image)
     low, high = np.percentile(sample, (0.5, 99.5))
     width = high - low
     low, high = low - width, high + width
@@ -99,6 +95,15 @@ def normalised(image: NDArray[Any]) -> NDArray[np.float32]:
     scaled -= sample.mean()
     scaled /= sample.std() or high - low or 1.0
     return scaled.astype(np.float32, copy=False)
+
+
+def sampled_voxels(image: NDArray[Any]) -> NDArray[np.float64]:
+    """So many of an image's intensities that more would not change their distribution."""
+    flat = np.asarray(image).reshape(-1)
+    if flat.size > _SAMPLED_VOXELS:
+        # Drawn at random: a stride may fall into step with the rows and see one column only.
+        flat = flat[np.random.default_rng(0).integers(0, flat.size, _SAMPLED_VOXELS)]
+    return flat.astype(np.float64)
 
 
 def split(number: int, fraction: float, seed: int) -> tuple[list[int], list[int]]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t
 
-from itk_consensus.deep.cases import normalised
+from itk_consensus.deep.cases import normalised, sampled_voxels
 
 _CONFIDENCE = 0.95
 #: One of so many images of the training's own kind is called unlike it, for each figure.
@@ -131,8 +131,6 @@ def image_figures(channels: Sequence[NDArray[Any]], spacing: Sequence[float]) ->
     extent = np.multiply(spacing, channels[0].shape)
     figures = [*np.log(spacing), *np.log(extent)]
     for channel in channels:
-        figures += [
-            *np.quantile(channel, _QUANTILES),
-            *np.quantile(normalised(channel), _QUANTILES),
-        ]
+        sample = sampled_voxels(channel)
+        figures += [*np.quantile(sample, _QUANTILES), *np.quantile(normalised(sample), _QUANTILES)]
     return tuple(float(figure) for figure in figures)
