@@ -15,7 +15,8 @@ from scipy.stats import t
 
 from itk_consensus.deep.cases import normalised, sampled_voxels
 
-_CONFIDENCE = 0.95
+#: Whether a network is better is a one-sided question, with a chance of .05 to be wrong.
+_CONFIDENCE = 0.9
 #: One of so many images of the training's own kind is called unlike it, for each figure.
 _FALSE_ALARMS = 1e-3
 #: Deviations are taken for no smaller: lengths may differ by a twentieth, and intensities by that
@@ -39,7 +40,7 @@ class Interval(NamedTuple):
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Interval:
-        """Student's, at 95 %; of one case nothing is known but its own value."""
+        """Student's, at 90 %; of one case nothing is known but its own value."""
         if not values:
             return cls(np.nan, -np.inf, np.inf)
         mean = float(np.mean(values))
@@ -50,7 +51,7 @@ class Interval(NamedTuple):
         return cls(mean, mean - reach, mean + reach)
 
     def __str__(self) -> str:
-        return f"{self.mean:+.4f} (95 % interval {self.low:+.4f} to {self.high:+.4f})"
+        return f"{self.mean:+.4f} (90 % interval {self.low:+.4f} to {self.high:+.4f})"
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ def blank(cohort):
 
 def test_the_interval_is_students():
     values = (0.03, 0.05, 0.01, 0.02)
-    expected = ttest_1samp(values, 0).confidence_interval(0.95)
+    expected = ttest_1samp(values, 0).confidence_interval(0.9)
     found = Interval.of(values)
     np.testing.assert_allclose(found, (np.mean(values), expected.low, expected.high))
 
