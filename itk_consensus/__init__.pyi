@@ -1609,7 +1609,7 @@ class DeepConsensusFilter(ProcessObject):
     def GetHeldOutGain(self) -> dict[str, Interval]:
         """Dice beyond the vote, Consensus and, with atlas images, joint fusion of held-out cases.
 
-        Each with the ends of its 95 % interval: with truths Dice is that with the truth, else with
+        Each with the ends of its 90 % interval: with truths Dice is that with the truth, else with
         raters of these cases whom neither the network nor the others' vote was shown. NaN if no
         case was held out, as of fewer than five.
         """

@@ -163,7 +163,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         rows[name] = {"dice": scores(deep, reported, NETWORKS[name]), **facts}
         print(f"{name}: {rows[name]}\n{deep.GetDiagnostics()}", flush=True)
         if chosen.save:
-            keep(TITLE, rows)
+            keep(TITLE, rows, chosen.models)
     print(table(rows))
 
 

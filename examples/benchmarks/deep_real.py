@@ -41,10 +41,14 @@ def _with_error(values: Any, sign: str = "") -> str:
     return f"{np.mean(values):{sign}.4f} ± {error:.4f}"
 
 
-def keep(title: str, rows: Rows) -> None:
-    """Keep rows under a title, in place of those of the same name; other titles stay."""
+def keep(title: str, rows: Rows, folder: Path | None = None) -> None:
+    """Keep rows under a title, in place of those of the same name; other titles stay.
+
+    Where somebody's `folder` lies is nobody's business.
+    """
     kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     run = run_facts()
+    run["command"] = run["command"].replace(str(folder), "FOLDER")
     before = kept.get(title, {"rows": {}})["rows"]
     # What takes long is run row by row: each says of which run it is.
     kept[title] = {"rows": {**before, **{name: {**row, "run": run} for name, row in rows.items()}}}
