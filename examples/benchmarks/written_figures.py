@@ -243,7 +243,7 @@ FIGURES: dict[str, Callable[[], dict[str, str]]] = {
         "benchmark": speed_section(),
         "band": band_promise(),
         "deep": deep_table(),
-        "deep-real": kept_tables(),
+        "networks": kept_tables(),
         "bound": deep_bound.table(),
         "atlases": real_atlases(),
     },
