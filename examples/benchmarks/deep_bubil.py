@@ -190,7 +190,7 @@ def main() -> None:
     rows: Rows = {name: {"dice": scores} for name, scores in without_network(chosen).items()}
     for name in arguments.networks:
         start = time.process_time()
-        how, more = NETWORKS[name], {"TimeBudget": arguments.time_budget, "NumberOfThreads": 1}
+        how, more = NETWORKS[name], {"TimeBudget": arguments.time_budget, "NumberOfThreads": 2}
         if arguments.iterations:
             more["NumberOfIterations"] = arguments.iterations
         found = cross_fitted(cases, folds, how, **more)

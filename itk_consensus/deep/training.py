@@ -165,16 +165,18 @@ class Trainer:
         every = max(1, length // _EVALUATIONS) if length else _EVALUATED_EVERY
         with self._batches() as draw:
             while state.iteration < self._last() and (not length or self._hopes()):
-                begin = time.monotonic()
+                begin, evaluated = time.monotonic(), False
                 self._step(state.iteration, draw)
                 state.iteration += 1
                 if state.iteration % every == 0 or state.iteration == self._last():
                     self._require_finite(bool(self._finite))
                     self._objective.settle()
                     self._evaluate()
-                    self._fall_if_it_is_time()
-                    checkpoint()
+                    evaluated = True
                 state.seconds += time.monotonic() - begin
+                self._fall_if_it_is_time()
+                if evaluated:
+                    checkpoint()
                 if not after_iteration(self._share()):
                     break
         self._keep_best()
@@ -260,12 +262,16 @@ class Trainer:
         With a given length it falls from the peak on: one cycle.
         """
         fall_from = self._rise if self._length else self.state.fall_from
-        top = 1.0 if self._length else _HELD_PACE
-        if iteration < self._rise:
-            return _FIRST_PACE + (top - _FIRST_PACE) * _half_wave(iteration / self._rise)
         if fall_from is None or iteration < fall_from:
+            return self._ascent(iteration)
+        fallen = _half_wave((iteration - fall_from) / (self._last() - fall_from))
+        return self._ascent(fall_from) * (1 - fallen)
+
+    def _ascent(self, iteration: int) -> float:
+        top = 1.0 if self._length else _HELD_PACE
+        if iteration >= self._rise:
             return top
-        return top - top * _half_wave((iteration - fall_from) / (self._last() - fall_from))
+        return _FIRST_PACE + (top - _FIRST_PACE) * _half_wave(iteration / self._rise)
 
     def _evaluate(self) -> None:
         """Score the validation cases; without any, the newest weights are the best."""
