@@ -82,8 +82,9 @@ def test_on_hippocampi_the_network_beats_the_vote_joint_fusion_and_the_image_alo
     assert rows["network"]["processor"] <= 30 * 60
 
 
-def test_on_nodules_the_filter_loses_nothing_to_the_vote():
-    rows = kept_rows("LIDC")
+@pytest.mark.parametrize("title", ["Crowds", "LIDC"])
+def test_on_crowds_and_nodules_the_filter_loses_nothing_to_the_vote(title):
+    rows = kept_rows(title)
     assert np.mean(rows["filter"]["dice"]) >= np.mean(rows["vote"]["dice"]) - 0.002
 
 
