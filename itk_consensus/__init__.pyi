@@ -13,6 +13,7 @@ from itk_consensus.agreement.result import AgreementResult as AgreementResult
 from itk_consensus.calibration.reliability import ScalingComparison as ScalingComparison
 from itk_consensus.calibration.reliability import ScalingReport as ScalingReport
 from itk_consensus.deep.augmentation import Transform as Transform
+from itk_consensus.deep.worth import Interval as Interval
 from itk_consensus.diagnostics.findings import Diagnostics as Diagnostics
 from itk_consensus.errors import ConsensusError as ConsensusError
 from itk_consensus.errors import ConsensusWarning as ConsensusWarning
@@ -1658,11 +1659,12 @@ class CohortSTAPLEFilter(ProcessObject):
 class DeepConsensusFilter(ProcessObject):
     """A network that is trained on images and label lists, with or without known truths.
 
-    >>> deep = DeepConsensusFilter(NumberOfIterations=200)
+    >>> deep = DeepConsensusFilter()
     >>> deep.Fit(images, label_lists)              # no truth: raters and image teach each other
     >>> fused = deep.Execute(image, labels)
+    >>> print(deep.GetDiagnostics())               # whether it was worth it
     """
-    def __init__(self, *, NumberOfClasses: int | None = ..., numberOfClasses: int | None = ..., number_of_classes: int | None = ..., Mode: str = ..., mode: str = ..., RaterWeight: float | None = ..., raterWeight: float | None = ..., rater_weight: float | None = ..., EdgeWeight: float = ..., edgeWeight: float = ..., edge_weight: float = ..., Region: str = ..., region: str = ..., RegionMargin: float = ..., regionMargin: float = ..., region_margin: float = ..., LockUnanimousVoxels: bool = ..., lockUnanimousVoxels: bool = ..., lock_unanimous_voxels: bool = ..., WindowSize: int | Sequence[int] = ..., windowSize: int | Sequence[int] = ..., window_size: int | Sequence[int] = ..., WindowOverlap: float = ..., windowOverlap: float = ..., window_overlap: float = ..., NumberOfIterations: int = ..., numberOfIterations: int = ..., number_of_iterations: int = ..., NumberOfEpochs: float = ..., numberOfEpochs: float = ..., number_of_epochs: float = ..., CacheSize: int = ..., cacheSize: int = ..., cache_size: int = ..., BatchSize: int | None = ..., batchSize: int | None = ..., batch_size: int | None = ..., LearningRate: float = ..., learningRate: float = ..., learning_rate: float = ..., NumberOfChannels: int | None = ..., numberOfChannels: int | None = ..., number_of_channels: int | None = ..., ValidationFraction: float = ..., validationFraction: float = ..., validation_fraction: float = ..., Patience: int = ..., patience: int = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., Device: str = ..., device: str = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., MixedPrecision: str = ..., mixedPrecision: str = ..., mixed_precision: str = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, NumberOfClasses: int | None = ..., numberOfClasses: int | None = ..., number_of_classes: int | None = ..., Mode: str = ..., mode: str = ..., RaterWeight: float | None = ..., raterWeight: float | None = ..., rater_weight: float | None = ..., EdgeWeight: float = ..., edgeWeight: float = ..., edge_weight: float = ..., Region: str = ..., region: str = ..., RegionMargin: float = ..., regionMargin: float = ..., region_margin: float = ..., LockUnanimousVoxels: bool = ..., lockUnanimousVoxels: bool = ..., lock_unanimous_voxels: bool = ..., WithoutGain: str = ..., withoutGain: str = ..., without_gain: str = ..., WindowSize: int | Sequence[int] = ..., windowSize: int | Sequence[int] = ..., window_size: int | Sequence[int] = ..., WindowOverlap: float = ..., windowOverlap: float = ..., window_overlap: float = ..., NumberOfIterations: int | None = ..., numberOfIterations: int | None = ..., number_of_iterations: int | None = ..., TimeBudget: float = ..., timeBudget: float = ..., time_budget: float = ..., NumberOfEpochs: float = ..., numberOfEpochs: float = ..., number_of_epochs: float = ..., CacheSize: int = ..., cacheSize: int = ..., cache_size: int = ..., BatchSize: int | None = ..., batchSize: int | None = ..., batch_size: int | None = ..., LearningRate: float = ..., learningRate: float = ..., learning_rate: float = ..., NumberOfChannels: int | None = ..., numberOfChannels: int | None = ..., number_of_channels: int | None = ..., ValidationFraction: float = ..., validationFraction: float = ..., validation_fraction: float = ..., Patience: int = ..., patience: int = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., Device: str = ..., device: str = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., MixedPrecision: str = ..., mixedPrecision: str = ..., mixed_precision: str = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetNumberOfClasses(self, value: int | None) -> None:
         """Number of classes, labelled 0, 1, ...; by default every label that occurs in Fit is a class. Default: the labels that occur."""
     def GetNumberOfClasses(self) -> int | None:
@@ -1691,6 +1693,10 @@ class DeepConsensusFilter(ProcessObject):
         """Whether voxels on which all raters agree keep their label. Default: True."""
     def GetLockUnanimousVoxels(self) -> bool:
         """Whether voxels on which all raters agree keep their label."""
+    def SetWithoutGain(self, value: str) -> None:
+        """Who answers in Execute if Fit could not show on held-out cases that the network is better than the raters by themselves: their vote, or joint fusion of atlases that have images. Default: raters."""
+    def GetWithoutGain(self) -> str:
+        """Who answers in Execute if Fit could not show on held-out cases that the network is better than the raters by themselves: their vote, or joint fusion of atlases that have images."""
     def SetWindowSize(self, value: int | Sequence[int]) -> None:
         """Largest patch of training and inference: one number, or one per axis x, y, z; 2D uses the first two. Default: 64,64,64."""
     def GetWindowSize(self) -> int | Sequence[int]:
@@ -1699,10 +1705,14 @@ class DeepConsensusFilter(ProcessObject):
         """Overlap of neighbouring windows, as a share of the window. Default: 0.25."""
     def GetWindowOverlap(self) -> float:
         """Overlap of neighbouring windows, as a share of the window."""
-    def SetNumberOfIterations(self, value: int) -> None:
-        """Training batches; NumberOfEpochs may ask for more. Default: 200."""
-    def GetNumberOfIterations(self) -> int:
-        """Training batches; NumberOfEpochs may ask for more."""
+    def SetNumberOfIterations(self, value: int | None) -> None:
+        """Training batches; NumberOfEpochs may ask for more. By default Fit goes on until held-out cases are predicted no better. Default: until it has learnt."""
+    def GetNumberOfIterations(self) -> int | None:
+        """Training batches; NumberOfEpochs may ask for more. By default Fit goes on until held-out cases are predicted no better."""
+    def SetTimeBudget(self, value: float) -> None:
+        """Seconds after which Fit ends, if NumberOfIterations does not say when; what was learnt by then is kept, and diagnostics say if there was more to learn. Default: 1800.0."""
+    def GetTimeBudget(self) -> float:
+        """Seconds after which Fit ends, if NumberOfIterations does not say when; what was learnt by then is kept, and diagnostics say if there was more to learn."""
     def SetNumberOfEpochs(self, value: float) -> None:
         """Minimum number of passes over the cases. Default: 0.0."""
     def GetNumberOfEpochs(self) -> float:
@@ -1716,21 +1726,21 @@ class DeepConsensusFilter(ProcessObject):
     def GetBatchSize(self) -> int | None:
         """Patches per batch."""
     def SetLearningRate(self, value: float) -> None:
-        """Peak of the one-cycle schedule. Default: 0.01."""
+        """Of the optimiser, at its peak. Default: 0.01."""
     def GetLearningRate(self) -> float:
-        """Peak of the one-cycle schedule."""
+        """Of the optimiser, at its peak."""
     def SetNumberOfChannels(self, value: int | None) -> None:
         """Features of the image stream at full resolution. Default: 16 in 2D, 8 in 3D."""
     def GetNumberOfChannels(self) -> int | None:
         """Features of the image stream at full resolution."""
     def SetValidationFraction(self, value: float) -> None:
-        """Share of the cases that is used only to decide when to stop. Default: 0.1."""
+        """Share of the cases that only decide when to stop and judge what was gained; three at least, of twelve or more. 0: none, and nothing is known of the gain. Default: 0.1."""
     def GetValidationFraction(self) -> float:
-        """Share of the cases that is used only to decide when to stop."""
+        """Share of the cases that only decide when to stop and judge what was gained; three at least, of twelve or more. 0: none, and nothing is known of the gain."""
     def SetPatience(self, value: int) -> None:
-        """Evaluations without improvement before training stops, counted after the peak of the learning rate; a full Fit has ten. Default: 5."""
+        """Evaluations without improvement before training ends, one in forty iterations or in a tenth of NumberOfIterations; those before the peak of the learning rate do not count. Default: 5."""
     def GetPatience(self) -> int:
-        """Evaluations without improvement before training stops, counted after the peak of the learning rate; a full Fit has ten."""
+        """Evaluations without improvement before training ends, one in forty iterations or in a tenth of NumberOfIterations; those before the peak of the learning rate do not count."""
     def SetMissingLabel(self, value: int | None) -> None:
         """The label that means 'not annotated here'. Default: None."""
     def GetMissingLabel(self) -> int | None:
@@ -1747,7 +1757,7 @@ class DeepConsensusFilter(ProcessObject):
         """The same seed gives the same weights on one CPU with the same NumberOfThreads. Default: 0."""
     def GetRandomSeed(self) -> int:
         """The same seed gives the same weights on one CPU with the same NumberOfThreads."""
-    def Execute(self, image: Any, labels: Any, rater_ids: RaterIds | None = None) -> Any:
+    def Execute(self, image: Any, labels: Any, rater_ids: RaterIds | None = None, *, atlas_images: Any = None) -> Any:
         """Fuse the labels of one image.
 
         Parameters
@@ -1757,13 +1767,15 @@ class DeepConsensusFilter(ProcessObject):
             On the image's grid; None is a missing rater, a vector image one rater per component.
         rater_ids : sequence of int, str or None
             As in Fit; raters that Fit did not meet are unknown, and count as average ones.
+        atlas_images : list of images
+            Of the atlases that drew the labels, if Fit was given theirs.
 
         Returns
         -------
         image
             Of the labels' family and type, with their geometry.
         """
-    def Fit(self, images: Sequence[Any], label_lists: Sequence[Any], truths: Sequence[Any] | None = None, rater_ids: RaterIds | Sequence[RaterIds] | None = None, *, checkpoint: PathLike | None = None, image_stream: Any = None, transform: Transform | None = None, warm_start: bool = False) -> None:
+    def Fit(self, images: Sequence[Any], label_lists: Sequence[Any], truths: Sequence[Any] | None = None, rater_ids: RaterIds | Sequence[RaterIds] | None = None, *, atlas_images: Sequence[Any] | None = None, checkpoint: PathLike | None = None, image_stream: Any = None, transform: Transform | None = None, warm_start: bool = False) -> None:
         """Train on several cases.
 
         Parameters
@@ -1777,6 +1789,10 @@ class DeepConsensusFilter(ProcessObject):
         rater_ids : sequence, optional
             Ids (int or str) of the raters, for all cases alike or a list per case; None or 0 is a
             rater without a name. By default a position in the lists is a person.
+        atlas_images : sequence of lists of images, optional
+            If the raters are atlases: their images, warped as their labels were. Joint fusion looks
+            at them, the network starts from what it says, and each atlas is a case to learn from
+            that the others label. Needs truths.
         checkpoint : path, optional
             Written after each evaluation; if it exists, training goes on where it was written.
         image_stream : torch module, optional
@@ -1784,18 +1800,29 @@ class DeepConsensusFilter(ProcessObject):
             (N, NumberOfChannels, \\\\*S), MONAI's networks for example. A copy of it is trained.
             Its stride is found by trying, unless it has attributes `stride` and `least_size`.
         transform : callable, optional
-            Used instead of the built-in augmentation (flips, quarter turns in the plane, brightness
-            and contrast), such as MONAI's dictionary transforms: from a dict to a dict of patches
-            "image" (channels first), "labels" (raters first) and, with truths, "truth" (one
-            channel). Sizes must stay; labels are class numbers, 255 where there is none.
+            Used instead of the built-in augmentation (mirroring where the cases show no side,
+            rotation, scaling, bending, brightness, contrast, gamma and noise), such as MONAI's
+            dictionary transforms: from a dict to a dict of patches "image" (channels first),
+            "labels" (raters first), with truths "truth" (one channel) and with atlas images "prior"
+            (a probability for each class). Sizes must stay; labels are class numbers, 255 where
+            there is none.
         warm_start : bool
             Go on from the model that the filter has, by Fit or Load, instead of a new one. Labels,
             channels and mode must be the same; raters may be new.
         """
     def GetChosenRaterWeight(self) -> float:
         """The RaterWeight that Fit chose; Execute uses it unless another one is set."""
+    def GetDiagnostics(self) -> Diagnostics:
+        """What speaks against the model of Fit or Load, and against the last Execute's image."""
     def GetEvidenceImage(self) -> Any:
         """Total Dirichlet evidence of the network, as float64; 0 where it was not run."""
+    def GetHeldOutGain(self) -> dict[str, Interval]:
+        """Dice beyond the vote, Consensus and, with atlas images, joint fusion of held-out cases.
+
+        Each with the ends of its 90 % interval: with truths Dice is that with the truth, else with
+        raters of these cases whom neither the network nor the others' vote was shown. NaN if no
+        case was held out, as of fewer than five.
+        """
     def GetLabelImage(self) -> Any:
         """The fused label map of the last Execute."""
     def GetLabels(self) -> tuple[int, ...]:

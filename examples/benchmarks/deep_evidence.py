@@ -60,6 +60,8 @@ from itk_consensus.simulation.deep_phantoms import (
 SEEDS = (0, 1, 2)
 #: Test cohorts are drawn with seeds far from those of the training cohorts.
 TEST_SEED, UNSEEN_SEED = 1000, 2000
+#: Enough for phantoms, whose texture is noise; by default a training goes on until it has learnt.
+ITERATIONS = 200
 #: Experiments that are the same for every seed.
 WITHOUT_SEEDS = (6, 7)
 
@@ -186,7 +188,8 @@ def truth_figures(
         unseen = hard_cohort(test, UNSEEN_SEED + seed, raters=UNSEEN_RATERS)
         rng = np.random.default_rng(seed)
         missing = [rng.choice(5, 2, replace=False).tolist() for _ in range(test)]
-        training, how = hard_cohort(train, seed), {"with_truth": True, **parameters}
+        training = hard_cohort(train, seed)
+        how = {"with_truth": True, "NumberOfIterations": ITERATIONS, **parameters}
         filter_, seconds = fitted(training, RandomSeed=seed, **how)
         fuse, votes, fused = fuser(filter_), score(cohort, vote), score(cohort, fuser(filter_))
         blind = controls(training, cohort, seed, missing, **how)
@@ -241,7 +244,7 @@ def hard_figures(
     experiment = Experiment(title)
     for seed in seeds:
         training, cohort = hard_cohort(train, seed), hard_cohort(test, TEST_SEED + seed)
-        how = {"with_truth": False, **parameters}
+        how = {"with_truth": False, "NumberOfIterations": ITERATIONS, **parameters}
         filter_, seconds = fitted(training, RandomSeed=seed, **how)
         reliability = [filter_.GetRaterReliability()[rater] for rater in range(1, 6)]
         true_skill = [
@@ -281,7 +284,7 @@ def volumes_with_truth(
             Cohort(*(part[chosen] for part in both))
             for chosen in (slice(trained), slice(trained, None))
         )
-        how = {"with_truth": True, **parameters}
+        how = {"with_truth": True, "NumberOfIterations": ITERATIONS, **parameters}
         filter_, seconds = fitted(training, RandomSeed=seed, **how)
         votes, fused = score(cohort, vote), score(cohort, fuser(filter_))
         experiment.add(
@@ -374,6 +377,7 @@ def exactness() -> Experiment:
         path = Path(folder, "model.safetensors")
         filter_.Save(path)
         loaded = DeepConsensusFilter.Load(path)
+    loaded.SetWithoutGain("network")
     experiment.add(
         rater_order=np.abs(first - probability(filter_, [3, 0, 4, 2, 1])).max(),
         save_and_load=np.abs(first - probability(loaded)).max(),

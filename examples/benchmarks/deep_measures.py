@@ -116,7 +116,8 @@ def fitted(
     cohort: Cohort, *, with_truth: bool, **parameters: Any
 ) -> tuple[DeepConsensusFilter, float]:
     """A trained filter and the CPU-seconds it took."""
-    filter_ = DeepConsensusFilter(NumberOfThreads=THREADS, **parameters)
+    # The network itself is measured, whether or not it is worth asking.
+    filter_ = DeepConsensusFilter(NumberOfThreads=THREADS, WithoutGain="network", **parameters)
     labels = [raters_of(cohort, case) for case in range(len(cohort.truths))]
     truths = list(cohort.truths.astype(np.uint8)) if with_truth else None
     start = time.process_time()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import deep_bound
+from deep_real import kept_tables
 from deep_requirements import load, markdown
 from margin_evidence import markdown as margin_tables
 from readers_evidence import table as readers_table
@@ -329,6 +330,7 @@ FIGURES: dict[str, Callable[[], dict[str, str]]] = {
         "band": band_promise(),
         "margins": margin_tables(kept("margin_evidence.json")),
         "deep": deep_table(),
+        "networks": kept_tables(),
         "bound": deep_bound.table(),
         "atlases": real_atlases(),
         "readers": reader_findings(),

@@ -53,6 +53,7 @@ _ONLY_OF_APPLY = (
     "RegionMargin",
     "LockUnanimousVoxels",
     "WindowOverlap",
+    "WithoutGain",
 )
 _OF_BOTH = (
     "WindowSize",
@@ -132,6 +133,7 @@ def _fit(arguments: argparse.Namespace, console: Console) -> None:
         filter_.Save(arguments.model)
     reliability = {f"rater {k}": f"{v:.4f}" for k, v in filter_.GetRaterReliability().items()}
     console.answer("\n".join(pairs({"model": str(arguments.model), **reliability})))
+    console.answer(str(filter_.GetDiagnostics()))
 
 
 def _only(case: Case, column: str) -> Path:
@@ -205,6 +207,7 @@ def _apply(arguments: argparse.Namespace, console: Console) -> None:
         for path, result in written:
             write_image(result, path)
     console.answer("\n".join(pairs({"written": ", ".join(str(path) for path, _ in written)})))
+    console.answer(str(filter_.GetDiagnostics()))
 
 
 def _known_ids(given: Sequence[str] | None, known: Sequence[int | str]) -> list[Any] | None:

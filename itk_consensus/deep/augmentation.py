@@ -2,38 +2,152 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations, islice
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import map_coordinates, zoom
+from scipy.stats import binom
 
-from itk_consensus.deep.cases import Augmentation, Case
+from itk_consensus.deep.cases import MISSING, Augmentation, Case
 from itk_consensus.errors import ParameterError
 
 #: From a dict of arrays, channels first, to such a dict.
 Transform: TypeAlias = Callable[[dict[str, Any]], Mapping[str, Any]]
 
+#: Share of the patches that are turned, scaled and bent: it blurs them a little.
+_BENT_PATCHES = 0.5
+_LARGEST_ANGLE = np.deg2rad(15)
+_SCALES = (0.85, 1.2)
+#: Axes whose spacings differ by more are not turned into each other.
+_THICK = 2.0
+#: Bends are this large, in voxels, at knots this far apart.
+_BEND, _KNOT = 1.5, 12
+#: Share of the channels that get a gamma, and noise up to this deviation.
+_CHANGED_CHANNELS = 0.3
+_GAMMAS = (0.7, 1.5)
+_LARGEST_NOISE = 0.2
+#: The chance below which cases do not lean to one side by chance.
+_ONE_SIDED = 1e-3
+#: Cases by which that is judged.
+_LOOKED_AT = 64
 
-def augmented(patch: Case, rng: np.random.Generator) -> Case:
-    """Flipped and turned at random; each channel brighter or darker, with more or less contrast.
 
-    Turns are by right angles in the plane of the last two axes, if the patch is square there: they
-    change no voxel, and across thick slices they would not give images that exist.
+@dataclass(frozen=True)
+class BuiltInAugmentation:
+    """Mirrored, turned, scaled and bent at random; brighter or darker, with noise and a gamma.
+
+    What nnU-Net does (Isensee et al., Nat Methods 18:203-211, 2021), with gentler angles: cases are
+    few, but raters show where a structure is.
     """
-    space = len(patch.shape)
-    axes = tuple(int(a) for a in np.flatnonzero(rng.random(space) < 0.5) - space)
-    turned = rng.random() < 0.5 and patch.shape[-1] == patch.shape[-2]
 
-    def moved(array: NDArray[Any]) -> NDArray[Any]:
-        flipped = np.flip(array, axes)
-        return flipped.swapaxes(-1, -2) if turned else flipped
+    #: Axes that may be mirrored, counted from the last one; see `unoriented_axes`.
+    mirrored: tuple[int, ...]
+    spacing: tuple[float, ...]  #: Of the axes; what is turned must keep its shape in mm
 
-    channels = (len(patch.image), *(1,) * space)
-    gain = rng.uniform(0.9, 1.1, channels).astype(np.float32)
-    offset = rng.uniform(-0.1, 0.1, channels).astype(np.float32)
-    truth = None if patch.truth is None else moved(patch.truth)
-    return Case(moved(patch.image) * gain + offset, moved(patch.labels), patch.raters, truth)
+    def __call__(self, patch: Case, rng: np.random.Generator) -> Case:
+        """A changed patch of the same size."""
+        axes = tuple(axis for axis in self.mirrored if rng.random() < 0.5)
+        # A quarter turn in the plane of the last two axes changes no voxel; across thick slices it
+        # would not give images that exist.
+        square = patch.shape[-1] == patch.shape[-2] and {-1, -2} <= set(self.mirrored)
+        turned = rng.random() < 0.5 and square
+
+        def moved(array: NDArray[Any]) -> NDArray[Any]:
+            flipped = np.flip(array, axes)
+            return flipped.swapaxes(-1, -2) if turned else flipped
+
+        placed = replace(patch, **{name: moved(array) for name, array in _volumes(patch).items()})
+        if rng.random() < _BENT_PATCHES:
+            placed = sampled(placed, self._places(patch.shape, rng))
+        return replace(placed, image=recoloured(placed.image, rng))
+
+    def _places(self, shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[np.float32]:
+        """(D, \\*S) where each voxel of the changed patch lies in the patch."""
+        spacing = np.array(self.spacing)
+        matrix = np.eye(len(shape)) * rng.uniform(*_SCALES)
+        for one, other in combinations(range(len(shape)), 2):
+            angle = rng.uniform(-_LARGEST_ANGLE, _LARGEST_ANGLE)
+            if max(spacing[one], spacing[other]) <= _THICK * min(spacing[one], spacing[other]):
+                turn = np.eye(len(shape))
+                turn[[one, other], [one, other]] = np.cos(angle)
+                turn[[one, other], [other, one]] = -np.sin(angle), np.sin(angle)
+                matrix = matrix @ turn
+        matrix = matrix * spacing / spacing[:, None]
+        middle = (np.array(shape) - 1) / 2
+        grid = np.indices(shape, np.float32).reshape(len(shape), -1) - middle[:, None]
+        places = (matrix @ grid + middle[:, None]).reshape(-1, *shape)
+        for axis in range(len(shape)):
+            knots = [max(2, side // _KNOT + 1) for side in shape]
+            bend = rng.normal(0, _BEND * spacing.min() / spacing[axis], knots)
+            places[axis] += zoom(bend, np.divide(shape, knots), order=1)
+        return np.asarray(places, np.float32)
+
+
+def sampled(patch: Case, places: NDArray[np.float32]) -> Case:
+    """The patch at other places: intensities are interpolated, labels are the nearest ones'."""
+    nearest = np.rint(places).astype(np.intp)
+    limits = np.array(patch.shape).reshape(-1, *(1,) * len(patch.shape))
+    inside = ((nearest >= 0) & (nearest < limits)).all(0)
+    chosen = tuple(np.where(inside, nearest, 0))
+
+    def at(array: NDArray[Any]) -> NDArray[Any]:
+        if array.dtype == np.uint8:
+            return np.where(inside, array[(..., *chosen)], np.uint8(MISSING))
+        return np.stack([map_coordinates(one, places, order=1, mode="nearest") for one in array])
+
+    return replace(patch, **{name: at(array) for name, array in _volumes(patch).items()})
+
+
+def _volumes(patch: Case) -> dict[str, NDArray[Any]]:
+    """The voxels of a patch, by the names of its fields."""
+    volumes = {name: getattr(patch, name) for name in ("image", "labels", "truth", "prior")}
+    return {name: array for name, array in volumes.items() if array is not None}
+
+
+def recoloured(image: NDArray[np.float32], rng: np.random.Generator) -> NDArray[np.float32]:
+    """Each channel brighter or darker, with more or less contrast, some with a gamma or noise."""
+    space = (1,) * (image.ndim - 1)
+    gain = rng.uniform(0.9, 1.1, (len(image), *space)).astype(np.float32)
+    offset = rng.uniform(-0.1, 0.1, (len(image), *space)).astype(np.float32)
+    changed = image * gain + offset
+    for channel in changed:
+        if rng.random() < _CHANGED_CHANNELS:
+            low, width = channel.min(), np.ptp(channel) or 1.0
+            channel[...] = ((channel - low) / width) ** rng.uniform(*_GAMMAS) * width + low
+        if rng.random() < _CHANGED_CHANNELS:
+            channel += rng.normal(0, rng.uniform(0, _LARGEST_NOISE), channel.shape)
+    return changed
+
+
+def unoriented_axes(cases: Iterable[Case], classes: int) -> tuple[int, ...]:
+    """Axes along which the cases show no side, and may be mirrored; counted from the last one.
+
+    A case leans to a side along an axis if a class, or the brighter part of the image, lies there.
+    Where all but a few cases lean alike, which chance would bring once in a thousand times, the
+    axis is one of anatomy: a front is no mirrored back.
+    """
+    leaning = np.array([_leanings(case, classes) for case in islice(cases, _LOOKED_AT)])
+    there, here = (leaning > 0).sum(0), (leaning < 0).sum(0)
+    by_chance = np.asarray(2 * binom.cdf(np.minimum(there, here), there + here, 0.5))
+    mirrored = np.asarray((by_chance >= _ONE_SIDED).all(1))
+    return tuple(int(axis) for axis in np.flatnonzero(mirrored) - len(mirrored))
+
+
+def _leanings(case: Case, classes: int) -> NDArray[np.float64]:
+    """(D, K) how far each class lies from the middle on average; for class 0, what is bright."""
+    masses = [np.clip(case.image[0], 0, None)]
+    masses += [(case.labels == index).sum(0, np.uint16) for index in range(1, classes)]
+    return np.array([[_leaning(mass, axis) for mass in masses] for axis in range(len(case.shape))])
+
+
+def _leaning(mass: NDArray[Any], axis: int) -> float:
+    profile = np.moveaxis(mass, axis, 0).reshape(mass.shape[axis], -1).sum(1, np.float64)
+    places = np.arange(len(profile)) - (len(profile) - 1) / 2
+    return float(places @ profile)
 
 
 def by_transform(transform: Transform, owner: str) -> Augmentation:
@@ -49,15 +163,16 @@ def by_transform(transform: Transform, owner: str) -> Augmentation:
         seed = int(rng.integers(2**31))
         if hasattr(transform, "set_random_state"):
             transform.set_random_state(seed)
-        given: dict[str, Any] = {"image": patch.image.copy(), "labels": patch.labels.copy()}
+        given: dict[str, Any] = {n: array.copy() for n, array in _volumes(patch).items()}
         if patch.truth is not None:
-            given["truth"] = patch.truth[None].copy()
+            given["truth"] = given["truth"][None]
         wanted = {name: array.shape for name, array in given.items()}
         changed = transform(given)
         arrays = {name: _array(changed, name, shape, owner) for name, shape in wanted.items()}
-        labels = arrays["labels"].astype(np.uint8)
-        truth = arrays["truth"][0].astype(np.uint8) if "truth" in arrays else None
-        return Case(arrays["image"].astype(np.float32), labels, patch.raters, truth)
+        if "truth" in arrays:
+            arrays["truth"] = arrays["truth"][0]
+        types = {name: array.dtype for name, array in _volumes(patch).items()}
+        return replace(patch, **{name: arrays[name].astype(types[name]) for name in types})
 
     return augment
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -20,6 +20,8 @@ MISSING = 255
 
 #: Share of patches centred on a voxel the raters dispute, where there is something to learn.
 _DISPUTED_PATCHES = 0.5
+#: Share of patches in which an atlas stands for the truth, where atlases have images.
+_STAND_INS = 0.5
 #: Voxels looked at to find the intensity range; more would not change it.
 _SAMPLED_VOXELS = 200_000
 _RATER_DROPOUT = 0.2
@@ -34,6 +36,8 @@ class Case:
     labels: NDArray[np.uint8]  #: (A, *S) class indices, or `MISSING`
     raters: NDArray[np.int64]  #: (A,) index of each rater; 0 is unknown
     truth: NDArray[np.uint8] | None = None  #: (*S)
+    #: (K, *S) class probabilities by a fusion that looked at the raters' own images
+    prior: NDArray[np.float32] | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -43,7 +47,7 @@ class Case:
     @property
     def nbytes(self) -> int:
         """Memory of its voxels, and of the places that patches may be centred on."""
-        arrays = (self.image, self.labels, self.truth, self.centres)
+        arrays = (self.image, self.labels, self.truth, self.prior, self.centres)
         return sum(array.nbytes for array in arrays if array is not None)
 
     @cached_property
@@ -70,6 +74,7 @@ class Batch:
     labels: NDArray[np.uint8]  #: (N, A, *S)
     raters: NDArray[np.int64]  #: (N, A)
     truths: NDArray[np.uint8]  #: (N, *S) `MISSING` outside the case or where no truth is known
+    priors: NDArray[np.float32] | None = None  #: (N, K, *S)
 
 
 def normalised(image: NDArray[Any]) -> NDArray[np.float32]:
@@ -78,11 +83,7 @@ def normalised(image: NDArray[Any]) -> NDArray[np.float32]:
     Kept is the range of the 0.5 to 99.5 percentiles and as much again on either side, where a small
     lesion may be; all of it, if so much of the image is flat that those percentiles are equal.
     """
-    flat = np.asarray(image).reshape(-1)
-    if flat.size > _SAMPLED_VOXELS:
-        # Drawn at random: a stride may fall into step with the rows and see one column only.
-        flat = flat[np.random.default_rng(0).integers(0, flat.size, _SAMPLED_VOXELS)]
-    sample = flat.astype(np.float64)
+    sample = sampled_voxels(image)
     low, high = np.percentile(sample, (0.5, 99.5))
     width = high - low
     low, high = low - width, high + width
@@ -96,24 +97,38 @@ def normalised(image: NDArray[Any]) -> NDArray[np.float32]:
     return scaled.astype(np.float32, copy=False)
 
 
+def sampled_voxels(image: NDArray[Any]) -> NDArray[np.float64]:
+    """So many of an image's intensities that more would not change their distribution."""
+    flat = np.asarray(image).reshape(-1)
+    if flat.size > _SAMPLED_VOXELS:
+        # Drawn at random: a stride may fall into step with the rows and see one column only.
+        flat = flat[np.random.default_rng(0).integers(0, flat.size, _SAMPLED_VOXELS)]
+    return flat.astype(np.float64)
+
+
 def split(number: int, fraction: float, seed: int) -> tuple[list[int], list[int]]:
-    """Which cases train and which validate; fewer than five cases cannot spare any."""
+    """Which cases train and which judge.
+
+    Three judge as soon as that is a quarter of the cases, since fewer give no useful interval;
+    fewer than five cases cannot spare any.
+    """
     order = [int(i) for i in np.random.default_rng([seed, 0]).permutation(number)]
-    held = max(1, round(fraction * number)) if fraction > 0 and number >= 5 else 0
+    spared = max(1, round(fraction * number), min(3, number // 4))
+    held = spared if fraction > 0 and number >= 5 else 0
     return sorted(order[held:]), sorted(order[:held])
 
 
 def patch_shape(
     shapes: Sequence[Sequence[int]], window: Sequence[int], stride: int, least: int = 1
 ) -> tuple[int, ...]:
-    """The largest patch that some case fills and `window` allows, in multiples of `stride`.
+    """The largest patch that half of the cases fill and `window` allows, in multiples of `stride`.
 
     Along the last axis it is two strides at least: the normalisation of a batch needs two values.
     """
-    largest = np.max(shapes, axis=0)
+    usual = np.ceil(np.median(shapes, axis=0))
     *others, last = (
         -(-max(min(int(side), int(limit)), least) // stride) * stride
-        for side, limit in zip(largest, window, strict=True)
+        for side, limit in zip(usual, window, strict=True)
     )
     return (*others, max(last, 2 * stride))
 
@@ -139,6 +154,8 @@ class PatchSampler:
     batch_size: int
     seed: int
     augment: Augmentation
+    #: For each case others to draw half of its patches from: its atlases, each in the truth's place
+    stand_ins: Sequence[Sequence[Case]] = ()
 
     def draw(self, iteration: int) -> tuple[Batch, np.random.Generator]:
         """The batch of an iteration, and the generator that continues its random choices."""
@@ -154,6 +171,9 @@ class PatchSampler:
 
     def _patch(self, number: int, rng: np.random.Generator) -> Case:
         case = self.cases[number]
+        if self.stand_ins and self.stand_ins[number] and rng.random() < _STAND_INS:
+            others = self.stand_ins[number]
+            case = others[int(rng.integers(len(others)))]
         centres = case.centres
         sides = np.array(case.shape)
         room = np.maximum(sides - self.shape, 0)
@@ -169,14 +189,18 @@ def cropped(case: Case, start: Sequence[int], shape: Sequence[int]) -> Case:
     box = tuple(slice(a, a + side) for a, side in zip(start, shape, strict=True))
     truth = None if case.truth is None else _padded(case.truth[box], shape, MISSING)
     labels = _padded(case.labels[(slice(None), *box)], shape, MISSING)
-    return Case(_padded(case.image[(slice(None), *box)], shape, 0), labels, case.raters, truth)
+    prior = None
+    if case.prior is not None:
+        prior = _padded(case.prior[(slice(None), *box)], shape, 1 / len(case.prior))
+    image = _padded(case.image[(slice(None), *box)], shape, 0)
+    return Case(image, labels, case.raters, truth, prior)
 
 
 def digest(cases: Sequence[Case]) -> str:
     """A fingerprint of everything that training learns from."""
     total = hashlib.blake2b(digest_size=16)
     for case in cases:
-        for array in (case.image, case.labels, case.raters, case.truth):
+        for array in (case.image, case.labels, case.raters, case.truth, case.prior):
             if array is None:
                 total.update(b"none")
             else:
@@ -197,7 +221,9 @@ def as_batch(patches: Sequence[Case]) -> Batch:
         raters[row, : len(patch.raters)] = patch.raters
         if patch.truth is not None:
             truths[row] = patch.truth
-    return Batch(np.stack([patch.image for patch in patches]), labels, raters, truths)
+    given = [patch.prior for patch in patches if patch.prior is not None]
+    priors = np.stack(given) if len(given) == len(patches) else None
+    return Batch(np.stack([patch.image for patch in patches]), labels, raters, truths, priors)
 
 
 def with_raters_dropped(batch: Batch, rng: np.random.Generator) -> Batch:
@@ -205,7 +231,7 @@ def with_raters_dropped(batch: Batch, rng: np.random.Generator) -> Batch:
     here = (batch.labels != MISSING).any(axis=tuple(range(2, batch.labels.ndim)))
     keep = _at_least_one(rng.random(here.shape) >= _RATER_DROPOUT, here, rng)
     names = with_names_dropped(batch.raters, rng)
-    return Batch(batch.images, hidden(batch.labels, ~keep), names, batch.truths)
+    return replace(batch, labels=hidden(batch.labels, ~keep), raters=names)
 
 
 def with_names_dropped(raters: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
@@ -241,7 +267,7 @@ def _start_around(centre: NDArray[Any], sides: NDArray[Any], shape: Sequence[int
     return [int(i) for i in np.clip(centre - np.array(shape) // 2, 0, room)]
 
 
-def _padded(array: NDArray[Any], shape: Sequence[int], value: int) -> NDArray[Any]:
+def _padded(array: NDArray[Any], shape: Sequence[int], value: float) -> NDArray[Any]:
     leading = array.ndim - len(shape)
     lacking = [want - have for want, have in zip(shape, array.shape[leading:], strict=True)]
     if not any(lacking):

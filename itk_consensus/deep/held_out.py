@@ -1,4 +1,4 @@
-"""Held-out raters: they evaluate a model, and choose its rater weight, without a truth."""
+"""Held-out raters choose the rater weight of a model, without a truth."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from itk_consensus.deep.cases import MISSING, Case
 from itk_consensus.deep.model import ConsensusModel, on_device
 from itk_consensus.deep.network import one_hot, rater_log_likelihood
 
-#: Pseudo-votes for every class: no vote is ever certain.
-_PSEUDO_VOTES = 0.5
 #: Rater weights to choose from; 1 treats the raters' errors as independent.
 _RATER_WEIGHTS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0)
 _STANDARD_ERRORS = 2.0
@@ -25,31 +23,8 @@ class _HeldOut(NamedTuple):
     """One rater of a case, whom the others have to predict."""
 
     others: Tensor  #: (1, A, K, *S) votes of the others
-    rates: Tensor  #: (K, K) the rater's own C, [true, drawn]
     drawn: Tensor  #: (V,) what was drawn at the voxels that are judged
     judged: Tensor  #: (*S) voxels at which the rater and another one are present
-
-
-@torch.no_grad()
-def held_out_log_likelihood(
-    model: ConsensusModel, cases: Iterable[Case], rater_weight: float
-) -> tuple[float, float]:
-    """Mean log-probability of a rater's labels given the image and the others: ours, the vote's.
-
-    The vote is that of the other raters, smoothed by half a vote for every class. Without two
-    raters in any case both are NaN.
-    """
-    scores = []
-    for case in cases:
-        for one in _held_out(model, case):
-            probability, _ = model.posterior(*_shown(model, case, one.others), rater_weight)
-            counts = one.others[0].sum(0).cpu() + _PSEUDO_VOTES
-            foreseen = torch.einsum("k...,kj->j...", probability[0].cpu(), one.rates)
-            scores.append([_mean_log(table, one) for table in (foreseen, counts)])
-    if not scores:
-        return np.nan, np.nan
-    ours, votes = np.mean(scores, axis=0)
-    return float(ours), float(votes)
 
 
 @torch.no_grad()
@@ -91,24 +66,17 @@ def _hits_of_weights(model: ConsensusModel, case: Case) -> NDArray[np.float64] |
 
 def _held_out(model: ConsensusModel, case: Case) -> Iterator[_HeldOut]:
     """Each rater of a case in turn, if there is another one to predict it."""
-    rates = torch.from_numpy(np.exp(model.rater_model.log_rates()))
-    for rater, number in enumerate(case.raters):
+    for rater in range(len(case.raters)):
         others = case.labels.copy()
         others[rater] = MISSING
         judged = (case.labels[rater] != MISSING) & (others != MISSING).any(0)
         if judged.any():
             votes = one_hot(on_device(others[None], model.device), len(model.labels))
             drawn = torch.from_numpy(case.labels[rater][judged]).long()
-            yield _HeldOut(votes, rates[number], drawn, torch.from_numpy(judged))
+            yield _HeldOut(votes, drawn, torch.from_numpy(judged))
 
 
 def _shown(model: ConsensusModel, case: Case, votes: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Image, votes and raters as the model takes them."""
     image, raters = (on_device(one[None], model.device) for one in (case.image, case.raters))
     return image, votes, raters
-
-
-def _mean_log(table: Tensor, one: _HeldOut) -> float:
-    """Mean logarithm of what a table of (K, \\*S) weights gives to what was drawn."""
-    inside = table[:, one.judged]
-    return float(torch.log((inside / inside.sum(0)).gather(0, one.drawn[None])).mean())

@@ -123,6 +123,7 @@ def _predict_windows(
             on_device(batch.raters, device),
             rater_weight,
             mixed_precision,
+            None if batch.priors is None else on_device(batch.priors, device),
         )
     answer = torch.cat([probability, evidence.unsqueeze(1)], 1).cpu().numpy()
     if not np.isfinite(answer).all():
@@ -137,7 +138,8 @@ def _predict_windows(
 
 def _padded_window(case: Case, place: Box, padded: Sequence[int]) -> Case:
     inside = (slice(None), *place)
-    within = Case(case.image[inside], case.labels[inside], case.raters)
+    prior = None if case.prior is None else case.prior[inside]
+    within = Case(case.image[inside], case.labels[inside], case.raters, prior=prior)
     return cropped(within, [0] * len(place), padded)
 
 

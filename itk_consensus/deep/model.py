@@ -20,6 +20,7 @@ from itk_consensus.deep.network import (
     StreamSides,
     rater_log_likelihood,
 )
+from itk_consensus.deep.worth import Gain, Likeness
 from itk_consensus.errors import ParameterError
 
 RaterId = int | str
@@ -86,6 +87,10 @@ class ConsensusModel:
     rater_model: RaterModel
     #: Joint mode: the power of the raters' likelihood that held-out raters support.
     rater_weight: float = 1.0
+    gain: Gain | None = None  #: What it gained where training did not look; None: nobody knows
+    likeness: Likeness | None = None  #: Of the images it was trained on
+    improving: bool = False  #: Whether training ended before it had learnt
+    has_prior: bool = False  #: Whether the raters of its training had images
     #: Iteration and score of each evaluation; not written.
     history: list[dict[str, float]] = field(default_factory=list)
 
@@ -151,6 +156,7 @@ class ConsensusModel:
         raters: Tensor,
         rater_weight: float,
         mixed_precision: bool = False,
+        prior: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Class probabilities and total evidence.
 
@@ -161,6 +167,8 @@ class ConsensusModel:
         raters : (N, A) Tensor of int64
         rater_weight : float
             Joint mode: the power of the raters' likelihood; 0 is the image alone.
+        prior : (N, K, \\*S) Tensor, optional
+            In place of the likelihood of raters who err independently, if training had it too.
 
         Returns
         -------
@@ -169,6 +177,8 @@ class ConsensusModel:
         """
         log_rates = torch.from_numpy(self.rater_model.log_rates()).to(image.device)
         likelihood = rater_log_likelihood(votes, log_rates[raters])
+        if prior is not None:
+            likelihood = torch.log(prior)
         with precision(image.device, mixed_precision):
             alpha = self.network(image, votes, raters, likelihood)
         total = alpha.sum(1, keepdim=True)

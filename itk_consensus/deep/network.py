@@ -17,6 +17,9 @@ from itk_consensus.errors import ParameterError
 #: Evidence is exp of the logit, clamped here: softplus is slow to reach confident voxels.
 _LARGEST_LOGIT = 10.0
 _FIRST_TRUST = 0.5
+#: Of more raters a training encodes so many, drawn anew for every batch: they are pooled, so a few
+#: of them stand for all, and with fifteen atlases they would cost twice the U-Net.
+_ENCODED_RATERS = 6
 _KEPT_TYPES = {torch.float32, torch.float64, torch.int64, torch.uint8}
 _DOWNSAMPLINGS = 2
 #: Sides of the U-Net's input must be multiples of this.
@@ -80,7 +83,10 @@ class ConsensusNetwork(nn.Module):
         self.head = nn.Sequential(
             *blocks, convolution(shape.dimension, shape.channels, shape.classes, 1)
         )
-        # Where the raters' likelihood already knows the answer, the head need not learn it again.
+        # Where the raters' likelihood already knows the answer, the head need not learn it again:
+        # an untrained network says what the raters say.
+        for value in self.head[-1].parameters() if shape.sees_labels else ():
+            nn.init.zeros_(value)
         self.trust = nn.Parameter(torch.tensor(_FIRST_TRUST)) if shape.sees_labels else None
         # Channels last saves a sixth of the time on CPUs.
         self._layout = torch.channels_last if shape.dimension == 2 else torch.channels_last_3d
@@ -164,6 +170,14 @@ class LabelStream(nn.Module):
 
     def forward(self, votes: Tensor, raters: Tensor, likelihood: Tensor) -> Tensor:
         """(N, A, K, \\*S) votes to (N, width, \\*S) features."""
+        fractions = votes.sum(1) / votes.sum((1, 2)).clamp(min=1).unsqueeze(1)
+        if self.training and votes.shape[1] > _ENCODED_RATERS:
+            drawn = torch.randperm(votes.shape[1], device=votes.device)[:_ENCODED_RATERS]
+            votes, raters = votes[:, drawn], raters[:, drawn]
+        return torch.cat([self._pooled(votes, raters), fractions, torch.softmax(likelihood, 1)], 1)
+
+    def _pooled(self, votes: Tensor, raters: Tensor) -> Tensor:
+        """The raters' features, weighted by attention."""
         cases, number = votes.shape[:2]
         present = votes.sum(2, keepdim=True) > 0
         scale, shift = self._modulation(raters, votes.ndim - 3)
@@ -173,9 +187,7 @@ class LabelStream(nn.Module):
         scores = scores.masked_fill(~present, -torch.inf)
         # A voxel nobody annotated has no raters to weigh: its features are zero.
         weights = torch.nan_to_num(torch.softmax(scores, 1))
-        pooled = (weights * encoded.reshape(cases, number, -1, *votes.shape[3:])).sum(1)
-        fractions = votes.sum(1) / present.sum(1).clamp(min=1)
-        return torch.cat([pooled, fractions, torch.softmax(likelihood, 1)], 1)
+        return (weights * encoded.reshape(cases, number, -1, *votes.shape[3:])).sum(1)
 
     def _modulation(self, raters: Tensor, dimension: int) -> tuple[Tensor, Tensor]:
         table = self.modulate(raters.flatten())

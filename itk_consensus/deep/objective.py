@@ -51,7 +51,7 @@ class Objective:
         return self._rater_loss(batch, held_out, names, kl_weight, learn=learn)
 
     def _truth_loss(self, batch: Batch, kl_weight: float) -> Tensor:
-        alpha = self._concentrations(batch.images, batch.labels, batch.raters)
+        alpha = self._concentrations(batch.images, batch.labels, batch.raters, batch.priors)
         truth = self._tensor(batch.truths)
         valid = (truth != MISSING).float()
         target = one_hot(truth.unsqueeze(1), alpha.shape[1]).squeeze(1)
@@ -91,12 +91,19 @@ class Objective:
         return loss + self._edge_weight * roughness
 
     def _concentrations(
-        self, images: NDArray[Any], seen: NDArray[np.uint8], raters: NDArray[np.int64]
+        self,
+        images: NDArray[Any],
+        seen: NDArray[np.uint8],
+        raters: NDArray[np.int64],
+        priors: NDArray[np.float32] | None = None,
     ) -> Tensor:
         """Alpha of the network that sees these labels of these raters."""
         network = self.model.network
         votes = one_hot(self._tensor(seen), network.shape.classes)
-        likelihood = self._likelihood(votes, raters)
+        if priors is None:
+            likelihood = self._likelihood(votes, raters)
+        else:
+            likelihood = torch.log(self._tensor(priors))
         with precision(self.model.device, self._mixed_precision):
             alpha: Tensor = network(self._tensor(images), votes, self._tensor(raters), likelihood)
         return alpha

@@ -17,6 +17,7 @@ from itk_consensus.deep.model import ConsensusModel
 from itk_consensus.deep.network import OWN_SIDES, ConsensusNetwork, NetworkShape, check_image_stream
 from itk_consensus.deep.training import Trainer, TrainingState
 from itk_consensus.deep.weights import pack, refusing_damage, unpack
+from itk_consensus.deep.worth import VOTE, Gain, Likeness, number_of_figures
 from itk_consensus.errors import FileError
 
 _MODES = ("truth", "joint", "set")
@@ -25,12 +26,14 @@ _TALLY, _BEST_TALLY = "rater_model/tally", "rater_model/best_tally"
 _MOMENTS = ("exp_avg", "exp_avg_sq")
 #: More voxels than any training sees.
 _LARGEST_TALLY = 1e15
+_MOST_ITERATIONS = 2**40
 _COUNTS = ("dimension", "classes", "raters", "channels", "inputs")
 
 
 def pack_model(model: ConsensusModel) -> bytes:
     """The contents of a model's file."""
-    return pack(_model_tensors(model), {"kind": "model", **_describe(model)})
+    described = {"kind": "model", **_describe(model), **_described_worth(model)}
+    return pack(_model_tensors(model), described)
 
 
 def unpack_model(contents: bytes, path: str, image_stream: Any = None) -> ConsensusModel:
@@ -48,6 +51,7 @@ def unpack_model(contents: bytes, path: str, image_stream: Any = None) -> Consen
     with refusing_damage(path):
         model = _described_model(description, path, image_stream, _under(tensors, _WEIGHTS))
         model.rater_model.tally[...] = _tally(tensors, _TALLY, model, path)
+        _checked_worth(description, model)
     model.network.eval()
     return model
 
@@ -68,6 +72,9 @@ def pack_checkpoint(trainer: Trainer) -> bytes:
         "iteration": state.iteration,
         "best_score": state.best_score,
         "stale": state.stale,
+        "fall_from": state.fall_from,
+        "seconds": state.seconds,
+        "improving": state.improving,
         "history": trainer.model.history,
         "optimized": sorted(moments),
     }
@@ -92,7 +99,7 @@ def resume(trainer: Trainer, contents: bytes, path: str) -> None:
         model.rater_model.tally[...] = _tally(tensors, _TALLY, model, path)
         model.history[:] = progress.pop("history")
         optimized = progress.pop("optimized")
-        trainer.state = _checked_state(progress, trainer.settings.iterations)
+        trainer.state = _checked_state(progress)
         if math.isfinite(trainer.state.best_score):
             best = _checked_weights(model.network, _under(tensors, _BEST), path)
             trainer.state.best_weights = best
@@ -100,12 +107,13 @@ def resume(trainer: Trainer, contents: bytes, path: str) -> None:
         _load_optimizer(trainer.optimizer, optimized, _under(tensors, _OPTIMIZER), path)
 
 
-def _checked_state(progress: Mapping[str, Any], iterations: int) -> TrainingState:
+def _checked_state(progress: Mapping[str, Any]) -> TrainingState:
     state = TrainingState(**progress)
-    for count in (state.iteration, state.stale):
-        if type(count) is not int or not 0 <= count <= iterations:
+    for count in (state.iteration, state.stale, state.fall_from or 0):
+        if type(count) is not int or not 0 <= count <= _MOST_ITERATIONS:
             raise ValueError(f"{count} cannot be a number of iterations")
-    state.best_score = float(state.best_score)
+    state.best_score, state.seconds = float(state.best_score), float(state.seconds)
+    state.improving = bool(state.improving)
     return state
 
 
@@ -142,7 +150,43 @@ def _describe(model: ConsensusModel) -> dict[str, Any]:
         "network": asdict(model.network.shape),
         "own_image_stream": model.network.has_own_image_stream,
         "rater_weight": model.rater_weight,
+        "has_prior": model.has_prior,
     }
+
+
+def _described_worth(model: ConsensusModel) -> dict[str, Any]:
+    """What is known once a training is over."""
+    return {
+        # Pairs, since JSON here has its keys sorted, and the first fuser is the one that counts.
+        "gain": model.gain
+        and {"by_truth": model.gain.by_truth, "over": [*map(list, model.gain.over.items())]},
+        "likeness": model.likeness and asdict(model.likeness),
+        "improving": model.improving,
+    }
+
+
+def _checked_worth(description: Mapping[str, Any], model: ConsensusModel) -> None:
+    """Put back what a file says of a model's worth; files of earlier versions say nothing."""
+    gain, likeness = description.get("gain"), description.get("likeness")
+    if gain is not None:
+        over = {str(name): _finite(values) for name, values in gain["over"]}
+        if VOTE not in over:
+            raise ValueError("its gain is not over the vote")
+        model.gain = Gain(bool(gain["by_truth"]), over)
+    if likeness is not None:
+        low, high = _finite(likeness["low"]), _finite(likeness["high"])
+        shape = model.network.shape
+        if not len(low) == len(high) == number_of_figures(shape.dimension, shape.inputs):
+            raise ValueError("its likeness contradicts itself")
+        model.likeness = Likeness(low, high)
+    model.improving = bool(description.get("improving", False))
+
+
+def _finite(values: Sequence[Any]) -> tuple[float, ...]:
+    numbers = tuple(float(value) for value in values)
+    if not np.isfinite(numbers).all():
+        raise ValueError("it holds numbers that are not finite")
+    return numbers
 
 
 def _training(trainer: Trainer) -> dict[str, Any]:
@@ -195,6 +239,7 @@ def _described_model(
     model = ConsensusModel.untrained(shape, mode, labels, rater_ids, 0, image_stream, sides)
     _load_weights(model.network, weights, path)
     model.rater_weight = _checked_weight(description.get("rater_weight", model.rater_weight))
+    model.has_prior = bool(description.get("has_prior", False))
     return model
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import math
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -22,7 +23,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from itk_consensus.deep.augmentation import augmented
+from itk_consensus.deep.augmentation import BuiltInAugmentation
 from itk_consensus.deep.case_store import ChosenCases
 from itk_consensus.deep.cases import (
     Augmentation,
@@ -42,9 +43,20 @@ from itk_consensus.errors import TrainingError
 _LARGEST_KL_WEIGHT = 0.05
 _WEIGHT_DECAY = 1e-2
 _GRADIENT_LIMIT = 5.0
+#: The length of a training that nobody gave and no case can be spared to find.
+_USUAL_ITERATIONS = 200
+#: Of a training whose length was given.
 _EVALUATIONS = 10
-#: Share of a training in which the learning rate rises.
+#: Of a training that ends when it has learnt: iterations between evaluations, how long the learning
+#: rate falls after that as a share of all before, and the most there are before.
+_EVALUATED_EVERY = 50
+_FALL = 0.5
+#: A learning rate that is held is this share of the peak that one cycle passes through.
+_HELD_PACE = 0.5
+_MOST_ITERATIONS = 10_000
+#: Share of a training, or of the usual one, in which the learning rate rises, and from where.
 _RISE = 0.3
+_FIRST_PACE = 0.04
 
 _LOG = logging.getLogger(__name__)
 
@@ -53,13 +65,14 @@ _LOG = logging.getLogger(__name__)
 class TrainingSettings:
     """How long and how to train."""
 
-    iterations: int
+    iterations: int | None  #: None: until held-out cases are predicted no better
+    time_budget: float  #: Seconds, of a training that has no number of iterations
     batch_size: int
-    learning_rate: float  #: The peak of the one-cycle schedule
+    learning_rate: float  #: At its peak
     window: tuple[int, ...]  #: Largest patch, in array axis order
-    validation_fraction: float  #: Share of the cases that only decide when to stop
-    #: Evaluations, of ten in a full training, without improvement after the peak of the learning
-    #: rate before training stops.
+    validation_fraction: float  #: Share of the cases that only decide when to stop, and judge
+    #: Evaluations without improvement before training stops; before the peak of the learning rate
+    #: they do not count.
     patience: int
     seed: int
     edge_weight: float  #: Joint mode: how much it costs if labels change where the image does not
@@ -75,6 +88,9 @@ class TrainingState:
     best_weights: dict[str, Tensor] | None = None
     best_tally: NDArray[np.float64] | None = None
     stale: int = 0
+    fall_from: int | None = None  #: Where the learning rate begins to fall, if that is known
+    seconds: float = 0.0
+    improving: bool = False  #: Whether it was stopped before it had learnt
 
 
 class Trainer:
@@ -85,13 +101,20 @@ class Trainer:
         model: ConsensusModel,
         cases: Sequence[Case],
         settings: TrainingSettings,
-        augment: Augmentation = augmented,
+        augment: Augmentation,
+        stand_ins: Sequence[Sequence[Case]] = (),
     ) -> None:
         self.model = model
         self.settings = settings
         self.state = TrainingState()
         self.cases = cases
         training, validation = split(len(cases), settings.validation_fraction, settings.seed)
+        #: Iterations in all; None while nobody knows.
+        self._length = (
+            settings.iterations if validation else settings.iterations or _USUAL_ITERATIONS
+        )
+        self._rise = round(_RISE * (self._length or _USUAL_ITERATIONS))
+        self.held_out = validation
         shape = patch_shape([case.shape for case in cases], settings.window, *model.network.sides)
         train_cases = ChosenCases(cases, training)
         self._shape = shape
@@ -99,7 +122,12 @@ class Trainer:
         self._judged = ChosenCases(cases, validation or training)
         self._validation = [patch for i in validation for patch in telling_patches(cases[i], shape)]
         self._sampler = PatchSampler(
-            train_cases, shape, settings.batch_size, settings.seed, augment
+            train_cases,
+            shape,
+            settings.batch_size,
+            settings.seed,
+            augment,
+            [stand_ins[i] for i in training] if stand_ins else (),
         )
         self.optimizer = torch.optim.AdamW(
             model.network.parameters(), lr=settings.learning_rate, weight_decay=_WEIGHT_DECAY
@@ -133,20 +161,53 @@ class Trainer:
         TrainingError
             The loss or the weights are no longer finite.
         """
-        settings, state = self.settings, self.state
-        every = max(1, settings.iterations // _EVALUATIONS)
+        state, length = self.state, self._length
+        every = max(1, length // _EVALUATIONS) if length else _EVALUATED_EVERY
         with self._batches() as draw:
-            while state.iteration < settings.iterations and state.stale < settings.patience:
+            while state.iteration < self._last() and (not length or self._hopes()):
+                begin, evaluated = time.monotonic(), False
                 self._step(state.iteration, draw)
                 state.iteration += 1
-                if state.iteration % every == 0 or state.iteration == settings.iterations:
+                if state.iteration % every == 0 or state.iteration == self._last():
                     self._require_finite(bool(self._finite))
                     self._objective.settle()
                     self._evaluate()
+                    evaluated = True
+                state.seconds += time.monotonic() - begin
+                self._fall_if_it_is_time()
+                if evaluated:
                     checkpoint()
-                if not after_iteration(state.iteration / settings.iterations):
+                if not after_iteration(self._share()):
                     break
         self._keep_best()
+
+    def _hopes(self) -> bool:
+        return self.state.stale < self.settings.patience
+
+    def _last(self) -> int:
+        """Iterations in all, as far as that is known."""
+        if self._length:
+            return self._length
+        before = self.state.fall_from or _MOST_ITERATIONS
+        return before + max(1, round(_FALL * before))
+
+    def _fall_if_it_is_time(self) -> None:
+        """Of a training that ends when it has learnt: let the learning rate fall from here on."""
+        state = self.state
+        if self._length or state.fall_from is not None:
+            return
+        # Of the time the falling will take its share.
+        late = state.seconds * (1 + _FALL) >= self.settings.time_budget
+        state.improving = self._hopes()
+        if late or not self._hopes() or state.iteration >= _MOST_ITERATIONS:
+            state.fall_from = state.iteration
+
+    def _share(self) -> float:
+        """How much is done; while nobody knows how much there is, it creeps."""
+        state = self.state
+        if self._length or state.fall_from is not None:
+            return state.iteration / self._last()
+        return (1 - math.exp(-state.iteration / (2 * _USUAL_ITERATIONS))) / (1 + _FALL)
 
     def _batches(self) -> AbstractContextManager[Draw]:
         """Drawn when they are wanted, or ahead for a GPU, which would have to wait for files.
@@ -154,9 +215,9 @@ class Trainer:
         Not ahead if a transform of the user's may draw random numbers of torch: those are one
         sequence for all threads.
         """
-        if self.model.device.type == "cpu" or self._augment is not augmented:
+        if self.model.device.type == "cpu" or not isinstance(self._augment, BuiltInAugmentation):
             return nullcontext(self._sampler.draw)
-        return drawn_ahead(self._sampler.draw, self.settings.iterations)
+        return drawn_ahead(self._sampler.draw, self._last())
 
     def _keep_best(self) -> None:
         self._objective.settle()
@@ -177,11 +238,11 @@ class Trainer:
             )
 
     def _step(self, iteration: int, draw: Draw) -> None:
-        progress = iteration / self.settings.iterations
         for group in self.optimizer.param_groups:
-            group["lr"] = one_cycle(progress) * self.settings.learning_rate
+            group["lr"] = self._pace(iteration) * self.settings.learning_rate
         self.model.network.train()
-        kl_weight = _LARGEST_KL_WEIGHT * min(1.0, 2 * progress)
+        half = (self._length or _USUAL_ITERATIONS) / 2
+        kl_weight = _LARGEST_KL_WEIGHT * min(1.0, iteration / half)
         # A transform or stream of the user's may draw random numbers of torch too.
         with seeded((self.settings.seed + iteration) % 2**63, self.model.device):
             batch, rng = draw(iteration)
@@ -194,6 +255,23 @@ class Trainer:
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(self.model.network.parameters(), _GRADIENT_LIMIT)
         self.optimizer.step()
+
+    def _pace(self, iteration: int) -> float:
+        """Learning rate as a share of its peak: up along a cosine, ahead, then down to nothing.
+
+        With a given length it falls from the peak on: one cycle.
+        """
+        fall_from = self._rise if self._length else self.state.fall_from
+        if fall_from is None or iteration < fall_from:
+            return self._ascent(iteration)
+        fallen = _half_wave((iteration - fall_from) / (self._last() - fall_from))
+        return self._ascent(fall_from) * (1 - fallen)
+
+    def _ascent(self, iteration: int) -> float:
+        top = 1.0 if self._length else _HELD_PACE
+        if iteration >= self._rise:
+            return top
+        return _FIRST_PACE + (top - _FIRST_PACE) * _half_wave(iteration / self._rise)
 
     def _evaluate(self) -> None:
         """Score the validation cases; without any, the newest weights are the best."""
@@ -209,9 +287,8 @@ class Trainer:
         score, state = float(np.mean(scores)), self.state
         self.model.history.append({"iteration": state.iteration, "validation": score})
         _LOG.info(
-            "iteration %d of %d: validation loss %.4f",
+            "iteration %d: validation loss %.4f",
             state.iteration,
-            self.settings.iterations,
             score,
         )
         if score < state.best_score:
@@ -219,16 +296,14 @@ class Trainer:
             weights = self.model.network.state_dict()
             state.best_weights = {name: value.clone() for name, value in weights.items()}
             state.best_tally = self.model.rater_model.tally.copy()
-        elif state.iteration > _RISE * self.settings.iterations:
+        elif state.iteration > self._rise:
             # Before its peak the learning rate is too low, or too new, to judge by.
             state.stale += 1
 
 
-def one_cycle(progress: float, rise: float = _RISE, start: float = 0.04) -> float:
-    """Learning rate as a share of its peak: up along a cosine, then down to nothing."""
-    if progress < rise:
-        return start + (1 - start) * (1 - math.cos(math.pi * progress / rise)) / 2
-    return (1 + math.cos(math.pi * (progress - rise) / (1 - rise))) / 2
+def _half_wave(share: float) -> float:
+    """From 0 to 1 along a cosine."""
+    return (1 - math.cos(math.pi * share)) / 2
 
 
 #: The batch of an iteration, and the generator that continues its random choices.

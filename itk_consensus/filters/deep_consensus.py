@@ -26,12 +26,27 @@ from itk_consensus.constraints import (
     is_integer,
     optional,
 )
-from itk_consensus.deep.augmentation import Transform, augmented, by_transform
+from itk_consensus.deep.augmentation import (
+    BuiltInAugmentation,
+    Transform,
+    by_transform,
+    unoriented_axes,
+)
 from itk_consensus.deep.case_store import CaseStore
 from itk_consensus.deep.cases import MISSING, Augmentation, Case
 from itk_consensus.deep.runtime import require_torch, torch_threads
+from itk_consensus.deep.worth import Interval, Likeness
+from itk_consensus.diagnostics.findings import Diagnostics
 from itk_consensus.errors import InputError, NotExecutedError, ParameterError, TrainingError
+from itk_consensus.filters.deep_gain import (
+    findings,
+    gain_of,
+    known_gain,
+    raters_answer,
+    unlike_finding,
+)
 from itk_consensus.filters.deep_inputs import (
+    CaseSource,
     CaseSummary,
     DeepInput,
     RaterId,
@@ -86,9 +101,10 @@ class DeviceName(Kind[str]):
 class DeepConsensusFilter(ProcessObject):
     """A network that is trained on images and label lists, with or without known truths.
 
-    >>> deep = DeepConsensusFilter(NumberOfIterations=200)
+    >>> deep = DeepConsensusFilter()
     >>> deep.Fit(images, label_lists)              # no truth: raters and image teach each other
     >>> fused = deep.Execute(image, labels)
+    >>> print(deep.GetDiagnostics())               # whether it was worth it
     """
 
     NumberOfClasses = Parameter(
@@ -129,6 +145,12 @@ class DeepConsensusFilter(ProcessObject):
     LockUnanimousVoxels = Parameter(
         Boolean(), True, "Whether voxels on which all raters agree keep their label."
     )
+    WithoutGain = Parameter(
+        Choice(("raters", "network")),
+        "raters",
+        "Who answers in Execute if Fit could not show on held-out cases that the network is better "
+        "than the raters by themselves: their vote, or joint fusion of atlases that have images.",
+    )
     WindowSize = Parameter(
         OneOf((Integer(low=8), Integers(low=8, length=2), Integers(low=8, length=3))),
         (64, 64, 64),
@@ -140,7 +162,17 @@ class DeepConsensusFilter(ProcessObject):
         Real(low=0.0, high=0.9), 0.25, "Overlap of neighbouring windows, as a share of the window."
     )
     NumberOfIterations = Parameter(
-        Integer(low=1), 200, "Training batches; NumberOfEpochs may ask for more."
+        optional(Integer(low=1)),
+        None,
+        "Training batches; NumberOfEpochs may ask for more. By default Fit goes on until held-out "
+        "cases are predicted no better.",
+        default_doc="until it has learnt",
+    )
+    TimeBudget = Parameter(
+        Real(low=0.0, exclusive=True),
+        1800.0,
+        "Seconds after which Fit ends, if NumberOfIterations does not say when; what was learnt "
+        "by then is kept, and diagnostics say if there was more to learn.",
     )
     NumberOfEpochs = Parameter(Real(low=0.0), 0.0, "Minimum number of passes over the cases.")
     CacheSize = Parameter(
@@ -152,7 +184,7 @@ class DeepConsensusFilter(ProcessObject):
         optional(Integer(low=1)), None, "Patches per batch.", default_doc="8 in 2D, 2 in 3D"
     )
     LearningRate = Parameter(
-        Real(low=0.0, high=1.0, exclusive=True), 0.01, "Peak of the one-cycle schedule."
+        Real(low=0.0, high=1.0, exclusive=True), 0.01, "Of the optimiser, at its peak."
     )
     NumberOfChannels = Parameter(
         optional(Integer(low=1, high=1024)),
@@ -161,13 +193,16 @@ class DeepConsensusFilter(ProcessObject):
         default_doc="16 in 2D, 8 in 3D",
     )
     ValidationFraction = Parameter(
-        Real(low=0.0, high=0.9), 0.1, "Share of the cases that is used only to decide when to stop."
+        Real(low=0.0, high=0.9),
+        0.1,
+        "Share of the cases that only decide when to stop and judge what was gained; three at "
+        "least, of twelve or more. 0: none, and nothing is known of the gain.",
     )
     Patience = Parameter(
         Integer(low=1),
         5,
-        "Evaluations without improvement before training stops, counted after the peak "
-        "of the learning rate; a full Fit has ten.",
+        "Evaluations without improvement before training ends, one in forty iterations or in a "
+        "tenth of NumberOfIterations; those before the peak of the learning rate do not count.",
     )
     MissingLabel = Parameter(
         optional(Integer()), None, "The label that means 'not annotated here'."
@@ -193,6 +228,7 @@ class DeepConsensusFilter(ProcessObject):
     _model: ConsensusModel | None = None
     _fused = Output[FusedImages | None](None)
     _write_evidence = Output[Callable[[NDArray[Any]], None] | None](None)
+    _unlike = Output[tuple[str, ...] | None](None)
 
     # -- training -----------------------------------------------------------------------------
 
@@ -203,6 +239,7 @@ class DeepConsensusFilter(ProcessObject):
         truths: Sequence[Any] | None = None,
         rater_ids: RaterIds | Sequence[RaterIds] | None = None,
         *,
+        atlas_images: Sequence[Any] | None = None,
         checkpoint: PathLike | None = None,
         image_stream: Any = None,
         transform: Transform | None = None,
@@ -221,6 +258,10 @@ class DeepConsensusFilter(ProcessObject):
         rater_ids : sequence, optional
             Ids (int or str) of the raters, for all cases alike or a list per case; None or 0 is a
             rater without a name. By default a position in the lists is a person.
+        atlas_images : sequence of lists of images, optional
+            If the raters are atlases: their images, warped as their labels were. Joint fusion looks
+            at them, the network starts from what it says, and each atlas is a case to learn from
+            that the others label. Needs truths.
         checkpoint : path, optional
             Written after each evaluation; if it exists, training goes on where it was written.
         image_stream : torch module, optional
@@ -228,18 +269,21 @@ class DeepConsensusFilter(ProcessObject):
             (N, NumberOfChannels, \\\\*S), MONAI's networks for example. A copy of it is trained.
             Its stride is found by trying, unless it has attributes `stride` and `least_size`.
         transform : callable, optional
-            Used instead of the built-in augmentation (flips, quarter turns in the plane, brightness
-            and contrast), such as MONAI's dictionary transforms: from a dict to a dict of patches
-            "image" (channels first), "labels" (raters first) and, with truths, "truth" (one
-            channel). Sizes must stay; labels are class numbers, 255 where there is none.
+            Used instead of the built-in augmentation (mirroring where the cases show no side,
+            rotation, scaling, bending, brightness, contrast, gamma and noise), such as MONAI's
+            dictionary transforms: from a dict to a dict of patches "image" (channels first),
+            "labels" (raters first), with truths "truth" (one channel) and with atlas images "prior"
+            (a probability for each class). Sizes must stay; labels are class numbers, 255 where
+            there is none.
         warm_start : bool
             Go on from the model that the filter has, by Fit or Load, instead of a new one. Labels,
             channels and mode must be the same; raters may be new.
         """
         require_torch(self.GetName())
-        augment = augmented if transform is None else by_transform(transform, self.GetName())
         with self._running(), self._torch_threads():
-            sources = case_sources(images, label_lists, truths, rater_ids, **self._reading())
+            sources = case_sources(
+                images, label_lists, truths, rater_ids, atlas_images, **self._reading()
+            )
             summaries = summaries_of(sources, self.GetName())
             report(0.05)
             mode = self._chosen_mode(truths, summaries)
@@ -249,12 +293,25 @@ class DeepConsensusFilter(ProcessObject):
                 model = self._known_model(summaries, mode, image_stream)
             else:
                 model = self._new_model(summaries, mode, image_stream)
+            model.has_prior = atlas_images is not None
             numbers = {name: number for number, name in enumerate(model.rater_ids, start=1)}
             makers = [partial(source.case, model.labels, numbers) for source in sources]
             cases = CaseStore(makers, self.CacheSize * 2**20)
-            trainer = self._train(model, cases, checkpoint, augment)
+            if transform is None:
+                spacing = tuple(np.median([one.spacing for one in summaries], axis=0))
+                axes = unoriented_axes(cases, len(model.labels))
+                augment: Augmentation = BuiltInAugmentation(axes, spacing)
+            else:
+                augment = by_transform(transform, self.GetName())
+            stand_ins = [] if atlas_images is None else self._stand_ins(sources, model, numbers)
+            trainer = self._train(model, cases, checkpoint, augment, stand_ins)
+            model.likeness = Likeness.of(
+                (one.figures for one in summaries), len(summaries[0].shape)
+            )
+            model.improving = trainer.state.improving
+            self._judge(model, trainer, sources)
             self._model = model
-            self._judge(model, trainer)
+            self._say()
 
     def GetRaterReliability(self) -> dict[RaterId, float]:
         """Each rater's estimated probability of drawing the true class.
@@ -271,6 +328,20 @@ class DeepConsensusFilter(ProcessObject):
     def GetTrainingHistory(self) -> tuple[dict[str, float], ...]:
         """Iteration and validation loss of each evaluation of the last Fit; not kept by Save."""
         return tuple(dict(entry) for entry in self._trained().history)
+
+    def _stand_ins(
+        self, sources: Sequence[CaseSource], model: ConsensusModel, numbers: dict[RaterId, int]
+    ) -> list[CaseStore]:
+        """For each case its atlases, each in the place of image and truth; made when drawn."""
+
+        def made(source: CaseSource, atlas: int) -> Case:
+            return source.with_atlas_as_truth(atlas).case(model.labels, numbers)
+
+        budget = self.CacheSize * 2**20 // len(sources)
+        return [
+            CaseStore([partial(made, source, atlas) for atlas in source.present_atlases()], budget)
+            for source in sources
+        ]
 
     def _chosen_mode(self, truths: Any, inputs: Sequence[CaseSummary]) -> str:
         if self.Mode == "truth" and truths is None:
@@ -337,7 +408,7 @@ class DeepConsensusFilter(ProcessObject):
         return settings_from(
             self,
             TrainingSettings,
-            iterations=max(self.NumberOfIterations, passes),
+            iterations=max(self.NumberOfIterations or 0, passes) or None,
             batch_size=batch_size,
             window=self._window(dimension),
             seed=self.RandomSeed,
@@ -360,12 +431,13 @@ class DeepConsensusFilter(ProcessObject):
         cases: Sequence[Case],
         checkpoint: PathLike | None,
         augment: Augmentation,
+        stand_ins: Sequence[Sequence[Case]],
     ) -> Trainer:
         from itk_consensus.deep.persistence import pack_checkpoint, resume
         from itk_consensus.deep.training import Trainer
 
         settings = self._settings(len(cases[0].shape), len(cases))
-        trainer = Trainer(model, cases, settings, augment)
+        trainer = Trainer(model, cases, settings, augment, stand_ins)
 
         def keep() -> None:
             if checkpoint is not None:
@@ -393,20 +465,45 @@ class DeepConsensusFilter(ProcessObject):
         self._invoke(ITERATION_EVENT)
         return self._goes_on()
 
-    def _judge(self, model: ConsensusModel, trainer: Trainer) -> None:
-        """Choose the rater weight, and compare with the vote, by held-out raters."""
-        from itk_consensus.deep.held_out import chosen_rater_weight, held_out_log_likelihood
+    def _judge(
+        self, model: ConsensusModel, trainer: Trainer, sources: Sequence[CaseSource]
+    ) -> None:
+        """Choose the rater weight, and compare with the vote, where training did not look."""
+        from itk_consensus.deep.held_out import chosen_rater_weight
 
         if model.mode == "joint":
             model.rater_weight = chosen_rater_weight(model, trainer.checked_cases(_CHECKED_CASES))
-        cases = trainer.checked_cases(_CHECKED_CASES)
-        ours, vote = held_out_log_likelihood(model, cases, self._rater_weight(model))
-        if ours < vote:
-            self._warn(
-                "predicts held-out raters worse than the vote of the others does (mean log "
-                "likelihood {ours:.3f} and {vote:.3f}); train longer or on more cases, or "
-                "fuse by voting"
-            )
+
+        def network(given: DeepInput) -> NDArray[np.uint8]:
+            return self._network_answer(model, given)[0].decision
+
+        held_out = (sources[number].load() for number in trainer.held_out[:_CHECKED_CASES])
+        model.gain = gain_of(
+            network,
+            held_out,
+            model.labels,
+            by_truth=model.mode == "truth",
+            with_atlases=model.has_prior,
+        )
+
+    def _say(self) -> None:
+        """Warn of what speaks against the model."""
+        for finding in self.GetDiagnostics().concerns:
+            self._warn(f"{finding.message}; {finding.advice}")
+
+    def GetHeldOutGain(self) -> dict[str, Interval]:
+        """Dice beyond the vote, Consensus and, with atlas images, joint fusion of held-out cases.
+
+        Each with the ends of its 90 % interval: with truths Dice is that with the truth, else with
+        raters of these cases whom neither the network nor the others' vote was shown. NaN if no
+        case was held out, as of fewer than five.
+        """
+        over = known_gain(self._trained()).over
+        return {name.removeprefix("the "): Interval.of(values) for name, values in over.items()}
+
+    def GetDiagnostics(self) -> Diagnostics:
+        """What speaks against the model of Fit or Load, and against the last Execute's image."""
+        return Diagnostics(tuple(findings(self._trained(), self.WithoutGain, self._unlike)))
 
     def _rater_weight(self, model: ConsensusModel) -> float:
         return model.rater_weight if self.RaterWeight is None else self.RaterWeight
@@ -433,7 +530,14 @@ class DeepConsensusFilter(ProcessObject):
 
     # -- inference --------------------------------------------------------------------------
 
-    def Execute(self, image: Any, labels: Any, rater_ids: RaterIds | None = None) -> Any:
+    def Execute(
+        self,
+        image: Any,
+        labels: Any,
+        rater_ids: RaterIds | None = None,
+        *,
+        atlas_images: Any = None,
+    ) -> Any:
         """Fuse the labels of one image.
 
         Parameters
@@ -443,6 +547,8 @@ class DeepConsensusFilter(ProcessObject):
             On the image's grid; None is a missing rater, a vector image one rater per component.
         rater_ids : sequence of int, str or None
             As in Fit; raters that Fit did not meet are unknown, and count as average ones.
+        atlas_images : list of images
+            Of the atlases that drew the labels, if Fit was given theirs.
 
         Returns
         -------
@@ -453,7 +559,12 @@ class DeepConsensusFilter(ProcessObject):
         model = self._trained()
         with self._running(), self._torch_threads():
             given = load_input(
-                image, labels, rater_ids=rater_ids, keep=self._kept(), **self._reading()
+                image,
+                labels,
+                rater_ids=rater_ids,
+                atlas_images=atlas_images,
+                keep=self._kept(),
+                **self._reading(),
             )
             wanted = (model.network.shape.dimension, model.network.shape.inputs)
             found = (len(given.shape), len(given.channels))
@@ -463,9 +574,16 @@ class DeepConsensusFilter(ProcessObject):
                     f"got {found[0]}D{_channels(found[1])}",
                     owner=self.GetName(),
                 )
+            if model.has_prior is (given.shares is None):
+                raise InputError(
+                    "needs atlas_images, as Fit had them"
+                    if model.has_prior
+                    else "was trained without atlas_images and takes none",
+                    owner=self.GetName(),
+                )
             reject_other_labels(given.summary(), model.labels, self.GetName())
             report(0.1)
-            self._predict(model, given)
+            self._answer(model, given)
             return self.GetLabelImage()
 
     def GetLabelImage(self) -> Any:
@@ -486,11 +604,33 @@ class DeepConsensusFilter(ProcessObject):
         """Total Dirichlet evidence of the network, as float64; 0 where it was not run."""
         return self._made(self._fused).image(self._made(self._write_evidence))
 
-    def _predict(self, model: ConsensusModel, given: DeepInput) -> None:
-        from itk_consensus.deep.inference import predict, voxels_to_ask
+    def _answer(self, model: ConsensusModel, given: DeepInput) -> None:
+        """Ask the network, or the raters by themselves where no gain was shown."""
         from itk_consensus.deep.model import find_device
 
         model.network.to(find_device(self.Device, self.GetName()))
+        if known_gain(model).is_shown or self.WithoutGain == "network":
+            fusion, write_evidence = self._network_answer(model, given)
+        else:
+            fusion, write_evidence = raters_answer(given, model.labels), _no_evidence
+        unlike = (
+            ()
+            if model.likeness is None
+            else model.likeness.unlike(given.figures(), len(given.shape))
+        )
+        dtype = common_type(given.stack.arrays, model.labels)
+        self._fused = FusedImages(given.loaded.without_inputs(), fusion, model.labels, dtype)
+        self._write_evidence = write_evidence
+        self._unlike = unlike
+        if unlike:
+            self._warn(unlike_finding(unlike).message)
+
+    def _network_answer(
+        self, model: ConsensusModel, given: DeepInput
+    ) -> tuple[VolumeFusion, Callable[[NDArray[Any]], None]]:
+        """The network's fusion, and what writes its evidence."""
+        from itk_consensus.deep.inference import predict, voxels_to_ask
+
         case = given.as_case(model.labels, model.rater_numbers)
         decision = given.agreed_classes(model.labels)
         disputed = decision == MISSING
@@ -514,10 +654,7 @@ class DeepConsensusFilter(ProcessObject):
             out[...] = 0
             _fill(out, prediction, prediction.evidence, asked)
 
-        fusion = _fused_with(decision, answered, prediction)
-        dtype = common_type(given.stack.arrays, model.labels)
-        self._fused = FusedImages(given.loaded.without_inputs(), fusion, model.labels, dtype)
-        self._write_evidence = write_evidence
+        return _fused_with(decision, answered, prediction), write_evidence
 
     # -- files ------------------------------------------------------------------------------
 
@@ -558,6 +695,10 @@ class DeepConsensusFilter(ProcessObject):
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         self._model = state["model"]
+
+
+def _no_evidence(out: NDArray[Any]) -> None:
+    out[...] = 0
 
 
 def _fused_with(

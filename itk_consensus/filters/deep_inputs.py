@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from itk_consensus.constraints import is_integer
 from itk_consensus.deep.cases import MISSING, Case, normalised
+from itk_consensus.deep.worth import image_figures
 from itk_consensus.errors import InputError, ParameterError
+from itk_consensus.filters.joint_label_fusion import JointLabelFusionFilter
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
 from itk_consensus.images.files import read_image
@@ -22,6 +24,9 @@ from itk_consensus.votes.label_stack import LabelStack
 
 #: Beyond it single precision ends.
 _LARGEST_INTENSITY = 1e30
+
+#: Added to the shares of joint fusion: no atlas is infallible.
+_SMALLEST_SHARE = 0.01
 
 RaterId: TypeAlias = int | str
 #: Ids of one case's raters; None or 0 is a rater without a name.
@@ -37,6 +42,8 @@ class CaseSummary:
     label_values: frozenset[int]  #: Every label that a rater or the truth uses
     missing_label: float | None
     rater_ids: tuple[RaterId | None, ...]
+    spacing: tuple[float, ...]  #: In array axis order
+    figures: tuple[float, ...]  #: Of the image
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,8 @@ class DeepInput:
     channels: tuple[NDArray[Any], ...]  #: Of the image
     truth: LabelStack | None
     rater_ids: tuple[RaterId | None, ...]  #: One per rater
+    #: Share of each label by joint fusion, if the raters are atlases that come with images
+    shares: Mapping[int, NDArray[Any]] | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -59,7 +68,16 @@ class DeepInput:
         stacks = [self.stack] if self.truth is None else [self.stack, self.truth]
         values = frozenset(int(label) for stack in stacks for label in stack.labels)
         missing = self.stack.missing_label
-        return CaseSummary(self.shape, len(self.channels), values, missing, self.rater_ids)
+        spacing = tuple(self.loaded.geometry.array_spacing)
+        return CaseSummary(
+            self.shape,
+            len(self.channels),
+            values,
+            missing,
+            self.rater_ids,
+            spacing,
+            self.figures(),
+        )
 
     def agreed_classes(self, labels: Sequence[int]) -> NDArray[np.uint8]:
         """The class all raters chose at each voxel, or `MISSING` where they dispute it."""
@@ -70,16 +88,35 @@ class DeepInput:
             np.where(patterns.unanimous, classes[chosen], MISSING).astype(np.uint8)
         )
 
+    def true_classes(self, labels: Sequence[int]) -> NDArray[np.uint8]:
+        """The class of each voxel by the truth."""
+        assert self.truth is not None
+        classes: NDArray[np.uint8] = encoded(self.truth, labels, self.shape)[0]
+        return classes
+
+    def figures(self) -> tuple[float, ...]:
+        """What images of one kind have in common."""
+        return image_figures(self.channels, self.loaded.geometry.array_spacing)
+
     def as_case(self, labels: Sequence[int], raters: Mapping[RaterId, int]) -> Case:
         """Class indices, rater indices and normalised intensities; unknown raters become 0."""
-        truth = None if self.truth is None else _encoded(self.truth, labels, self.shape)[0]
+        truth = None if self.truth is None else self.true_classes(labels)
         indices = [0 if name is None else raters.get(name, 0) for name in self.rater_ids]
         return Case(
             np.stack([normalised(channel) for channel in self.channels]),
-            _encoded(self.stack, labels, self.shape),
+            encoded(self.stack, labels, self.shape),
             np.array(indices, np.int64),
             truth,
+            None if self.shares is None else self.prior(labels),
         )
+
+    def prior(self, labels: Sequence[int]) -> NDArray[np.float32]:
+        """(K, \\*S) probabilities by joint fusion, of which none is 0."""
+        assert self.shares is not None
+        nowhere = np.zeros(self.shape, np.float32)
+        found = np.stack([self.shares.get(label, nowhere) for label in labels]).astype(np.float32)
+        found += _SMALLEST_SHARE
+        return np.asarray(found / found.sum(0), np.float32)
 
 
 def load_input(
@@ -88,6 +125,7 @@ def load_input(
     *,
     truth: Any = None,
     rater_ids: RaterIds | None = None,
+    atlas_images: Any = None,
     missing_label: int | None = None,
     owner: str,
     tolerances: Mapping[str, Any],
@@ -101,6 +139,8 @@ def load_input(
         As for every fuser: None is a missing rater, a vector image one rater per component.
     rater_ids : sequence of int, str or None
         By default 1, 2, 3, ...: a position is a person.
+    atlas_images : list of images
+        Of raters that are atlases, in their order: joint fusion says how far to believe each.
     owner : str
         Opens the messages.
     keep : callable
@@ -137,7 +177,35 @@ def load_input(
     if truth is not None:
         drawn = convert.load_one(truth, loaded, owner=owner, parameter="truth", **tolerances)
         known = LabelStack.multilabel([drawn], missing_label=missing_label, owner=f"{owner}: truth")
-    return DeepInput(loaded, stack, channels, known, ids)
+    shares = None
+    if atlas_images is not None:
+        shares = _joint_fusion(image, labels, atlas_images, loaded, missing_label, tolerances)
+    return DeepInput(loaded, stack, channels, known, ids, shares)
+
+
+def _joint_fusion(
+    image: Any,
+    labels: Any,
+    atlas_images: Any,
+    loaded: LoadedImages,
+    missing_label: int | None,
+    tolerances: Mapping[str, Any],
+) -> dict[int, NDArray[Any]]:
+    """The share of each label where atlases that look like the image count for more."""
+    fuser = JointLabelFusionFilter(
+        Image=image, AtlasImages=atlas_images, MissingLabel=missing_label
+    )
+    fuser.Execute(labels)
+    return {
+        int(label): convert.load_one(
+            fuser.GetProbabilityImage(label),
+            loaded,
+            owner=fuser.GetName(),
+            parameter="probability",
+            **tolerances,
+        )
+        for label in fuser.fused.labels
+    }
 
 
 def class_labels(
@@ -210,7 +278,7 @@ def known_raters(inputs: Sequence[CaseSummary]) -> tuple[RaterId, ...]:
     return tuple(name for name in seen if name is not None and name != 0)
 
 
-def _encoded(stack: LabelStack, labels: Sequence[int], shape: tuple[int, ...]) -> NDArray[np.uint8]:
+def encoded(stack: LabelStack, labels: Sequence[int], shape: tuple[int, ...]) -> NDArray[np.uint8]:
     """(A, \\*S) class indices; `MISSING` where a rater drew nothing."""
     indices = np.full((len(stack.arrays), *shape), MISSING, np.uint8)
     for row, array in zip(indices, stack.arrays, strict=True):
@@ -231,6 +299,7 @@ class CaseSource:
     labels: Any
     truth: Any
     rater_ids: RaterIds | None
+    atlas_images: Any
     reading: Mapping[str, Any]  #: The other keywords of `load_input`
 
     def load(self) -> DeepInput:
@@ -240,6 +309,7 @@ class CaseSource:
             _opened(self.labels),
             truth=_opened(self.truth),
             rater_ids=self.rater_ids,
+            atlas_images=_opened(self.atlas_images),
             **self.reading,
         )
 
@@ -247,12 +317,30 @@ class CaseSource:
         """What training sees of it; made anew at every call."""
         return self.load().as_case(labels, raters)
 
+    def present_atlases(self) -> list[int]:
+        """Of those in its list of labels; with one alone, nobody is left to label it."""
+        drawn = replace(self, truth=None, atlas_images=None).load().loaded.arrays
+        present = [number for number, array in enumerate(drawn) if array is not None]
+        return present if len(present) > 1 else []
+
+    def with_atlas_as_truth(self, atlas: int) -> CaseSource:
+        """One of its atlases in place of image and truth, seen by the other atlases."""
+        drawn = replace(self, truth=None, atlas_images=None).load().loaded
+        images = [
+            None if one is None else convert.to_image(np.ascontiguousarray(one), drawn)
+            for one in drawn.arrays
+        ]
+        others = [None if i == atlas else one for i, one in enumerate(images)]
+        image = self.atlas_images[atlas]
+        return replace(self, image=image, labels=others, truth=images[atlas])
+
 
 def case_sources(
     images: Iterable[Any],
     label_lists: Iterable[Any],
     truths: Iterable[Any] | None,
     rater_ids: RaterIds | Sequence[RaterIds] | None,
+    atlas_images: Iterable[Any] | None = None,
     *,
     owner: str,
     **reading: Any,
@@ -274,6 +362,18 @@ def case_sources(
         raise InputError(
             f"truths must be given for all cases, case {without[0]} has none", owner=owner
         )
+    warped = [None] * len(images)
+    if atlas_images is not None:
+        warped = as_list(
+            atlas_images, f"{owner}: Fit needs a list of the atlases' images of a case"
+        )
+        if truths is None or len(warped) != len(images) or any(one is None for one in warped):
+            # A rater who is held out would be among those whom joint fusion has asked.
+            raise InputError(
+                f"atlas_images must be given for all {len(images)} cases, and with truths; got "
+                f"{len(warped)} and {'no' if truths is None else 'their'} truths",
+                owner=owner,
+            )
     ids = ids_per_case(rater_ids, len(images), owner)
     return [
         CaseSource(
@@ -282,17 +382,19 @@ def case_sources(
             list(labels) if isinstance(labels, Iterator) else labels,
             truth,
             who,
+            atlases,
             {**reading, "owner": f"{owner}: case {number}"},
         )
-        for number, (image, labels, truth, who) in enumerate(
-            zip(images, label_lists, known, ids, strict=True)
+        for number, (image, labels, truth, who, atlases) in enumerate(
+            zip(images, label_lists, known, ids, warped, strict=True)
         )
     ]
 
 
 def summaries_of(sources: Sequence[CaseSource], owner: str) -> list[CaseSummary]:
     """Look at every case, one at a time, and check that they are of one kind."""
-    found = [source.load().summary() for source in sources]
+    # Joint fusion of atlases can wait.
+    found = [replace(source, atlas_images=None).load().summary() for source in sources]
     if len({len(one.shape) for one in found}) > 1:
         raise InputError("Fit needs cases of one dimension, got 2D and 3D", owner=owner)
     numbers = {one.number_of_channels for one in found}

@@ -8,7 +8,13 @@ import SimpleITK as sitk
 from itk_consensus.filters.deep_consensus import DeepConsensusFilter
 from itk_consensus.simulation.deep_phantoms import Cohort
 
-QUICK = {"NumberOfIterations": 12, "NumberOfThreads": 1, "NumberOfChannels": 4, "BatchSize": 4}
+QUICK = {
+    "NumberOfIterations": 12,
+    "NumberOfThreads": 1,
+    "NumberOfChannels": 4,
+    "BatchSize": 4,
+    "WithoutGain": "network",  # it is too short to gain anything
+}
 
 
 def label_lists(cohort: Cohort) -> list[list[np.ndarray]]:

@@ -43,4 +43,5 @@ def trained(fitted: DeepConsensusFilter, tmp_path: Path) -> DeepConsensusFilter:
     fitted.Save(tmp_path / "trained.model")
     filter_ = DeepConsensusFilter.Load(tmp_path / "trained.model")
     filter_.SetNumberOfThreads(1)
+    filter_.SetWithoutGain("network")
     return filter_

@@ -10,7 +10,12 @@ from cohort_lists import QUICK, abort_after, image_list, label_lists, truth_list
 
 torch = pytest.importorskip("torch")
 
-from itk_consensus.deep.augmentation import augmented, by_transform  # noqa: E402
+from itk_consensus.deep.augmentation import (  # noqa: E402
+    BuiltInAugmentation,
+    by_transform,
+    sampled,
+    unoriented_axes,
+)
 from itk_consensus.deep.cases import MISSING, Case  # noqa: E402
 from itk_consensus.errors import ParameterError  # noqa: E402
 from itk_consensus.filters.deep_consensus import DeepConsensusFilter  # noqa: E402
@@ -26,12 +31,24 @@ def patch(shape, channels=2):
     return Case(image, labels, np.arange(3), (numbers % 251).astype(np.uint8))
 
 
+def augmentation(dimension, mirrored=None):
+    every = tuple(range(-dimension, 0))
+    return BuiltInAugmentation(every if mirrored is None else mirrored, (1.0,) * dimension)
+
+
+@pytest.fixture
+def rigid(monkeypatch):
+    """Patches are mirrored and turned only, and intensities keep their order."""
+    for name, value in {"_BENT_PATCHES": 0.0, "_CHANGED_CHANNELS": 0.0}.items():
+        monkeypatch.setattr(f"itk_consensus.deep.augmentation.{name}", value)
+
+
 @pytest.mark.parametrize("shape", [(8, 8), (4, 6), (4, 8, 8), (8, 4, 6)])
-def test_what_is_drawn_stays_where_the_image_shows_it(shape):
+def test_what_is_drawn_stays_where_the_image_shows_it(rigid, shape):
     before = patch(shape)
     arrangements = set()
     for seed in range(60):
-        after = augmented(before, np.random.default_rng(seed))
+        after = augmentation(len(shape))(before, np.random.default_rng(seed))
         assert after.shape == shape
         assert (after.labels == after.truth).all()
         # A gain and an offset keep the order of the intensities.
@@ -42,12 +59,69 @@ def test_what_is_drawn_stays_where_the_image_shows_it(shape):
     assert len(arrangements) == turns * 2 ** len(shape)
 
 
-def test_quarter_turns_leave_the_axis_across_slices_alone():
+def test_quarter_turns_leave_the_axis_across_slices_alone(rigid):
     numbers = np.repeat(np.arange(4), 64).reshape(4, 8, 8)
     thick = Case(patch((4, 8, 8)).image, numbers[None].astype(np.uint8), np.arange(1))
     for seed in range(20):
-        labels = augmented(thick, np.random.default_rng(seed)).labels[0]
+        labels = augmentation(3)(thick, np.random.default_rng(seed)).labels[0]
         assert (labels == labels[:, :1, :1]).all()
+
+
+@pytest.mark.parametrize("shape", [(40, 40), (24, 28, 20)])
+def test_bent_patches_keep_image_raters_truth_and_prior_together(shape):
+    inside = np.linalg.norm(np.indices(shape).T - np.array(shape) / 2, axis=-1).T < 8
+    mask = inside.astype(np.uint8)
+    prior = np.stack([1.0 - inside, inside]).astype(np.float32)
+    disc = Case(
+        10 * inside[None].astype(np.float32), np.stack([mask] * 2), np.arange(2), mask, prior
+    )
+    moved = 0
+    for seed in range(12):
+        after = augmentation(len(shape))(disc, np.random.default_rng(seed))
+        known = after.truth != MISSING
+        # Only the voxels of the border are between the two.
+        for seen in (after.image[0] > 5, after.prior[1] > 0.5):
+            assert (seen[known] == (after.truth[known] == 1)).mean() > 0.97
+        assert (after.labels == after.truth).all()
+        moved += (after.truth != mask).any()
+    assert moved > 3
+
+
+def test_beyond_the_patch_nothing_is_known():
+    before = patch((8, 8))
+    places = np.indices((8, 8)).astype(np.float32) + np.float32(4)
+    after = sampled(before, places)
+    np.testing.assert_array_equal(after.truth[:4, :4], before.truth[4:, 4:])
+    assert (after.truth[4:] == MISSING).all()
+    assert (after.labels[:, :, 4:] == MISSING).all()
+
+
+def test_thick_slices_are_not_turned_into_the_plane():
+    lines = np.repeat(np.arange(6), 400).reshape(6, 20, 20).astype(np.uint8)
+    thick = Case(lines[None].astype(np.float32), lines[None], np.arange(1))
+    bend = BuiltInAugmentation((), (50.0, 1.0, 1.0))
+    for seed in range(10):
+        labels = bend(thick, np.random.default_rng(seed)).labels[0]
+        known = np.where(labels == MISSING, -1, labels.astype(int))
+        for plane in known:
+            assert len(set(plane[plane >= 0].tolist())) <= 2  # scaled and bent, not turned
+
+
+def leaning_cases(rng, sides):
+    """Cases whose structure lies above the middle of the first axis, or on a side at random."""
+    for side in sides:
+        labels = np.zeros((2, 20, 20), np.uint8)
+        row, column = (3 if side else 13), rng.integers(3, 14)
+        labels[:, row : row + 4, column : column + 4] = 1
+        yield Case(rng.normal(size=(1, 20, 20)).astype(np.float32), labels, np.arange(2))
+
+
+def test_an_axis_along_which_all_cases_lean_alike_is_not_mirrored():
+    rng = np.random.default_rng(0)
+    assert unoriented_axes(leaning_cases(rng, [True] * 20), 2) == (-1,)
+    assert unoriented_axes(leaning_cases(rng, [True, False] * 10), 2) == (-2, -1)
+    # Of a few cases nobody can tell.
+    assert unoriented_axes(leaning_cases(rng, [True] * 5), 2) == (-2, -1)
 
 
 def monai_transforms():

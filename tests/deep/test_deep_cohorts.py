@@ -130,4 +130,4 @@ def test_progress_is_logged_and_the_history_can_be_asked_for(cohort, caplog):
     history = filter_.GetTrainingHistory()
     assert [entry["iteration"] for entry in history][-1] == 12
     assert len(caplog.records) == len(history)
-    assert "iteration 12 of 12" in caplog.messages[-1]
+    assert "iteration 12: validation loss" in caplog.messages[-1]

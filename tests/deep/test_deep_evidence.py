@@ -10,6 +10,9 @@ import pytest
 
 pytest.importorskip("torch")
 
+# Trainings that are too short to show a gain say so.
+pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
+
 
 def difference(experiment, better, worse):
     return np.subtract(experiment.figures[better], experiment.figures[worse])
@@ -46,14 +49,12 @@ def test_hard_phantoms_with_truth_beat_the_vote(network_alone):
     assert difference(experiment, "Dice", "vote").min() > 0
 
 
-@pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")  # it is that short
 def test_hard_phantoms_without_truth_rate_the_worst_rater_last(network_alone):
     experiment = network_alone.hard_without_truth([0], train=24, test=4, NumberOfIterations=30)
     assert experiment.figures["worst_is_last"] == [1]
     assert min(experiment.figures["Spearman"]) >= 0.7
 
 
-@pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")  # it is that short
 def test_volumes_with_truth_beat_staple(network_alone):
     experiment = network_alone.volumes_with_truth([0], (24, 24, 24), 8, NumberOfIterations=60)
     assert min(experiment.figures["gain_over_STAPLE"]) > 0

@@ -185,6 +185,7 @@ def test_weights_that_overflow_are_an_error_and_no_answer(model_file, cohort):
                 tensors[name] = np.full_like(tensor, 1e38)
 
     filter_ = DeepConsensusFilter.Load(model_file(overflow))
+    filter_.SetWithoutGain("network")
     image, labels = image_list(cohort)[0], label_lists(cohort)[0]
     with pytest.raises(TrainingError, match=r"DeepConsensusFilter: .* not finite: .* overflow"):
         filter_.Execute(image, labels)

@@ -32,8 +32,9 @@ def run(network, image, labels, ids):
 def trained(request):
     dimension, classes = request.param
     network = new_network(NetworkShape(dimension, classes, 5, 4, True), 0)
-    # Embeddings start at zero; a test of who drew what needs raters who differ.
-    torch.nn.init.normal_(network.label_stream.modulate.weight, generator=torch.manual_seed(1))
+    # Embeddings and the head start at zero; a test of who drew what needs raters who differ.
+    for weight in (network.label_stream.modulate.weight, network.head[-1].weight):
+        torch.nn.init.normal_(weight, generator=torch.manual_seed(1))
     return network.eval()
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from cohort_lists import QUICK, image_list, label_lists, truth_list
 
-from itk_consensus.deep.augmentation import augmented
+from itk_consensus.deep.augmentation import BuiltInAugmentation
 from itk_consensus.deep.cases import (
     MISSING,
     Case,
@@ -110,7 +110,9 @@ def test_validation_of_sparse_labels_is_not_empty():
 
 
 def test_a_batch_holds_as_many_patches_as_asked_for():
-    batch, _ = PatchSampler([corner_case()], (32, 32), 8, 0, augmented).draw(0)
+    batch, _ = PatchSampler(
+        [corner_case()], (32, 32), 8, 0, BuiltInAugmentation((-2, -1), (1.0, 1.0))
+    ).draw(0)
     assert batch.images.shape == (8, 1, 32, 32)
 
 

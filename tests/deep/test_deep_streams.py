@@ -68,6 +68,7 @@ def test_networks_of_other_libraries_train_run_and_are_saved(name, cohort, tmp_p
     filter_.Save(tmp_path / "own.model")
     loaded = DeepConsensusFilter.Load(tmp_path / "own.model", image_stream=make())
     loaded.SetNumberOfThreads(1)
+    loaded.SetWithoutGain("network")
     loaded.Execute(cohort.images[0, 0, :, :25], [d[:, :25] for d in label_lists(cohort)[0]])
     np.testing.assert_array_equal(loaded.GetProbabilityImage(1), before)
 

@@ -20,7 +20,7 @@ def runs_in(kept: Any) -> Iterator[dict[str, str]]:
             yield from row["runs"]
     elif "run" not in kept and "environment" not in kept and "provenance" not in kept:
         for part in kept.values():  # parts of several runs, each with its own
-            yield part["run"]
+            yield from runs_in(part)
     else:
         place = kept.get("environment", kept.get("provenance", kept))
         yield place["run"]

@@ -1,0 +1,176 @@
+"""What a trained network gains where training did not look, and what speaks against it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.deep.cases import MISSING
+from itk_consensus.deep.worth import VOTE, Gain, Interval
+from itk_consensus.diagnostics.findings import Finding
+from itk_consensus.filters.consensus import ConsensusFilter
+from itk_consensus.filters.deep_inputs import DeepInput, encoded
+from itk_consensus.images import convert
+from itk_consensus.votes.fusions import VolumeFusion
+from itk_consensus.votes.overlap import dice
+
+if TYPE_CHECKING:
+    from itk_consensus.deep.model import ConsensusModel
+
+#: Of a case whose truth nobody knows so many raters are held out, one after the other.
+_HELD_OUT_RATERS = 3
+
+#: The class of every voxel of a case.
+Decide = Callable[[DeepInput], NDArray[np.uint8]]
+
+
+def gain_of(
+    network: Decide,
+    cases: Iterable[DeepInput],
+    labels: Sequence[int],
+    *,
+    by_truth: bool,
+    with_atlases: bool,
+) -> Gain:
+    """Dice beyond other fusers of cases that training did not see.
+
+    Parameters
+    ----------
+    network : callable
+        Its answer to a case.
+    labels : sequence of int
+        Of each class.
+    by_truth : bool
+        Whether the cases' truths judge, or raters of each case whom nobody is shown.
+    with_atlases : bool
+        Whether raters have images, so that joint fusion is to be fallen back on, not the vote.
+    """
+    others = {VOTE: vote_of(labels), "Consensus": consensus_of(labels)}
+    if with_atlases:
+        others = {"joint fusion": joint_fusion_of(labels), **others}
+    rows = []
+    for turn, case in enumerate(cases):
+        judged = (
+            [(case, case.true_classes(labels))] if by_truth else _without_one(case, labels, turn)
+        )
+        scores = [
+            [mean_dice(decide(shown), judge, len(labels)) for decide in (network, *others.values())]
+            for shown, judge in judged
+        ]
+        if scores:
+            ours, *theirs = np.mean(scores, axis=0)
+            rows.append([float(ours - one) for one in theirs])
+    columns = zip(*rows, strict=True) if rows else [()] * len(others)
+    return Gain(by_truth, dict(zip(others, columns, strict=True)))
+
+
+def mean_dice(found: NDArray[np.uint8], judge: NDArray[np.uint8], classes: int) -> float:
+    """Of the classes but the first, where the judge has an opinion, and of those that he uses."""
+    known = judge != MISSING
+    found, judge = found[known], judge[known]
+    used = [index for index in range(1, classes) if (judge == index).any()] or range(1, classes)
+    return float(np.mean([dice(found == index, judge == index) for index in used]))
+
+
+def vote_of(labels: Sequence[int]) -> Decide:
+    """The vote; of tied classes the first wins."""
+    return lambda given: vote_shares(given, labels).argmax(0).astype(np.uint8)
+
+
+def joint_fusion_of(labels: Sequence[int]) -> Decide:
+    """Joint fusion's answer, of cases whose raters have images."""
+    return lambda given: given.prior(labels).argmax(0).astype(np.uint8)
+
+
+def raters_answer(given: DeepInput, labels: Sequence[int]) -> VolumeFusion:
+    """What is fallen back on: joint fusion of raters that have images, else the vote."""
+    shares = vote_shares(given, labels) if given.shares is None else given.prior(labels)
+    return VolumeFusion(
+        shares.argmax(0).astype(np.uint8), lambda label: shares[label].astype(np.float64)
+    )
+
+
+def vote_shares(given: DeepInput, labels: Sequence[int]) -> NDArray[np.float32]:
+    """(K, \\*S) share of the raters that chose each class; 0 where there are none."""
+    drawn = encoded(given.stack, labels, given.shape)
+    present = np.maximum((drawn != MISSING).sum(0, dtype=np.float32), 1)
+    return np.stack([(drawn == k).sum(0, dtype=np.float32) / present for k in range(len(labels))])
+
+
+def consensus_of(labels: Sequence[int]) -> Decide:
+    """ConsensusFilter's answer."""
+
+    def decide(given: DeepInput) -> NDArray[np.uint8]:
+        images = [
+            None if array is None else convert.to_image(np.ascontiguousarray(array), given.loaded)
+            for array in given.stack.arrays
+        ]
+        fuser = ConsensusFilter(MissingLabel=given.stack.missing_label)
+        fuser.Execute(images)
+        found = fuser.fused.decision(labels)
+        return np.where((found < 0) | (found >= len(labels)), 0, found).astype(np.uint8)
+
+    return decide
+
+
+def _without_one(
+    case: DeepInput, labels: Sequence[int], turn: int
+) -> Iterator[tuple[DeepInput, NDArray[np.uint8]]]:
+    """The case without one of its raters, and what that one drew; raters take turns."""
+    drawn = encoded(case.stack, labels, case.shape)
+    present = [i for i, array in enumerate(case.stack.arrays) if array is not None]
+    if len(present) < 2:
+        return
+    for step in range(min(_HELD_OUT_RATERS, len(present))):
+        rater = present[(turn + step) % len(present)]
+        arrays = tuple(None if i == rater else a for i, a in enumerate(case.stack.arrays))
+        yield replace(case, stack=replace(case.stack, arrays=arrays)), drawn[rater]
+
+
+def findings(
+    model: ConsensusModel, without_gain: str, unlike: Sequence[str] | None
+) -> Iterator[Finding]:
+    """What is to be said of a model, and of an image it was asked about."""
+    gain = known_gain(model)
+    instead = gain.instead.removeprefix("the ")
+    answer = f"{gain.instead} answers" if without_gain == "raters" else "the network answers"
+    yield Finding(
+        "gain",
+        Interval.of(gain.over[VOTE]).mean,
+        None if gain.is_shown else "caution",
+        f"{gain}.",
+        f"{instead} instead, or train on more cases: no gain is shown, and {answer}.",
+    )
+    yield Finding(
+        "training",
+        float(model.improving),
+        "note" if model.improving else None,
+        "It was still improving when TimeBudget ended it."
+        if model.improving
+        else "It went on until held-out cases improved no more, or as long as was asked for.",
+        "Give it more time.",
+    )
+    if unlike is not None:
+        yield unlike_finding(unlike)
+
+
+def known_gain(model: ConsensusModel) -> Gain:
+    """A model's gain; of one whose file does not say, nothing is known."""
+    return model.gain or Gain(by_truth=False, over={VOTE: (), "Consensus": ()})
+
+
+def unlike_finding(unlike: Sequence[str]) -> Finding:
+    """Whether an image is of the kind that the model was trained on."""
+    return Finding(
+        "likeness",
+        float(len(unlike)),
+        "caution" if unlike else None,
+        f"The image is unlike those of the training in {' and '.join(unlike)}."
+        if unlike
+        else "The image is of the training's kind, by spacing, field of view and intensities.",
+        "Vote instead, or train on such images.",
+    )
