@@ -73,6 +73,7 @@ def main(arguments: list[str] | None = None) -> int:
         ROOT / "docs" / "migration.md": FIGURES["migration"](),
         HOW_TO / "out-of-core.md": FIGURES["out-of-core"](),
         HOW_TO / "dicom.md": FIGURES["dicom"](),
+        ROOT / "docs" / "conformance.md": FIGURES["conformance"](),
     }
     wanted = {STUB: stub_text()}
     for path, contents in sections.items():

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import deep_bound
+from conformance import errors as conformance_errors
 from deep_requirements import load, markdown
 from real_atlases import choices_table, ratios
 from real_atlases import table as atlas_table
@@ -199,6 +200,25 @@ def contour_table() -> str:
     return "\n".join(lines)
 
 
+def conformance_table() -> str:
+    """Largest error of each package over all grids, body by body."""
+    results = kept("conformance.json")
+    lines = [f"Largest error over all grids, at {_of_run(results)}.", ""]
+    head, *rows = conformance_errors(results["rows"])
+    lines += [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    lines += [f"| {' | '.join(row)} |" for row in rows]
+    held = [row for row in results["rows"] if row["held_by_grid"]]
+    worst = max(_relative_error(row) for row in held)
+    lines += ["", f"Where the grid can hold the number ({len(held)} of {len(results['rows'])} "]
+    lines[-1] += f"rows) ours is within {100 * worst:.2f} % of it."
+    return "\n".join(lines)
+
+
+def _relative_error(row: dict[str, Any]) -> float:
+    """Of ours; where 0 is expected, the number itself."""
+    return abs(row["itk_consensus"] - row["expected"]) / (row["expected"] or 1.0)
+
+
 def tie_summary() -> str:
     """In how many random stacks MultiLabelSTAPLE differs from SimpleITK's, with and without."""
     found = kept("tied_votes.json")
@@ -247,5 +267,6 @@ FIGURES: dict[str, Callable[[], dict[str, str]]] = {
     },
     "migration": lambda: {"ties": tie_summary()},
     "dicom": lambda: {"contours": contour_table()},
+    "conformance": lambda: {"conformance": conformance_table()},
     "out-of-core": lambda: {"costs": cost_table(kept("chunked_throughput.json")["rows"])},
 }
