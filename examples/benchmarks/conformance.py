@@ -36,14 +36,8 @@ Mask = NDArray[np.bool_]
 Values = dict[str, float]
 Body = Callable[[NDArray[np.float64]], Mask]
 
-MEASURES = (
-    "volume_a_ml",
-    "volume_b_ml",
-    "dice",
-    "hausdorff_mm",
-    "mean_distance_mm",
-    "surface_dice",
-)
+DISTANCES = ("hausdorff_mm", "mean_distance_mm", "surface_dice")
+MEASURES = ("volume_a_ml", "volume_b_ml", "dice", *DISTANCES)
 
 #: Of the surface Dice.
 TOLERANCE = 2.0
