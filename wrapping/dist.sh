@@ -71,5 +71,6 @@ for system in linux macos windows; do
     (cd "$root" && "$python" -m cibuildwheel --print-build-identifiers --platform $system) > "$work/identifiers.txt"
     echo "$(wc -l < "$work/identifiers.txt") wheels for $system"
 done
+(cd "$root" && "$python" -m pytest -q -p no:cacheprovider tests/wrapping/test_conda_recipe.py)
 size=$(wc -c < "$(ls "$root"/dist/*.whl)")
 [ "$size" -le 5000000 ] || { echo "The wheel has $size bytes; 5 MB is the limit"; exit 1; }
