@@ -342,5 +342,6 @@ FIGURES: dict[str, Callable[[], dict[str, str]]] = {
     "migration": lambda: {"ties": tie_summary()},
     "dicom": lambda: {"contours": contour_table()},
     "conformance": lambda: {"conformance": conformance_table()},
+    "paper": lambda: {"real": real_summary()},
     "out-of-core": lambda: {"costs": cost_table(kept("chunked_throughput.json")["rows"])},
 }
