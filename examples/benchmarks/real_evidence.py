@@ -195,9 +195,12 @@ def _crowd_kit(case: Case) -> Iterator[tuple[str, Labels]]:
         from crowdkit.aggregation import SegmentationEM
     except ImportError:
         return
-    rows = [("case", str(j), rater > 0) for j, rater in enumerate(case.raters)]
+    # It looks at no neighbours, and takes images of two axes.
+    flat = [(rater > 0).reshape(len(rater), -1) for rater in case.raters]
+    rows = [("case", str(j), mask) for j, mask in enumerate(flat)]
     table = pd.DataFrame(rows, columns=["task", "worker", "segmentation"])
-    yield "crowd-kit's EM", np.asarray(SegmentationEM().fit_predict(table)["case"], np.uint8)
+    found = np.asarray(SegmentationEM().fit_predict(table)["case"], np.uint8)
+    yield "crowd-kit's EM", found.reshape(case.truth.shape)
 
 
 def _cmtk(case: Case, images: list[sitk.Image]) -> Iterator[tuple[str, Labels]]:
