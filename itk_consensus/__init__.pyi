@@ -33,6 +33,7 @@ from itk_consensus.images.files import PathLike as PathLike
 from itk_consensus.images.structures import MatchedStructures as MatchedStructures
 from itk_consensus.images.structures import Structure as Structure
 from itk_consensus.pipeline.ensembled import ConsensusEnsembled as ConsensusEnsembled
+from itk_consensus.report.notebook import Shown as Shown
 from itk_consensus.samples import SampleAtlases as SampleAtlases
 from itk_consensus.samples import SampleCase as SampleCase
 from itk_consensus.votes.uncertainty import UncertaintyKind as UncertaintyKind
@@ -3714,6 +3715,8 @@ def hold_out_raters(cases: Iterable[Sequence[Any]], fuser: LabelFusionFilter, fo
         Its references are the held-out raters, its raters the fused ones. A band calibrated on
         it fits consensuses of that many raters, and covers a new rater, not the truth.
     """
+def html_of(thing: Any) -> str | None:
+    """The HTML of anything that notebooks show; None where its text says all there is."""
 def joint_label_fusion(target_image: Any, target_image_mask: Any, atlas_list: Sequence[Any], beta: float = 4, rad: int | Sequence[int] = 2, label_list: Sequence[Any] | None = None, rho: float = 0.01, usecor: bool = False, r_search: int | Sequence[int] = 3, nonnegative: bool = False, no_zeroes: bool = False, max_lab_plus_one: bool = False, output_prefix: str | None = None, verbose: bool = False) -> Any:
     """Do as ``ants.joint_label_fusion`` with images of SimpleITK, itk or NumPy.
 
@@ -3795,7 +3798,7 @@ def read_slicer_segmentation(path: PathLike, *, like: Any = None) -> list[Struct
         The image that was segmented; masks are put on its grid, of which Slicer may have saved
         only the part that is segmented.
     """
-def report(filter_: LabelFusionFilter, path: PathLike, image: Any = None, names: Sequence[str] | None = None, *, files: Sequence[PathLike] | None = None, outputs: Mapping[str, PathLike] | None = None) -> None:
+def report(filter_: LabelFusionFilter, path: PathLike, image: Any = None, names: Sequence[str] | None = None, *, files: Sequence[PathLike] | None = None, outputs: Mapping[str, PathLike] | None = None, window: tuple[float, float] | str | None = None, label_names: Mapping[int, str] | None = None, contact_sheet: bool = False) -> None:
     """Write one self-contained HTML page about a filter's last Execute.
 
     It shows slices through the dispute with each rater's contour, pairwise Dice, a table of the
@@ -3817,6 +3820,13 @@ def report(filter_: LabelFusionFilter, path: PathLike, image: Any = None, names:
         Where each rater was read, to be hashed; without it voxels are.
     outputs : mapping of str to path, optional
         What else was written, by what it is; the page links to it.
+    window : (center, width) or str, optional
+        Grey values of the image that are told apart, or the name of a window of CT, such as
+        "lung"; by default what suits modality and structure.
+    label_names : mapping of int to str, optional
+        What labels are called, such as ``{1: "liver"}``.
+    contact_sheet : bool
+        Whether all disputed slices are shown too.
     """
 def review(fused: Any, image: Any = None, names: Sequence[str] | None = None, *, files: Sequence[PathLike] | None = None, output: PathLike | None = None, reviewer: str | None = None, blinded: bool = False, ready: Callable[[str], None] | None = None, port: int = 0) -> Any:
     """Review a consensus in the browser: go through disputes, decide or paint, and take it back.
@@ -3892,6 +3902,29 @@ def separate_undecided(structures: Sequence[Structure]) -> list[Structure]:
 
     Those are voxels that a fuser left undecided or a reader did not annotate; they become a
     structure of their own, "liver undecided", so that a file keeps them.
+    """
+def show(thing: Any, image: Any = None, names: Sequence[str] | None = None, *, window: tuple[float, float] | str | None = None, label_names: Mapping[int, str] | None = None, contact_sheet: bool = False) -> Shown:
+    """Show a fusion in a notebook, as its page would: findings, slices, raters.
+
+    Parameters
+    ----------
+    thing : LabelFusionFilter
+        After Execute. Agreement, diagnostics and matched structures are shown as they are.
+    image : image, optional
+        What the raters looked at, on their grid, to be drawn below the contours.
+    names : sequence of str, optional
+        What each rater is called.
+    window : (center, width) or str, optional
+        Grey values of the image that are told apart, or the name of a window of CT.
+    label_names : mapping of int to str, optional
+        What labels are called.
+    contact_sheet : bool
+        Whether all disputed slices are shown too.
+    """
+def show_progress(filter_: ProcessObject) -> None:
+    """Show how far a filter is, in a notebook or a terminal, whenever it executes.
+
+    With tqdm (``pip install 'itk-consensus[notebook]'``) the bar is tqdm's.
     """
 def write_dicom_contours(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike, series: DicomSeries, *, method: str, raters: Sequence[PathLike] = (), description: str = 'Consensus of several readers', origin: str = 'AUTOMATIC') -> None:
     """Write structures, which may overlap, as contours of one DICOM RTSTRUCT.

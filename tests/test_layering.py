@@ -22,6 +22,7 @@ FLOORS = {
     "blas_threads": 0,
     "work": 0,
     "escaping": 0,
+    "display": 0,
     "_kernels": 0,
     "votes": 1,
     "neighbourhood": 1,
@@ -54,6 +55,8 @@ HOMES = {
     "zarr": {"pipeline"},
     "pydicom": {"images"},
     "highdicom": {"images"},
+    "openpyxl": {"pipeline"},
+    "tqdm": {"report"},
     **{name: {"review"} for name in ("trame", "trame_slicer", "slicer", "vtkmodules", "aiohttp")},
     "monai": set(),  # tensors and transforms of its kind are met without it
 }

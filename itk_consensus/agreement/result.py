@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from itk_consensus.array_types import Floats
+from itk_consensus.display import Displayed, rows
 from itk_consensus.escaping import csv_text
 
 #: What one cell of a table may be.
@@ -73,7 +74,7 @@ class LabelAgreement:
 
 
 @dataclass(frozen=True)
-class AgreementResult:
+class AgreementResult(Displayed):
     """Agreement of some raters, label by label."""
 
     raters: tuple[str, ...]
@@ -92,6 +93,7 @@ class AgreementResult:
                 return agreement
         raise KeyError(label)
 
+    @rows
     def pairs(self) -> Iterator[dict[str, Cell]]:
         """A row for each label and pair of raters."""
         for agreement in self.labels:
@@ -105,6 +107,7 @@ class AgreementResult:
                     row |= {name: float(m[i, j]) for name, m in agreement.matrices.items()}
                     yield row
 
+    @rows
     def summary(self) -> Iterator[dict[str, Cell]]:
         """A row for each label; means are over pairs of raters that are defined."""
         for agreement in self.labels:
@@ -131,6 +134,7 @@ class AgreementResult:
             row |= {f"alpha_{region}": value for region, value in agreement.alpha.items()}
             yield row
 
+    @rows
     def of_raters(self) -> Iterator[dict[str, Cell]]:
         """A row for each rater; means are over labels and, of pairs, the other raters."""
         number = len(self.raters) - (self.reference is not None)
@@ -154,10 +158,12 @@ class AgreementResult:
 
     def table(self) -> str:
         """The summary as aligned text: a line for each measure, a column for each label."""
-        rows = list(self.summary())
-        if not rows:
+        summary = self.summary()
+        if not summary:
             return "No rater used any label but 0."
-        cells = [[name.replace("_", " "), *(_shown(row[name]) for row in rows)] for name in rows[0]]
+        cells = [
+            [name.replace("_", " "), *(_shown(row[name]) for row in summary)] for name in summary[0]
+        ]
         first, *widths = (max(map(len, column)) for column in zip(*cells, strict=True))
         return "\n".join(
             name.ljust(first)
@@ -167,8 +173,8 @@ class AgreementResult:
 
     def to_csv(self) -> str:
         """One row per label and pair of raters."""
-        rows = list(self.pairs())
-        return csv_text(list(rows[0]), rows) if rows else ""
+        pairs = self.pairs()
+        return csv_text(list(pairs[0]), pairs) if pairs else ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types, ready for JSON; NaN and infinite numbers become None."""
@@ -192,9 +198,7 @@ class AgreementResult:
 
     def to_pandas(self) -> Any:
         """The rows of `pairs` as a pandas.DataFrame; needs pandas."""
-        import pandas
-
-        return pandas.DataFrame(list(self.pairs()))
+        return self.pairs().to_frame()
 
 
 def _mean(values: Floats) -> float:

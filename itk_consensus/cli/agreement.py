@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,12 @@ from itk_consensus.cli.outputs import (
     given_outputs,
     writing,
 )
+from itk_consensus.cli.structure_inputs import (
+    add_structure_options,
+    read_readers,
+    require_no_structure_options,
+)
+from itk_consensus.escaping import csv_text
 from itk_consensus.filters.agreement import AgreementFilter
 from itk_consensus.filters.registry import METHODS
 from itk_consensus.images.files import write_text
@@ -51,10 +58,15 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
     add_file(parser, "--csv", help="table of all pairs and labels")
     add_file(parser, "--json", help="all results as JSON")
     add_overwrite_option(parser)
+    add_structure_options(parser, with_identity=False)
     add_options(parser, AgreementFilter)
 
 
 def _agreement(arguments: argparse.Namespace, console: Console) -> None:
+    if arguments.per_structure:
+        _of_structures(arguments, console)
+        return
+    require_no_structure_options(arguments)
     filter_ = AgreementFilter(**given_parameters(arguments, AgreementFilter))
     method = METHODS.get(str(arguments.consensus).lower())
     reference = arguments.consensus if method is None else None
@@ -81,6 +93,45 @@ def _agreement(arguments: argparse.Namespace, console: Console) -> None:
             write_text(arguments.json, result.to_json() + "\n")
     console.answer(section("Labels", result.table().splitlines()))
     console.answer(section("Raters", _rater_table(result)))
+    console.answer("\n".join(wrapped(_MEANING)))
+
+
+def _of_structures(arguments: argparse.Namespace, console: Console) -> None:
+    """Every structure by itself, among those who drew it."""
+    filter_ = AgreementFilter(**given_parameters(arguments, AgreementFilter))
+    method = METHODS.get(str(arguments.consensus).lower())
+    if arguments.consensus is not None and method is None:
+        arguments.parser.error("--consensus must be a method of fuse with --per-structure")
+    outputs = given_outputs(arguments, csv=None, json=None)
+    folders = [] if arguments.series is None else [arguments.series]
+    check_outputs(outputs, [*arguments.inputs, *folders], 3, overwrite=arguments.overwrite)
+    readers = read_readers(arguments, arguments.inputs)
+    for sentence in readers.lonely:
+        console.warn(sentence)
+    results = {}
+    for name, who in readers.drawn():
+        if len(who) < 2 and method is None:
+            continue
+        with naming_options(filter_, "agreement"):
+            results[name] = filter_.Execute(
+                [one.mask for one in who.values()],
+                method() if method else None,
+                [readers.matched.readers[number] for number in who],
+            )
+    if not results:
+        arguments.parser.error("agreement needs a structure that two raters drew")
+    rows = [
+        {"structure": name, **row} for name, result in results.items() for row in result.pairs()
+    ]
+    with writing(outputs, overwrite=arguments.overwrite):
+        if arguments.csv is not None:
+            write_text(arguments.csv, csv_text(list(rows[0]), rows) if rows else "")
+        if arguments.json is not None:
+            content = {name: result.to_dict() for name, result in results.items()}
+            write_text(arguments.json, json.dumps({"structures": content}, indent=2) + "\n")
+    console.answer(str(readers.matched))
+    for name, result in results.items():
+        console.answer(section(name, [*result.table().splitlines(), "", *_rater_table(result)]))
     console.answer("\n".join(wrapped(_MEANING)))
 
 

@@ -13,23 +13,26 @@ from itk_consensus.cli.console import SOMETHING_FOUND, Console
 from itk_consensus.cli.fusing import add_fusion_options
 from itk_consensus.cli.options import add_file, given_parameters, is_file_name, process_count
 from itk_consensus.cli.outputs import add_overwrite_option
+from itk_consensus.cli.page_options import add_page_options, page_options
 from itk_consensus.errors import FileError
-from itk_consensus.pipeline.batch import INDEX, TABLE, run_batch
+from itk_consensus.pipeline.batch import INDEX, STUDY, TABLE, WORKBOOK, run_batch
 from itk_consensus.pipeline.cases import BatchCase, find_cases
+from itk_consensus.pipeline.excel import require_excel
 from itk_consensus.pipeline.one_case import FAILED, CaseResult, Plan
 from itk_consensus.report.text import PROGRAM, pairs, section
 from itk_consensus.work import default_threads
 
 _DESCRIPTION = """\
-Fuse many cases; writes a table, and a page that lists the worst first.
+Fuse many cases; writes tables of cases, raters and pairs, and a page that lists the worst first.
 
 CASES is one of
   a CSV file with the columns case, raters (files separated by ';') and, optionally, image,
   or a JSON list of objects with these keys; paths are relative to it
   a pattern such as "{case}/{rater}.nii.gz", where * stands for anything within a name
-  a folder with BIDS segmentations, *_desc-<rater>_dseg.nii.gz
+  a folder with BIDS segmentations, *_desc-<rater>_dseg.nii.gz or *_rater-<rater>_dseg.nii.gz
 
-Cases that were already fused with the same inputs, method and options are skipped. If a case fails
+Cases that were already fused with the same inputs, method and options are skipped, and their pages
+stay linked. If a case fails
 it is listed, the others go on, and the exit code is 1. Results of an earlier run are replaced;
 files of yours among them, and results that you changed, only with --overwrite.
 """
@@ -47,6 +50,22 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
         "--images", metavar="PATTERN", help='image of each case, such as "{case}/ct.nii.gz"'
     )
     parser.add_argument("--reports", action="store_true", help="write an HTML page for each case")
+    parser.add_argument(
+        "--surfaces",
+        action="store_true",
+        help="distances between contours in pairs.csv too; takes longer",
+    )
+    parser.add_argument(
+        "--bids-output",
+        action="store_true",
+        help="name and describe results as BIDS derivatives, with maps of probabilities",
+    )
+    parser.add_argument(
+        "--excel",
+        action="store_true",
+        help=f"write the tables as {WORKBOOK} too (needs openpyxl)",
+    )
+    add_page_options(parser)
     parser.add_argument(
         "--jobs",
         type=process_count,
@@ -74,7 +93,13 @@ def _batch(arguments: argparse.Namespace, console: Console) -> int:
         arguments.reports,
         max(default_threads() // max(jobs, 1), 1),
         arguments.overwrite,
+        surfaces=arguments.surfaces,
+        bids=arguments.bids_output,
+        excel=arguments.excel,
+        look={name: value for name, value in page_options(arguments).items() if value},
     )
+    if arguments.excel:
+        require_excel()
     is_list = os.path.isfile(arguments.cases)
     results = run_batch(
         cases,
@@ -89,6 +114,7 @@ def _batch(arguments: argparse.Namespace, console: Console) -> int:
         "done": str(len(results) - failures),
         "failed": str(failures),
         "table": str(arguments.output / TABLE),
+        "study": ", ".join(STUDY),
         "page": str(arguments.output / INDEX),
     }
     console.answer(section(f"{arguments.method} of {len(results)} cases", pairs(facts)))

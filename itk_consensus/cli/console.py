@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import shutil
 import sys
 import time
 import warnings
@@ -12,11 +11,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
 from itk_consensus.errors import ConsensusWarning
-from itk_consensus.escaping import on_one_line, visible
+from itk_consensus.escaping import visible
 from itk_consensus.report.text import PROGRAM
 
 if TYPE_CHECKING:  # a console is made before anything heavy is loaded
     from itk_consensus.filters.process_object import ProcessObject
+    from itk_consensus.report.progress import Bar
 
 # Exit codes besides 0, success.
 #: Files that ``info`` compares differ, or cases of ``batch`` failed.
@@ -24,7 +24,6 @@ SOMETHING_FOUND = 1
 FAILED = 2
 INTERRUPTED = 130
 
-_BAR_WIDTH = 24
 _SECONDS_BETWEEN_REDRAWS = 0.1
 
 
@@ -37,7 +36,7 @@ class Console:
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
         self._is_terminal = self._stream.isatty()
-        self._columns_used = 0
+        self._bar: Bar | None = None
         self._drawn, self._share = 0.0, 0.0
 
     def answer(self, text: str) -> None:
@@ -58,25 +57,32 @@ class Console:
         """Show how much of the whole is done, from 0 to 1, and what is being done."""
         if not self._is_terminal:
             return
-        done = "#" * round(_BAR_WIDTH * share)
-        columns = shutil.get_terminal_size().columns - 1
-        line = f"[{done:<{_BAR_WIDTH}}] {share:4.0%}  {on_one_line(doing)}"[:columns]
-        self._write("\r" + line.ljust(self._columns_used))
-        self._columns_used = len(line)
+        if self._bar is None:
+            from itk_consensus.report.progress import bar_on
+
+            self._bar = bar_on(self._stream)
+        with self._going_on():
+            self._bar.show(share, doing)
         self._drawn, self._share = time.monotonic(), share
 
     def clear(self) -> None:
         """Take the progress bar off the screen."""
-        if self._columns_used:
-            self._write("\r" + " " * self._columns_used + "\r")
-            self._columns_used = 0
+        if self._bar is not None:
+            with self._going_on():
+                self._bar.clear()
 
     def _write(self, text: str) -> None:
-        try:
+        with self._going_on():
             self._stream.write(text)
             self._stream.flush()
+
+    @contextmanager
+    def _going_on(self) -> Iterator[None]:
+        """Whatever becomes of stderr, the command goes on."""
+        try:
+            yield
         except (OSError, ValueError):
-            self._stream, self._is_terminal = io.StringIO(), False
+            self._stream, self._is_terminal, self._bar = io.StringIO(), False, None
 
     def follow(self, filter_: ProcessObject, start: float, stop: float) -> None:
         """Let a filter move the bar from `start` to `stop` while it executes."""

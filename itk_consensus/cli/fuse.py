@@ -24,8 +24,10 @@ from itk_consensus.cli.outputs import (
     given_outputs,
     writing,
 )
-from itk_consensus.cli.per_structure import add_structure_options, fuse_per_structure
+from itk_consensus.cli.page_options import add_page_options, page_options
+from itk_consensus.cli.per_structure import fuse_per_structure
 from itk_consensus.cli.report import write_page
+from itk_consensus.cli.structure_inputs import add_structure_options, require_no_structure_options
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.images.files import write_image, write_text
@@ -71,12 +73,14 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
     add_structure_options(parser)
     add_volume_options(parser)
     add_image_option(parser, fuser)
+    add_page_options(parser)
 
 
 def _fuse(arguments: argparse.Namespace, console: Console) -> None:
     if arguments.per_structure:
         fuse_per_structure(arguments, console)
         return
+    require_no_structure_options(arguments)
     if arguments.output.suffix.lower() == ".zarr":
         fuse_in_blocks(arguments, console)
         return
@@ -165,5 +169,5 @@ def _write(
     if arguments.json is not None:
         write_text(arguments.json, report.to_json())
     if arguments.report is not None:
-        write_page(fused, arguments.report, dict(report.written))
+        write_page(fused, arguments.report, dict(report.written), page_options(arguments))
     return report

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from itk_consensus.cli.console import SOMETHING_FOUND, Console
 from itk_consensus.cli.inputs import read_files
 from itk_consensus.cli.options import add_file
+from itk_consensus.cli.structure_inputs import (
+    add_structure_options,
+    read_readers,
+    require_no_structure_options,
+)
+from itk_consensus.images.dicom.rtstruct_reading import ROI_TYPE
 from itk_consensus.images.dicom.series import described, series_within
 from itk_consensus.images.geometry import DEFAULT_TOLERANCE
-from itk_consensus.report.image_file import differences_in_space
-from itk_consensus.report.text import section
+from itk_consensus.images.structures import Structure
+from itk_consensus.report.image_file import ImageFile, differences_in_space, label_sizes
+from itk_consensus.report.text import section, table
 
 
 def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
@@ -24,9 +32,14 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
         action="store_true",
         help="also print the SeriesInstanceUID of each series, which identifies the patient",
     )
+    add_structure_options(parser, with_identity=False)
 
 
 def _info(arguments: argparse.Namespace, console: Console) -> int:
+    if arguments.per_structure:
+        _structures(arguments, console)
+        return 0
+    require_no_structure_options(arguments)
     files = []
     for folder in (path for path in arguments.files if path.is_dir()):
         console.answer(_series_of(folder, arguments.show_identity))
@@ -53,3 +66,23 @@ def _series_of(folder: Path, show_identity: bool) -> str:
         if show_identity:
             lines.append(f"SeriesInstanceUID {uid}")
     return section(str(folder), lines)
+
+
+def _structures(arguments: argparse.Namespace, console: Console) -> None:
+    """What each reader drew, and who has what."""
+    readers = read_readers(arguments, arguments.files)
+    for number, path in enumerate(readers.matched.readers):
+        drawn = [who[number] for _, who in readers.drawn() if number in who]
+        header = ["structure", "voxels", "ml", "type", "colour"]
+        console.answer(section(path, table(header, map(_described, drawn))))
+    console.answer(str(readers.matched))
+    for sentence in readers.lonely:
+        console.warn(sentence)
+
+
+def _described(one: Structure) -> list[Any]:
+    file = ImageFile.of(Path(one.name), one.mask)
+    (size,) = label_sizes({1: file.label_counts()[0].get(1, 0)}, file.geometry)
+    color = "-" if one.color is None else ",".join(f"{255 * part:.0f}" for part in one.color)
+    kind = one.details.get(ROI_TYPE) or ("-" if one.kind is None else one.kind.meaning)
+    return [one.name, size["voxels"], f"{size['volume_ml']:.3f}", kind, color]

@@ -3,132 +3,211 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from itk_consensus.cli.console import Console
-from itk_consensus.cli.options import add_file, given_parameters, naming_options
-from itk_consensus.cli.outputs import Output, check_outputs, writing
-from itk_consensus.errors import InputError
-from itk_consensus.filters.fuse_structures import FuseStructures
+from itk_consensus.cli.inputs import read
+from itk_consensus.cli.options import given_parameters, naming_options
+from itk_consensus.cli.outputs import Output, check_outputs, given_outputs, writing
+from itk_consensus.cli.structure_inputs import ReadStructures, read_readers
+from itk_consensus.errors import ParameterError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.images.dicom.seg_reading import ABSENT_FRAMES, NOT_ANNOTATED
-from itk_consensus.images.dicom.series import read_dicom_series
+from itk_consensus.images.dicom.identity import identity_of
+from itk_consensus.images.dicom.rtstruct_reading import ROI_TYPE
+from itk_consensus.images.dicom.seg_reading import NOT_ANNOTATED
+from itk_consensus.images.files import write_image, write_text
 from itk_consensus.images.slicer_segmentation import shared_details
 from itk_consensus.images.structure_files import (
-    CONTOURS,
     is_dicom,
-    read_structures,
     require_structures_name,
     write_structures,
 )
-from itk_consensus.images.structures import (
-    MatchedStructures,
-    Structure,
-    match_structures,
-    separate_undecided,
+from itk_consensus.images.structures import Structure, separate_undecided
+from itk_consensus.report.dispute_figures import Look
+from itk_consensus.report.fusion_report import FusionReport, describe_inputs
+from itk_consensus.report.image_file import ImageFile
+from itk_consensus.report.page import file_hashes
+from itk_consensus.report.structures_page import (
+    StructurePart,
+    look_for,
+    structure_part,
+    structures_page,
 )
+from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS
+
+#: In the name of --uncertainty and --probability it stands for every structure in turn.
+EVERY_STRUCTURE = "{structure}"
 
 
-def add_structure_options(parser: argparse.ArgumentParser) -> None:
-    """Give a parser ``--per-structure`` and what goes with it."""
-    group = parser.add_argument_group("named structures")
-    group.add_argument(
-        "--per-structure",
-        action="store_true",
-        help="inputs are Slicer segmentations (.seg.nrrd), DICOM SEG or RTSTRUCT; fuse each "
-        f"structure by itself and write a .seg.nrrd, DICOM SEG (.dcm) or RTSTRUCT ({CONTOURS})",
-    )
-    add_file(
-        group,
-        "--series",
-        metavar="FOLDER",
-        help="the DICOM series that was segmented; needed to read or write DICOM",
-    )
-    group.add_argument(
-        "--series-number",
-        type=int,
-        metavar="N",
-        help="which series of the folder, from 1 on, where it holds several; "
-        "'itk-consensus info FOLDER' lists them",
-    )
-    group.add_argument(
-        "--absent-frames",
-        choices=ABSENT_FRAMES,
-        help="what slices without any frame in a rater's DICOM SEG are: background, or not "
-        "annotated [default: background]",
-    )
-    group.add_argument(
-        "--rename",
-        action="append",
-        type=_renaming,
-        default=[],
-        metavar="OLD=NEW",
-        help="treat structure OLD as NEW, for all raters; may be given several times",
-    )
+@dataclass
+class _Fused:
+    """What came out of one structure."""
+
+    structure: Structure
+    report: dict[str, Any] | None = None  #: Of the JSON, if one is wanted
+    part: StructurePart | None = None  #: Of the page, if one is wanted
 
 
 def fuse_per_structure(arguments: argparse.Namespace, console: Console) -> None:
     """Read, match, fuse and write, and print which rater has which structure."""
     fuser = _fuser(arguments)
     require_structures_name(arguments.output)
-    outputs = [Output("--output", arguments.output)]
+    texts = given_outputs(arguments, json=None, report=None)
+    outputs = [Output("--output", arguments.output), *texts]
     # Every file in the folder of a series is read as a slice.
     folders = [] if arguments.series is None else [arguments.series]
-    inputs = [*arguments.inputs, *folders]
+    picture = getattr(arguments, "Image", None)
+    inputs = [*arguments.inputs, *folders, *([] if picture is None else [picture])]
     check_outputs(outputs, inputs, 3, overwrite=arguments.overwrite)
     if is_dicom(arguments.output) and arguments.series is None:
         arguments.parser.error("DICOM output needs the series that was segmented; give --series")
-    series = None
-    if arguments.series is not None:
-        series = read_dicom_series(arguments.series, number=arguments.series_number)
-    options = {} if arguments.absent_frames is None else {"absent_frames": arguments.absent_frames}
-    readers = {str(path): read_structures(path, series, **options) for path in arguments.inputs}
-    if len(readers) < len(arguments.inputs):
-        raise InputError("a file is given twice")
-    matched = match_structures(readers, dict(arguments.rename))
-    with naming_options(fuser, arguments.method):
-        fused = FuseStructures(matched.masks(), fuser)
-    consensus = separate_undecided(
-        [_consensus(_first(matched, name), name, mask) for name, mask in fused.items()]
-    )
-    for one in consensus:
-        if one.name not in fused:
-            console.warn(f"tied voxels are written as the structure '{one.name}'")
-    raters = [path for path in arguments.inputs if path.suffix.lower() != ".nrrd"]
-    with writing(outputs, overwrite=arguments.overwrite):
-        write_structures(consensus, arguments.output, series, method=fuser.GetName(), raters=raters)
-    console.answer(f"{matched}\n{len(consensus)} structures in {arguments.output}")
+    readers = read_readers(arguments, arguments.inputs)
+    images = _images(arguments, [name for name, _ in readers.drawn()])
+    check_outputs(images, inputs, 3, overwrite=arguments.overwrite)
+    for sentence in readers.lonely:
+        console.warn(sentence)
+    with writing([*outputs, *images], overwrite=arguments.overwrite):
+        fused = list(_fuse_each(readers, fuser, arguments, console))
+        consensus = separate_undecided([one.structure for one in fused])
+        names = {one.structure.name for one in fused}
+        for one in consensus:
+            if one.name not in names:
+                console.warn(f"tied voxels are written as the structure '{one.name}'")
+        raters = [path for path in arguments.inputs if path.suffix.lower() != ".nrrd"]
+        write_structures(
+            consensus, arguments.output, readers.series, method=fuser.GetName(), raters=raters
+        )
+        _write_reports(fused, readers, fuser, arguments)
+    written = "".join(f"\n{one.option[2:]}: {one.path}" for one in [*outputs[1:], *images])
+    console.answer(f"{readers.matched}\n{len(consensus)} structures in {arguments.output}{written}")
+
+
+def _fuse_each(
+    readers: ReadStructures,
+    fuser: LabelFusionFilter,
+    arguments: argparse.Namespace,
+    console: Console,
+) -> Iterator[_Fused]:
+    drawn = list(readers.drawn())
+    look = look_for(len(drawn), Look(arguments.window, arguments.contact_sheet))
+    image = _image(readers, arguments, console) if arguments.report is not None else None
+    for number, (name, who) in enumerate(drawn):
+        console.progress(number / len(drawn), name)
+        with naming_options(fuser, arguments.method):
+            fuser.Execute([one.mask for one in who.values()])
+        mask = fuser.GetLabelImage()
+        fused = _Fused(_consensus(who, name, mask))
+        for option in ("probability", "uncertainty"):
+            _write_image_of(option, name, fuser, arguments)
+        names = {n: readers.matched.readers[n] for n in who}
+        if arguments.json is not None:
+            files = [ImageFile.of(Path(names[n]), one.mask) for n, one in who.items()]
+            described = describe_inputs(files, list(names.values()))
+            label_map = ImageFile.of(arguments.output, mask)
+            diagnostics = fuser.GetDiagnostics()
+            report = FusionReport(fuser, described, label_map, {}, diagnostics=diagnostics)
+            fused.report = report.to_dict()
+        if arguments.report is not None:
+            fused.part = structure_part(fuser, name, names, image, look, number)
+        yield fused
+
+
+def _write_reports(
+    fused: list[_Fused],
+    readers: ReadStructures,
+    fuser: LabelFusionFilter,
+    arguments: argparse.Namespace,
+) -> None:
+    if arguments.json is not None:
+        content = {
+            "only_one_reader": list(readers.matched.unmatched),
+            "structures": {one.structure.name: one.report for one in fused},
+        }
+        text = json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False)
+        write_text(arguments.json, text + "\n")
+    if arguments.report is not None:
+        parts = [one.part for one in fused if one.part is not None]
+        identity = {}
+        if arguments.show_identity and readers.series is not None:
+            identity = identity_of(readers.series.slices[0])
+        names = readers.matched.readers
+        hashes = file_hashes(names, arguments.inputs)
+        page = structures_page(parts, names, fuser, hashes, readers.lonely, identity)
+        write_text(arguments.report, page)
 
 
 def _fuser(arguments: argparse.Namespace) -> LabelFusionFilter:
     """The filter that fuses each structure; options that have no meaning here are refused."""
-    for option in ("probability", "uncertainty", "json", "report"):
-        if getattr(arguments, option) is not None:
-            arguments.parser.error(f"--{option} is not available with --per-structure")
     given = given_parameters(arguments, arguments.fuser)
     files = sorted(name for name, value in given.items() if isinstance(value, Path))
     if files:
         arguments.parser.error(f"{files[0]} cannot be a file with --per-structure")
+    if arguments.label is not None or arguments.label_names is not None:
+        arguments.parser.error("--label and --label-names are for label maps, not structures")
     if arguments.absent_frames == "missing":
         given.setdefault(LabelFusionFilter.MissingLabel.name, NOT_ANNOTATED)
     fuser: LabelFusionFilter = arguments.fuser(**given)
     return fuser
 
 
-def _first(matched: MatchedStructures, name: str) -> Structure:
-    """Whose colour and terminology the consensus takes on."""
-    return next(one for one in matched.table[name] if one is not None)
+def _image(readers: ReadStructures, arguments: argparse.Namespace, console: Console) -> Any:
+    """What the readers looked at: the image that is given, or the series."""
+    if hasattr(arguments, "Image"):
+        return read(arguments.Image, console)
+    return None if readers.series is None else readers.series.image()
 
 
-def _consensus(first: Structure, name: str, mask: Any) -> Structure:
-    """What all readers drew, under the first one's name, colour and terminology."""
-    return replace(first, name=name, mask=mask, details=shared_details(first))
+def _images(arguments: argparse.Namespace, structures: list[str]) -> list[Output]:
+    """Images of each structure that are wanted; a name that would hold several is refused."""
+    types = {"probability": np.float64, "uncertainty": np.float32}
+    wanted = []
+    for option, pixel_type in types.items():
+        path = getattr(arguments, option)
+        if path is None:
+            continue
+        if len(structures) > 1 and EVERY_STRUCTURE not in path.name:
+            arguments.parser.error(
+                f"--{option} needs {EVERY_STRUCTURE} in its name: there are {len(structures)} "
+                "structures"
+            )
+        paths = [_path_of(path, name) for name in structures]
+        if len(set(paths)) < len(paths):
+            raise ParameterError(f"--{option}: two structures would be written to one file; rename")
+        wanted += [Output(f"--{option}", path, pixel_type) for path in paths]
+    return wanted
 
 
-def _renaming(text: str) -> tuple[str, str]:
-    old, equals, new = text.partition("=")
-    if not (old and equals and new):
-        raise argparse.ArgumentTypeError(f"must be OLD=NEW, got {text!a}")
-    return old, new
+def _path_of(path: Path, structure: str) -> Path:
+    """Where the image of a structure goes; its name becomes one that file systems take."""
+    safe = re.sub(r"[^\w.+-]+", "_", structure).strip(".") or "_"
+    return path.with_name(path.name.replace(EVERY_STRUCTURE, safe))
+
+
+def _write_image_of(
+    option: str, structure: str, fuser: LabelFusionFilter, arguments: argparse.Namespace
+) -> None:
+    path = getattr(arguments, option)
+    if path is None:
+        return
+    if option == "probability":
+        image = fuser.GetProbabilityImage(1)
+    else:
+        image = fuser.GetUncertaintyImage(arguments.uncertainty_kind or UNCERTAINTY_KINDS[0])
+    write_image(image, _path_of(path, structure))
+
+
+def _consensus(who: Mapping[int, Structure], name: str, mask: Any) -> Structure:
+    """What all readers drew, with the first colour, type and terminology that one of them gave."""
+    first = next(iter(who.values()))
+    kind_of = next((one.details[ROI_TYPE] for one in who.values() if ROI_TYPE in one.details), None)
+    color = next((one.color for one in who.values() if one.color is not None), None)
+    kind = next((one.kind for one in who.values() if one.kind is not None), None)
+    details = shared_details(first) | ({} if kind_of is None else {ROI_TYPE: kind_of})
+    return replace(first, name=name, mask=mask, color=color, kind=kind, details=details)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.fusing import (
@@ -14,6 +15,7 @@ from itk_consensus.cli.fusing import (
 )
 from itk_consensus.cli.inputs import rater_names
 from itk_consensus.cli.outputs import add_output_options, given_outputs, writing
+from itk_consensus.cli.page_options import add_page_options, page_options
 from itk_consensus.report.page import PathLike, report
 from itk_consensus.report.text import PROGRAM
 
@@ -28,6 +30,7 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
     add_input_files(parser)
     add_output_options(parser, "the page, a single file")
     add_image_option(parser, fuser)
+    add_page_options(parser)
 
 
 def _report(arguments: argparse.Namespace, console: Console) -> None:
@@ -35,11 +38,13 @@ def _report(arguments: argparse.Namespace, console: Console) -> None:
     fused = fuse_files(arguments, console, outputs)
     console.progress(0.9, "writing")
     with writing(outputs, overwrite=arguments.overwrite):
-        write_page(fused, arguments.output, {})
+        write_page(fused, arguments.output, {}, page_options(arguments))
     console.answer(f"{arguments.output}: {fused.filter_.method} of {len(fused.paths)} raters")
 
 
-def write_page(fused: FusedFiles, page: PathLike, outputs: dict[str, PathLike]) -> None:
+def write_page(
+    fused: FusedFiles, page: PathLike, outputs: dict[str, PathLike], options: dict[str, Any]
+) -> None:
     """The page of a fusion of files, with links to what else was written."""
     names = rater_names(fused.inputs)
-    report(fused.filter_, page, fused.image, names, files=fused.paths, outputs=outputs)
+    report(fused.filter_, page, fused.image, names, files=fused.paths, outputs=outputs, **options)

@@ -24,7 +24,7 @@ from itk_consensus.cli.fusing import (
 from itk_consensus.cli.inputs import read, require_one_space
 from itk_consensus.cli.options import add_file, given_parameters
 from itk_consensus.cli.outputs import Output, add_overwrite_option, check_outputs, make_folder
-from itk_consensus.cli.per_structure import add_structure_options
+from itk_consensus.cli.structure_inputs import add_structure_options
 from itk_consensus.errors import FileError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.registry import METHODS
@@ -74,7 +74,7 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
     )
     add_overwrite_option(parser)
     add_image_option(parser, fuser)
-    add_structure_options(parser)
+    add_structure_options(parser, with_identity=False)
     parser.add_argument(
         "--reviewer", metavar="NAME", help="who decides [default: the user of this machine]"
     )

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats, Labels
+from itk_consensus.display import Displayed
 from itk_consensus.fusion.staple.staple_result import StartSummary
 from itk_consensus.fusion.voting.majority_vote import majority_vote
 from itk_consensus.votes.decision_patterns import DecisionPatterns
@@ -53,7 +54,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Diagnostics:
+class Diagnostics(Displayed):
     """All findings of one result."""
 
     findings: tuple[Finding, ...]

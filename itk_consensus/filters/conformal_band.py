@@ -27,6 +27,7 @@ from itk_consensus.calibration.scores import (
     prediction_sets,
 )
 from itk_consensus.constraints import Boolean, Choice, Real, Text, optional
+from itk_consensus.display import Sentence
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.calibration_filter import CalibrationFilter
 from itk_consensus.filters.parameters import Measurement, Output, Parameter, settings_from
@@ -162,7 +163,7 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
     def GetGuarantee(self) -> str:
         """What the calibration promises for the last Execute, or the next, in one sentence."""
         promise = self.GetRecord().guarantee
-        return self._band.guarantee if self._band is not None else promise
+        return Sentence(self._band.guarantee if self._band is not None else promise)
 
     def _with(self, record: BandRecord) -> ConformalBandFilter:
         super()._with(record)

@@ -98,8 +98,7 @@ def explain(
     if raters == 1:
         return "One rater annotated, and the answer is that rater's labels."
     sentences = [
-        f"The {choice} of {raters} raters was used: detail that raters share is kept, the rest "
-        "is smoothed.",
+        f"The {choice} of {raters} raters was used.",
         *_copies(found),
         *_absent(found, labels),
         *_not_asked(found, labels),
@@ -124,22 +123,31 @@ def _agreement(resolution: Mapping[int, Resolution]) -> Iterator[str]:
         yield "Raters differ nowhere."
     elif len(resolution) == 1:
         (value,) = resolution.values()
-        yield f"Raters share {_words(value)}."
+        yield f"Raters agree on {_words(value)}; {_SMOOTHED[value.bound]}."
     else:
         finest = min(resolution, key=lambda label: resolution[label].millimetres)
         coarsest = max(resolution, key=lambda label: resolution[label].millimetres)
         yield (
-            f"Raters share {_words(resolution[finest])} at best (label {finest}), and "
-            f"{_words(resolution[coarsest])} at worst (label {coarsest})."
+            f"Raters agree on {_words(resolution[finest])} at best (label {finest}), and on "
+            f"{_words(resolution[coarsest])} at worst (label {coarsest}); finer detail was "
+            "smoothed."
         )
+
+
+#: What became of detail, by what the raters share of it.
+_SMOOTHED = {
+    "=": "finer detail was smoothed",
+    "<=": "hardly anything was smoothed",
+    ">=": "all detail was smoothed",
+}
 
 
 def _words(resolution: Resolution) -> str:
     size = f"{resolution.millimetres:.2g} mm"
     return {
-        "=": f"detail down to {size}",
-        "<=": f"detail down to {size} or finer",
-        ">=": f"no detail up to {size}",
+        "=": f"features larger than about {size}",
+        "<=": f"features down to {size} or finer",
+        ">=": f"no features up to {size}",
     }[resolution.bound]
 
 

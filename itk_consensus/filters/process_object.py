@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar
 import numpy as np
 
 from itk_consensus.constraints import Boolean, Integer, Real
+from itk_consensus.display import Displayed
 from itk_consensus.errors import ConsensusWarning, NotExecutedError, ParameterError, ProcessAborted
 from itk_consensus.filters.global_defaults import GlobalDefaults, Threads
 from itk_consensus.filters.parameters import (
@@ -50,7 +51,7 @@ Arguments = ParamSpec("Arguments")
 Command = tuple[int, Callable[[], Any]]
 
 
-class ProcessObject(Runs, GlobalDefaults):
+class ProcessObject(Displayed, Runs, GlobalDefaults):
     """Base of every filter. Many threads may call Execute of one object at the same time."""
 
     CoordinateTolerance = Parameter(

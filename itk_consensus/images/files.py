@@ -6,8 +6,9 @@ Writing is atomic: if it fails, the old file is still there.
 from __future__ import annotations
 
 import os
+import re
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -56,6 +57,7 @@ _NOT_WRITTEN |= dict.fromkeys(
     (".hdf", ".h4", ".hdf4", ".h5", ".hdf5", ".he4", ".he5", ".hd5"), "HDF5 is not written"
 )
 _NOT_WRITTEN |= dict.fromkeys((".mnc", ".mnc2"), "MINC is not written")
+_CONTOURS_CLASS = re.compile(rb"1\.2\.840\.10008\.5\.1\.4\.1\.1\.481\.3(?![\d.])")
 _SEGMENTATION_CLASSES = {"1.2.840.10008.5.1.4.1.1.66.4", "1.2.840.10008.5.1.4.1.1.66.7"}
 
 
@@ -86,6 +88,7 @@ def read_image(path: PathLike) -> Any:
     except RuntimeError as error:
         if isinstance(error, FileError):
             raise
+        reject_contours(path)
         raise FileError(f"cannot be read as an image: {_reason(error)}", path=path) from error
     is_photograph = reader.GetImageIOFromFileName(str(path)) in _PHOTOGRAPHS
     if is_photograph and image.GetNumberOfComponentsPerPixel() > 1:
@@ -129,6 +132,11 @@ def write_image(image: Any, path: PathLike, *, compress: bool = True) -> None:
         except RuntimeError as error:
             reason = _reason(error).replace(str(draft), str(path))
             raise FileError(f"cannot be written: {reason}", path=path) from error
+
+
+def joined(images: Sequence[Any]) -> Any:
+    """Several SimpleITK images as the volumes of one with an axis more; one stays as it is."""
+    return images[0] if len(images) == 1 else sitk.JoinSeries(list(images))
 
 
 def write_text(path: PathLike, text: str) -> None:
@@ -183,6 +191,18 @@ def header_reader(path: Path) -> Any:
     return reader
 
 
+def reject_contours(path: Path) -> None:
+    """Contours are no voxels: they need the series on which they were drawn."""
+    head, _ = head_of(path)
+    # The class of what a DICOM file holds stands in its first lines.
+    if head[128:132] == b"DICM" and _CONTOURS_CLASS.search(head[:1024]):
+        raise FileError(
+            "is an RTSTRUCT, contours on a series of images; use read_dicom_contours or, on the "
+            "command line, add --per-structure --series FOLDER",
+            path=path,
+        )
+
+
 def reject_layers(reader: Any, path: Path) -> None:
     """Segments that may overlap are no raters and no slices, and nobody would notice."""
     keys = reader.GetMetaDataKeys()
@@ -192,14 +212,15 @@ def reject_layers(reader: Any, path: Path) -> None:
     ):
         raise FileError(
             "is a DICOM segmentation, whose segments would be read as slices of one "
-            "label; use read_dicom_segmentation or, on the command line, --per-structure",
+            "label; use read_dicom_segmentation or, on the command line, add --per-structure "
+            "--series FOLDER",
             path=path,
         )
     is_layered = reader.GetNumberOfComponents() > 1 or reader.GetDimension() > 3
     if is_layered and any(key.startswith("Segment0_") for key in keys):
         raise FileError(
             "has segments in several layers, which would be read as raters; use "
-            "read_slicer_segmentation or, on the command line, --per-structure",
+            "read_slicer_segmentation or, on the command line, add --per-structure",
             path=path,
         )
 

@@ -15,6 +15,7 @@ import numpy as np
 import SimpleITK as sitk
 from numpy.typing import NDArray
 
+from itk_consensus.display import Displayed
 from itk_consensus.errors import GeometryError, InputError
 from itk_consensus.images.geometry import ImageGeometry
 
@@ -61,7 +62,7 @@ class Structure:
 
 
 @dataclass(frozen=True)
-class MatchedStructures:
+class MatchedStructures(Displayed):
     """Who has what."""
 
     readers: tuple[str, ...]

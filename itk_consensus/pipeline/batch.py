@@ -8,15 +8,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, fields
 from functools import partial
 from pathlib import Path
-from statistics import median
-from urllib.parse import quote
 
 from itk_consensus.errors import FileError
 from itk_consensus.escaping import csv_text
 from itk_consensus.images.file_claims import Claim, reading, require_no_overlap
-from itk_consensus.images.files import require_writable, write_text
+from itk_consensus.images.files import read_bytes, require_writable, write_text
 from itk_consensus.images.locking import locked
+from itk_consensus.pipeline import bids
+from itk_consensus.pipeline.case_study import CaseStudy
 from itk_consensus.pipeline.cases import BatchCase, require_apart, require_distinct
+from itk_consensus.pipeline.excel import write_workbook
 from itk_consensus.pipeline.folder_record import begin, finish, require_ours
 from itk_consensus.pipeline.one_case import (
     FAILED,
@@ -26,14 +27,22 @@ from itk_consensus.pipeline.one_case import (
     run_case,
     worst_first,
 )
+from itk_consensus.pipeline.study_page import index_text
+from itk_consensus.pipeline.study_tables import Row, Study, columns
 from itk_consensus.pipeline.workers import results_of
-from itk_consensus.report.markup import Markup, data_table, document, section, tag
 
 TABLE = "summary.csv"
 INDEX = "index.html"
 RECORD = "batch.json"
 #: What was fused, as a list of cases that `itk-consensus batch` and `review` take.
 CASES = "cases.json"
+#: Tables of the study, and what they are.
+STUDY = {
+    "pairs.csv": "every two raters of every case",
+    "raters.csv": "each rater over all cases",
+    "cases.csv": "every structure of every case",
+}
+WORKBOOK = "study.xlsx"
 
 
 def run_batch(
@@ -86,10 +95,11 @@ def run_batch(
     except OSError as error:
         raise FileError(f"{plan.output}: cannot be made a folder: {error.strerror}") from error
     record = plan.output / RECORD
+    names = _files_of_all(plan)
     with locked(record, wait=1.0):
         if not plan.overwrite:
-            require_ours(record, (TABLE, INDEX, CASES))
-        for name in (TABLE, INDEX, CASES):
+            require_ours(record, names)
+        for name in names:
             require_writable(plan.output / name)
         results = []
         for result in results_of(cases, partial(_work, plan), jobs=jobs, scheduler=scheduler):
@@ -97,12 +107,51 @@ def run_batch(
             if after_case is not None:
                 after_case(result)
         ordered = worst_first(results)
-        begun = begin(record, {"method": plan.method}, (TABLE, INDEX, CASES))
+        begun = begin(record, {"method": plan.method}, names)
         write_text(plan.output / TABLE, table_text(ordered))
-        write_text(plan.output / INDEX, index_text(ordered, plan))
         write_text(plan.output / CASES, cases_text(cases, plan.output))
-        finish(begun, (TABLE, INDEX, CASES), {"cases": len(ordered)})
+        _write_study(cases, ordered, plan)
+        finish(begun, names, {"cases": len(ordered)})
     return ordered
+
+
+def _files_of_all(plan: Plan) -> tuple[str, ...]:
+    """Names of the files about all cases."""
+    bids_files = (bids.DESCRIPTION, bids.IGNORED) if plan.bids else ()
+    workbook = (WORKBOOK,) if plan.excel else ()
+    return (TABLE, INDEX, CASES, *STUDY, *workbook, *bids_files)
+
+
+def _write_study(cases: Sequence[BatchCase], results: Sequence[CaseResult], plan: Plan) -> None:
+    """Tables and page of the study, from what each case has left."""
+    done = {result.case for result in results if result.status != FAILED}
+    files = {case.name: CaseFiles.of(case, plan) for case in cases if case.name in done}
+    read = {name: CaseStudy.read(one.agreement) for name, one in files.items()}
+    ordered = {one.case: found for one in results if (found := read.get(one.case)) is not None}
+    study = Study(ordered, plan.look.get("label_names") or {})
+    tables = dict(zip(STUDY, (study.pairs(), study.of_raters(), study.of_cases()), strict=True))
+    for name, rows in tables.items():
+        write_text(plan.output / name, csv_text(columns(rows), _filled(rows)))
+    links = {"a row for each case": TABLE, **{what: name for name, what in STUDY.items()}}
+    if plan.excel:
+        sheets = {"summary": list(map(asdict, results))}
+        sheets |= {Path(name).stem: rows for name, rows in tables.items()}
+        write_workbook(plan.output / WORKBOOK, sheets)
+        links["all tables"] = WORKBOOK
+    if plan.bids:
+        write_text(plan.output / bids.DESCRIPTION, bids.description())
+        write_text(plan.output / bids.IGNORED, bids.ignored())
+    pictures = {
+        name: read_bytes(one.thumbnail) for name, one in files.items() if one.thumbnail.is_file()
+    }
+    write_text(plan.output / INDEX, index_text(results, plan.method, study, pictures, links))
+
+
+def _filled(rows: Sequence[Row]) -> Iterator[Row]:
+    """Rows that all have the same columns."""
+    names = columns(rows)
+    for row in rows:
+        yield {name: row.get(name) for name in names}
 
 
 def _read(cases: Sequence[BatchCase], plan: Plan, sources: Sequence[Path]) -> Iterator[Claim]:
@@ -122,7 +171,7 @@ def _written(cases: Sequence[BatchCase], plan: Plan) -> Iterator[Claim]:
         files = CaseFiles.of(case, plan)
         for path in (files.record, *files.results):
             yield Claim(f"case {case.name!a}: {path}", path)
-    for name in (TABLE, INDEX, CASES, RECORD):
+    for name in (*_files_of_all(plan), RECORD):
         yield Claim(f"the batch: {plan.output / name}", plan.output / name)
 
 
@@ -151,46 +200,3 @@ def cases_text(cases: Sequence[BatchCase], folder: Path) -> str:
         for case in cases
     ]
     return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
-
-
-def index_text(results: Sequence[CaseResult], plan: Plan) -> str:
-    """HTML page of the cohort."""
-    broken = [result for result in results if result.status == FAILED]
-    done = [result for result in results if result.status != FAILED]
-    overlaps = [result.mean_dice for result in done if result.mean_dice is not None]
-    facts = {
-        "method": plan.method,
-        "cases": len(results),
-        "failed": len(broken),
-        "median Dice between raters": f"{median(overlaps):.3f}" if overlaps else "–",
-        "cases with concerns": sum(bool(result.concerns) for result in done),
-    }
-    lead = tag("ul", *(tag("li", tag("b", v), k) for k, v in facts.items()), class_="facts")
-    parts = []
-    if broken:
-        rows = [[result.case, tag("td", result.finding, class_="text")] for result in broken]
-        table = data_table("Cases without a result, and why.", ["case", "error"], rows)
-        parts.append(section("Failed", table, id_="failed"))
-    parts.append(section("Cases, worst first", _case_table(done), id_="cases"))
-    return document(f"Consensus of {len(results)} cases", lead, *parts)
-
-
-def _case_table(results: Sequence[CaseResult]) -> Markup:
-    header = ["case", "mean Dice", "lowest Dice", "raters", "labels", "concerns", "the worst"]
-    rows = [
-        [
-            _linked(result.case, result.page or result.consensus),
-            result.mean_dice,
-            result.lowest_dice,
-            result.raters,
-            result.labels,
-            result.concerns,
-            tag("td", f"{result.severity}: {result.finding}".strip(": "), class_="text"),
-        ]
-        for result in results
-    ]
-    return data_table("Ordered by the mean Dice between raters.", header, rows)
-
-
-def _linked(text: str, path: str) -> Markup:
-    return tag("a", text, href=quote(path))

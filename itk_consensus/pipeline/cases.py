@@ -12,8 +12,8 @@ from pathlib import Path
 from itk_consensus.errors import FileError
 from itk_consensus.images.files import split_image_name
 
-#: How BIDS derivatives name the segmentation of one rater.
-_BIDS = re.compile(r"(?P<case>.+)_desc-(?P<rater>[A-Za-z0-9]+)_dseg\.nii(\.gz)?")
+#: How BIDS derivatives name the segmentation of one rater; some datasets have an entity for it.
+_BIDS = re.compile(r"(?P<case>.+)_(?:desc|rater)-(?P<rater>[A-Za-z0-9]+)_dseg\.nii(\.gz)?")
 _PLACEHOLDER = re.compile(r"\{(case|rater)\}|(\*)")
 
 
@@ -50,8 +50,8 @@ def find_cases(pattern: str, images: str | None = None) -> list[BatchCase]:
     ----------
     pattern : str
         Such as ``{case}/{rater}.nii.gz``, where ``*`` stands for anything within a name; or a
-        folder, in which BIDS segmentations ``*_desc-<rater>_dseg.nii.gz`` are looked for, also in
-        its folders ``sub-*``.
+        folder, in which BIDS segmentations ``*_desc-<rater>_dseg.nii.gz`` or
+        ``*_rater-<rater>_dseg.nii.gz`` are looked for, also in its folders ``sub-*``.
     images : str, optional
         Where the image of each case lies, such as ``{case}/ct.nii.gz``; it is no rater.
 
@@ -70,8 +70,9 @@ def find_cases(pattern: str, images: str | None = None) -> list[BatchCase]:
             found.setdefault(case, {})[rater] = path
     if not found and os.path.isdir(pattern):
         raise FileError(
-            f"{pattern}: holds no BIDS segmentations *_desc-<rater>_dseg.nii.gz; of other names "
-            "give the pattern, such as {case}/{rater}.nii.gz"
+            f"{pattern}: holds no BIDS segmentations *_desc-<rater>_dseg.nii.gz or "
+            "*_rater-<rater>_dseg.nii.gz; of other names give the pattern, such as "
+            "{case}/{rater}.nii.gz"
         )
     if not found:
         raise FileError(f"{pattern}: no file is named like this")

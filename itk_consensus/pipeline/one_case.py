@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple, get_type_hints
 import numpy as np
 
 import itk_consensus
+from itk_consensus.agreement.result import AgreementResult
 from itk_consensus.agreement.study import AgreementSettings, study_agreement
 from itk_consensus.errors import ConsensusWarning, FileError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
@@ -19,19 +21,25 @@ from itk_consensus.filters.parameters import parameters_of
 from itk_consensus.filters.registry import METHODS
 from itk_consensus.images import convert
 from itk_consensus.images.content import image_hashes
-from itk_consensus.images.files import read_quietly, write_image
+from itk_consensus.images.files import joined, read_quietly, write_bytes, write_image, write_text
 from itk_consensus.images.locking import locked
+from itk_consensus.pipeline import bids
+from itk_consensus.pipeline.case_study import CaseStudy
 from itk_consensus.pipeline.cases import BatchCase
 from itk_consensus.pipeline.folder_record import FolderRecord, begin, finish, require_ours
 from itk_consensus.pipeline.input_notes import InputNotes, ignored_labels
 from itk_consensus.report.agreement_tables import mean_matrix
 from itk_consensus.report.fusion_report import to_plain
-from itk_consensus.report.page import naming_raters, report
+from itk_consensus.report.page import report
+from itk_consensus.report.reviewed_case import naming_raters
 from itk_consensus.report.text import shown
+from itk_consensus.report.thumbnail import thumbnail
 from itk_consensus.work import working
 
 RECORD = "case.json"
 PAGE = "report.html"
+AGREEMENT = "agreement.json"
+THUMBNAIL = "thumbnail.png"
 
 DONE, FAILED = "done", "failed"
 
@@ -48,6 +56,11 @@ class Plan:
     threads: int = 1  #: Threads of one case
     overwrite: bool = False  #: Whether files that are not of an earlier run are replaced
     suffix: str = ".nii.gz"
+    surfaces: bool = False  #: Whether distances between contours are measured without pages too
+    bids: bool = False  #: Whether files are named and described as BIDS derivatives
+    excel: bool = False  #: Whether the tables are written as a workbook too
+    #: How pages look: keywords of `itk_consensus.report`.
+    look: Mapping[str, Any] = field(default_factory=dict)
 
     def absolute(self) -> Plan:
         """The same plan for a process that works in another folder."""
@@ -79,25 +92,58 @@ class CaseResult:
 class CaseFiles(NamedTuple):
     """Where the results of a case go."""
 
+    output: Path  #: The batch's folder
     record: Path  #: A `FolderRecord`
     consensus: Path
-    page: Path | None
+    agreement: Path  #: A `CaseStudy`
+    thumbnail: Path
+    page: Path | None = None
+    probability: Path | None = None  #: Of all labels, where the files are BIDS derivatives
+    sidecar: Path | None = None  #: What its volumes are about
 
     @classmethod
     def of(cls, case: BatchCase, plan: Plan) -> CaseFiles:
         """The files of a case, in a folder of their own."""
+        if plan.bids:
+            return cls._of_bids(case, plan)
         folder = plan.output / case.folder
-        page = folder / PAGE if plan.reports else None
-        return cls(folder / RECORD, folder / f"consensus{plan.suffix}", page)
+        return cls(
+            plan.output,
+            folder / RECORD,
+            folder / f"consensus{plan.suffix}",
+            folder / AGREEMENT,
+            folder / THUMBNAIL,
+            folder / PAGE if plan.reports else None,
+        )
+
+    @classmethod
+    def _of_bids(cls, case: BatchCase, plan: Plan) -> CaseFiles:
+        folder = plan.output / bids.folder_of(case.name)
+
+        def named(suffix: str) -> Path:
+            return folder / bids.name_of(case.name, suffix)
+
+        return cls(
+            plan.output,
+            named(RECORD),
+            named(f"dseg{plan.suffix}"),
+            named(AGREEMENT),
+            named(THUMBNAIL),
+            named(PAGE) if plan.reports else None,
+            named(f"probseg{plan.suffix}"),
+            named("probseg.json"),
+        )
 
     @property
     def results(self) -> list[Path]:
         """All but the record."""
-        return [self.consensus, *([] if self.page is None else [self.page])]
+        optional = (self.page, self.probability, self.sidecar)
+        known = [file for file in optional if file is not None]
+        return [self.consensus, self.agreement, self.thumbnail, *known]
 
     def named(self) -> dict[str, Any]:
         """What a row of the table says of them: paths within the batch's folder."""
-        folder = self.record.parent.parent
+        folder = self.output
         return {
             "consensus": self.consensus.relative_to(folder).as_posix(),
             "page": "" if self.page is None else self.page.relative_to(folder).as_posix(),
@@ -110,7 +156,18 @@ def run_case(case: BatchCase, plan: Plan) -> CaseResult:
         with working(threads=plan.threads):
             return _run(case, plan)
     except Exception as error:  # one bad case must not cost the others
-        return failed(case, f"{type(error).__name__}: {' '.join(str(error).split())}")
+        reason = naming_files(" ".join(str(error).split()), case.raters)
+        return failed(case, f"{type(error).__name__}: {reason}")
+
+
+def naming_files(text: str, files: Sequence[Path]) -> str:
+    """Replace numbers of inputs in a sentence by the names of their files."""
+
+    def named(found: re.Match[str]) -> str:
+        number = int(found[1])
+        return str(files[number]) if number < len(files) > 1 else found[0]
+
+    return re.sub(r"\binput (\d+)\b", named, text)
 
 
 def failed(case: BatchCase, reason: str) -> CaseResult:
@@ -121,7 +178,7 @@ def failed(case: BatchCase, reason: str) -> CaseResult:
 def _run(case: BatchCase, plan: Plan) -> CaseResult:
     files = CaseFiles.of(case, plan)
     wanted = fingerprint(case, plan)
-    finished = _finished(case, files, wanted)
+    finished = _finished(case, plan, files, wanted)
     if finished is not None:
         return finished
     names = [file.name for file in files.results]
@@ -134,14 +191,47 @@ def _run(case: BatchCase, plan: Plan) -> CaseResult:
         if not plan.overwrite:
             require_ours(files.record, names)
         record = begin(files.record, wanted, names)
-        write_image(filter_.GetLabelImage(), files.consensus)
+        labels = filter_.GetLabelImage()
+        write_image(labels, files.consensus)
+        agreement = _agreement(case, filter_, plan)
         if files.page is not None:
             raters, paths = _rater_files(case, filter_.votes.number_of_raters)
             outputs = {"label map": files.consensus}
-            report(filter_, files.page, image, raters, files=paths, outputs=outputs)
-        result = replace(_row(case, filter_, files), notes=notes)
+            look = plan.look
+            report(filter_, files.page, image, raters, files=paths, outputs=outputs, **look)
+        _write_for_the_study(filter_, labels, image, agreement, files, plan)
+        result = replace(_row(case, filter_, agreement, files), notes=notes)
         finish(record, names, asdict(result))
     return result
+
+
+def _write_for_the_study(
+    filter_: LabelFusionFilter,
+    labels: Any,
+    image: Any,
+    agreement: AgreementResult,
+    files: CaseFiles,
+    plan: Plan,
+) -> None:
+    """What the tables and the index page need of a case, and the files of BIDS."""
+    (array,) = convert.load(labels, owner="consensus").arrays
+    assert array is not None
+    write_text(files.agreement, CaseStudy.of(filter_, agreement, array).to_json())
+    window = plan.look.get("window")
+    write_bytes(files.thumbnail, thumbnail(filter_, labels, image, window))
+    if files.probability is not None and files.sidecar is not None:
+        given = [label for label in filter_.GetLabels() if label]
+        write_image(joined([filter_.GetProbabilityImage(one) for one in given]), files.probability)
+        names = plan.look.get("label_names") or {}
+        raters = list(agreement.raters)
+        write_text(files.sidecar, bids.sidecar(given, names, raters, filter_.method))
+
+
+def _agreement(case: BatchCase, filter_: LabelFusionFilter, plan: Plan) -> AgreementResult:
+    votes = filter_.votes
+    names, _ = _rater_files(case, votes.number_of_raters)
+    spacing = filter_.fused.like.geometry.array_spacing
+    return study_agreement(votes, spacing, names, AgreementSettings(plan.surfaces))
 
 
 def fingerprint(case: BatchCase, plan: Plan) -> dict[str, Any]:
@@ -152,6 +242,9 @@ def fingerprint(case: BatchCase, plan: Plan) -> dict[str, Any]:
         "method": plan.method,
         "parameters": {k: v for k, v in plan.parameters.items() if k not in images},
         "reports": plan.reports,
+        "surfaces": plan.surfaces,
+        "bids": plan.bids,
+        "look": plan.look,
         "raters": list(case.rater_names),
         "inputs": {
             "raters": [_hashes(path) for path in case.raters],
@@ -167,13 +260,20 @@ def _hashes(path: Path) -> list[str]:
     return list(image_hashes(path).values())
 
 
-def _finished(case: BatchCase, files: CaseFiles, wanted: dict[str, Any]) -> CaseResult | None:
+def _finished(
+    case: BatchCase, plan: Plan, files: CaseFiles, wanted: dict[str, Any]
+) -> CaseResult | None:
     """What the record of a case says, if that is what is wanted and its files are as they were."""
     record = FolderRecord.read(files.record)
-    if record is None or record.fingerprint != wanted or not record.is_whole():
+    # Pages of an earlier run of the same plan are no reason to do it again, or to lose them.
+    enough = (wanted, {**wanted, "reports": True})
+    if record is None or record.fingerprint not in enough or not record.is_whole():
         return None
-    if set(record.written) != {file.name for file in files.results}:
+    if not {file.name for file in files.results} <= set(record.written):
         return None
+    if record.fingerprint["reports"] and files.page is None:
+        page = CaseFiles.of(case, replace(plan, reports=True)).page
+        files = files._replace(page=page)
     known, said = get_type_hints(CaseResult), record.result or {}
     if said.keys() != known.keys() or not all(isinstance(said[n], known[n]) for n in known):
         return None
@@ -220,11 +320,10 @@ def _rater_files(case: BatchCase, raters: int) -> tuple[list[str], list[Path]]:
     raise FileError(f"{case.name}: some files hold several raters, others one")
 
 
-def _row(case: BatchCase, filter_: LabelFusionFilter, files: CaseFiles) -> CaseResult:
-    votes = filter_.votes
-    names, _ = _rater_files(case, votes.number_of_raters)
-    spacing = filter_.fused.like.geometry.array_spacing
-    agreement = study_agreement(votes, spacing, names, AgreementSettings(surfaces=False))
+def _row(
+    case: BatchCase, filter_: LabelFusionFilter, agreement: AgreementResult, files: CaseFiles
+) -> CaseResult:
+    names = list(agreement.raters)
     pairs = mean_matrix(agreement)[np.triu_indices(len(names), 1)]
     concerns = sorted(filter_.GetDiagnostics().concerns, key=lambda one: -one.grade)
     return CaseResult(

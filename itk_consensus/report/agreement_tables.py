@@ -9,15 +9,15 @@ import numpy as np
 
 from itk_consensus.agreement.result import AgreementResult
 from itk_consensus.array_types import Floats
-from itk_consensus.report.dispute_figures import rater_color
+from itk_consensus.report.dispute_figures import line_sample, rater_color, rater_dashes
 from itk_consensus.report.markup import Markup, data_table, joined, tag
+from itk_consensus.report.reviewed_case import ReviewedCase
 
 #: Pale to dark blue; a Dice at the lower end or below is white.
 _HEAT = ((247, 251, 255), (8, 48, 107))
 _LOWEST_SHADE = 0.5
 #: Prefixes of the columns that fit on a page.
 _LABEL_COLUMNS = (
-    "mean_volume",
     "volume_variation",
     "mean_dice",
     "mean_hausdorff95_mm",
@@ -28,17 +28,22 @@ _LABEL_COLUMNS = (
 #: The luminance at which black and white have the same contrast: sqrt(1.05 * 0.05) - 0.05.
 _EQUAL_CONTRAST = 0.179
 _CONSENSUS_MARK = "✓"
+#: A cell that has no meaning.
+_NOTHING = float("nan")
 
 
-def heat_map(agreement: AgreementResult) -> Markup:
+def heat_map(case: ReviewedCase) -> Markup:
     """Pairwise Dice, averaged over labels, as a table of coloured cells."""
+    return agreement_heat_map(case.agreement, f"Pairwise Dice, {_what(case)}")
+
+
+def agreement_heat_map(agreement: AgreementResult, title: str) -> Markup:
+    """The same of an agreement alone."""
     matrix = mean_matrix(agreement)
-    labels = len(agreement.labels)
-    over = f", mean of {labels} labels" if labels > 1 else ""
-    caption = f"Pairwise Dice{over}; darker is better, white is {_LOWEST_SHADE:g} or less."
+    caption = f"{title} (darker = better, white ≤ {_LOWEST_SHADE:g})"
     header = [tag("abbr", mark, title=name) for mark, name in _named(agreement)]
     rows = [
-        [f"{mark}  {name}", *map(_shaded, row)]
+        [f"{mark}  {name}", *map(shaded, row)]
         for (mark, name), row in zip(_named(agreement), matrix, strict=True)
     ]
     return tag("div", data_table(caption, ["rater", *header], rows), class_="heat")
@@ -61,38 +66,78 @@ def rater_mark(index: int) -> str:
     return letters
 
 
-def rater_table(agreement: AgreementResult, measured: dict[str, Sequence[Any]]) -> Markup:
-    """What is known of each rater, measurements of the filter included."""
+def rater_table(case: ReviewedCase, measured: dict[str, Sequence[Any]]) -> Markup:
+    """What is known of each rater, measurements of the filter included, and of the consensus."""
+    agreement = case.agreement
     rows = list(agreement.of_raters())
     columns = [name for name in rows[0] if name != "rater" and not name.startswith("mean_haus")]
     columns = [name for name in columns if "jaccard" not in name and "hausdorff_mm" not in name]
     header = ["rater", *map(column_title, columns), *map(_words, measured)]
     body = []
     for index, row in enumerate(rows):
-        swatch = tag("span", class_="swatch", style=f"background:{rater_color(index)}")
-        name = joined([swatch, f"{rater_mark(index)}  {row['rater']}"])
+        name = joined([_sample(case.place(index)), f"{rater_mark(index)}  {row['rater']}"])
         body.append(
             [name, *(row[c] for c in columns), *(values[index] for values in measured.values())]
         )
-    unit = "means over labels" if len(agreement.labels) > 1 else "one label"
+    if agreement.reference is not None:
+        own = _of_consensus(agreement)
+        name = tag("b", f"{_CONSENSUS_MARK}  {agreement.reference}")
+        body.append([name, *(own.get(c, _NOTHING) for c in columns), *[_NOTHING] * len(measured)])
     return data_table(
-        f"Each rater against the others and the consensus ({unit}); distances in mm, "
-        f"surface Dice at {agreement.tolerance:g} mm.",
+        f"Each rater against the others and the consensus, {_what(case)}; distances in mm, "
+        f"surface Dice at {agreement.tolerance:g} mm. The consensus's own row: means over raters.",
         header,
         body,
     )
 
 
-def label_table(agreement: AgreementResult) -> Markup:
-    """The summary, a row for each label."""
+def _what(case: ReviewedCase) -> str:
+    """What numbers of a table are about."""
+    labels = case.agreement.labels
+    if len(labels) == 1:
+        return case.structure(labels[0].label)
+    return f"mean of {len(labels)} structures"
+
+
+def _sample(index: int) -> Markup:
+    return line_sample(rater_color(index), 3, rater_dashes(index))
+
+
+def _of_consensus(agreement: AgreementResult) -> dict[str, float]:
+    """The consensus as one more row: its volume, and its means over raters and labels."""
+    row: dict[str, float] = {}
+    if len(agreement.labels) == 1:
+        row[f"volume_{agreement.volume_unit}"] = float(agreement.labels[0].volumes[-1])
+    for measure in agreement.labels[0].matrices if agreement.labels else ():
+        values = np.array([one.to_reference(one.matrices[measure]) for one in agreement.labels])
+        defined = values[~np.isnan(values)]
+        row[f"mean_{measure}"] = float(defined.mean()) if defined.size else float("nan")
+    return row
+
+
+def label_table(case: ReviewedCase) -> Markup:
+    """The summary, a row for each label, with the volume of the consensus."""
+    agreement = case.agreement
     rows = list(agreement.summary())
     columns = [name for name in rows[0] if name.startswith(_LABEL_COLUMNS)]
     caption = (
-        "Agreement about each label, means over pairs of raters. Kappa and alpha over the grid are "
-        "inflated by background, over the union (voxels that any rater marked) deflated."
+        "Agreement about each structure, means over pairs of raters. Kappa and alpha over the grid "
+        "are inflated by background, over the union (voxels that any rater marked) deflated."
     )
-    body = [[f"label {row['label']}", *(row[name] for name in columns)] for row in rows]
-    return data_table(caption, ["label", *map(column_title, columns)], body)
+    body = []
+    for row, one in zip(rows, agreement.labels, strict=True):
+        volumes = one.volumes[: one.raters]
+        spread = f"{_short(volumes.min())}\u2013{_short(volumes.max())}"
+        named = [case.structure(one.label), float(one.volumes[-1]), spread]
+        body.append([*named, *(row[name] for name in columns)])
+    unit = agreement.volume_unit
+    header = ["structure", f"consensus {unit}", f"raters {unit}", *map(column_title, columns)]
+    return data_table(caption, header, body)
+
+
+def _short(volume: float) -> str:
+    """Three digits, and all of those before the point."""
+    return f"{volume:.0f}" if volume >= 100 else f"{volume:.3g}"
 
 
 def column_title(name: str) -> str:
@@ -123,7 +168,10 @@ def _words(name: str) -> str:
     return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name).strip()
 
 
-def _shaded(value: float) -> Markup:
+def shaded(value: float) -> Markup:
+    """A cell of a heat map."""
+    if value != value:
+        return tag("td", "–")
     share = float(np.clip((value - _LOWEST_SHADE) / (1 - _LOWEST_SHADE), 0, 1))
     color = [round(a + share * (b - a)) for a, b in zip(*_HEAT, strict=True)]
     ink = "#ffffff" if _luminance(color) < _EQUAL_CONTRAST else "#000000"

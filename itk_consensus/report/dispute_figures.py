@@ -1,102 +1,38 @@
-"""Slices through the dispute: every rater's contour, the consensus, and where they differ.
-
-Contours are SVG paths along voxel edges, pixels PNG pictures as data URIs.
-"""
+"""Slices through the dispute: every rater's contour, the consensus, and where they differ."""
 
 from __future__ import annotations
 
-import base64
-import struct
-import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.report.markup import Markup, tag
+from itk_consensus.images.grey_windows import GreyWindow, windows_for
+from itk_consensus.report.drawing import contour_path, grey, png_uri, tint
+from itk_consensus.report.markup import Markup, joined, tag
 from itk_consensus.report.pictures import Window
 from itk_consensus.report.reviewed_case import ReviewedCase
 from itk_consensus.report.text import counted
 
-#: PNG's numbers of colour types, by how many components a pixel has.
-_COLOR_TYPES = {1: 0, 4: 6}
-
-
-def contour_path(plane: NDArray[Any]) -> str:
-    """SVG path along every edge between voxels of different labels; a voxel is one unit wide.
-
-    The slice's border counts as an edge where a label other than 0 touches it.
-
-    Parameters
-    ----------
-    plane : (Y, X) ndarray
-        Labels, or a mask.
-    """
-    padded = np.pad(plane, 1)
-    across = padded[1:, 1:-1] != padded[:-1, 1:-1]  # (Y + 1, X): between rows
-    along = padded[1:-1, 1:] != padded[1:-1, :-1]  # (Y, X + 1): between columns
-    pieces = [f"M{x} {y}h{n}" for y, x, n in _runs(across)]
-    pieces += [f"M{x} {y}v{n}" for x, y, n in _runs(along.T)]
-    return "".join(pieces)
-
-
-def _runs(edges: NDArray[np.bool_]) -> list[tuple[int, int, int]]:
-    """Row, first column and length of every run of marked cells."""
-    steps = np.diff(np.pad(edges.astype(np.int8), ((0, 0), (1, 1))), axis=1)
-    rows, starts = np.nonzero(steps == 1)
-    _, stops = np.nonzero(steps == -1)
-    return list(zip(rows.tolist(), starts.tolist(), (stops - starts).tolist(), strict=True))
-
-
-def png_uri(pixels: NDArray[np.uint8]) -> str:
-    """A PNG picture that is part of the page.
-
-    Parameters
-    ----------
-    pixels : (Y, X) ndarray of grey values, or (Y, X, 4) of red, green, blue and opacity
-    """
-    return f"data:image/png;base64,{base64.b64encode(png_bytes(pixels)).decode()}"
-
-
-def png_bytes(pixels: NDArray[np.uint8]) -> bytes:
-    """A PNG file (ISO/IEC 15948), unfiltered."""
-    height, width = pixels.shape[:2]
-    rows = np.ascontiguousarray(pixels).reshape(height, -1)
-    lines = np.pad(rows, ((0, 0), (1, 0)))  # each line starts with its filter, 0: none
-    color_type = _COLOR_TYPES[rows.shape[1] // width]
-    header = struct.pack(">IIBBBBB", width, height, 8, color_type, 0, 0, 0)
-    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(lines.tobytes(), 9)), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, body) for kind, body in chunks)
-
-
-def _chunk(kind: bytes, body: bytes) -> bytes:
-    checksum = zlib.crc32(kind + body)
-    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", checksum)
-
-
-def tint(shares: NDArray[np.float64], color: tuple[int, int, int]) -> NDArray[np.uint8]:
-    """(Y, X, 4) one colour, the more opaque the larger the share from 0 to 1."""
-    pixels = np.zeros((*shares.shape, 4), np.uint8)
-    pixels[..., :3] = color
-    pixels[..., 3] = np.rint(255 * np.clip(shares, 0, 1))
-    return pixels
-
-
-def grey(plane: NDArray[Any], low: float, high: float) -> NDArray[np.uint8]:
-    """(Y, X) grey values, black at `low` and below, white at `high` and above; NaN is black."""
-    scaled = (plane.astype(np.float64) - low) / (high - low if high > low else 1.0)
-    return np.rint(255 * np.clip(np.nan_to_num(scaled), 0, 1)).astype(np.uint8)
-
-
 #: Visible on near-black and distinguishable by colour-blind readers; without the band's yellow.
 CONTOUR_COLORS = ("#56B4E9", "#E69F00", "#1FC795", "#F49AC8", "#FF6F43", "#B9A5FF")
+#: How lines of the second six raters, the third and so on are broken, in pixels.
+_DASHES = ("none", "7 4", "2 4", "10 3 2 3")
 BAND_COLOR = (240, 228, 66)
+_DARK, _BRIGHT = "#101317", "#FFFFFF"
 
-_MOST_SLICES = 6
+_RATER_WIDTH, _CONSENSUS_WIDTH, _HALO_WIDTH = 1.6, 2.8, 4.8
+#: By how many pixels of a picture of usual width raters' lines are set apart, so that an edge that
+#: they share shows every colour; and by how many the first and the last at most.
+_APART, _MOST_APART, _USUAL_PIXELS = 1.1, 4.4, 340
+
 _MOST_PIXELS = 384  # per side of the picture below the contours
-_BAND_OPACITY = 0.6
-_DASHES = ("none", "6 3", "2 3", "9 3 2 3")
-_SCALE_BARS_MM = (100.0, 50.0, 20.0, 10.0, 5.0, 2.0, 1.0)
+_SHEET_PIXELS = 160  # the same on a contact sheet
+_MARGIN_MM = 8.0
+_BAND_OPACITY = 0.5
+_SCALE_BARS_MM = (100.0, 50.0, 20.0, 10.0, 5.0, 2.0, 1.0, 0.5, 0.2, 0.1)
 
 
 def rater_color(index: int) -> str:
@@ -104,86 +40,135 @@ def rater_color(index: int) -> str:
     return CONTOUR_COLORS[index % len(CONTOUR_COLORS)]
 
 
-def dispute_figures(case: ReviewedCase, image: NDArray[Any] | None) -> Markup:
-    """Figures of the slices with most dispute, with boxes that hide and show each contour."""
-    volume = _Volume(case, image)
-    figures = [volume.figure(index) for index in disputed_slices(volume.dissent)]
-    return tag("div", _legend(case), tag("div", *figures, class_="slices"), class_="dispute")
+def rater_dashes(index: int) -> str:
+    """How a rater's contour is broken, as SVG has it: those of the first six are not."""
+    return _DASHES[index // len(CONTOUR_COLORS) % len(_DASHES)]
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a page shows a case."""
+
+    window: GreyWindow | None = None  #: Of grey values; None: what suits the structure
+    contact_sheet: bool = False  #: Whether all disputed slices are shown, not only the worst
+    most_slices: int = 6  #: How many of the worst are shown
+
+
+def dispute_figures(case: ReviewedCase, image: NDArray[Any] | None, look: Look) -> Markup:
+    """Figures of the slices with most dispute, and of all of them where a sheet is wanted."""
+    volume = DisputedVolume(case, image, look.window)
+    chosen = disputed_slices(volume.dissent, look.most_slices)
+    figures = [volume.figure(index) for index in chosen]
+    parts = [volume.said(), tag("div", *figures, class_="slices")]
+    if look.contact_sheet:
+        disputed = np.flatnonzero(volume.dissent.any(axis=(1, 2))).tolist()
+        small = [volume.figure(index, _SHEET_PIXELS) for index in disputed]
+        heading = tag("h3", f"All {counted(len(disputed), 'disputed slice')}")
+        parts.append(tag("div", heading, tag("div", *small, class_="slices"), class_="sheet"))
+    return tag("div", *parts, class_="dispute")
 
 
 def switch_style(raters: int) -> str:
     """Rules by which the boxes of the legend hide contours, without any script."""
     names = [*(f"r{index}" for index in range(raters)), "consensus", "band"]
-    rules = (f".dispute:has(#show-{n}:not(:checked)) .{n}{{display:none}}" for n in names)
+    rules = (f"body:has(#show-{n}:not(:checked)) .dispute .{n}{{display:none}}" for n in names)
     return "\n".join(rules)
 
 
-def disputed_slices(dissent: NDArray[np.float64]) -> list[int]:
+def disputed_slices(dissent: NDArray[np.float64], most: int = Look.most_slices) -> list[int]:
     """The most disputed slice, and others at equal quantiles of the dispute."""
     weight = dissent.sum(axis=(1, 2))
     if not weight.any():
         return [len(weight) // 2]
     share = np.cumsum(weight) / weight.sum()
-    middles = (np.arange(_MOST_SLICES - 1) + 0.5) / (_MOST_SLICES - 1)
+    middles = (np.arange(most - 1) + 0.5) / (most - 1)
     chosen = {int(weight.argmax()), *np.searchsorted(share, middles).tolist()}
     return sorted(chosen)
 
 
-class _Volume:
-    """A case as (Z, Y, X) slices, whatever its dimension; of several volumes the most disputed."""
+class DisputedVolume:
+    """A case as (Z, Y, X) slices, whatever its dimension; of several volumes the most disputed.
 
-    def __init__(self, case: ReviewedCase, image: NDArray[Any] | None) -> None:
+    Rows and columns are as radiologists hang pictures; slices keep their numbers.
+    """
+
+    def __init__(
+        self, case: ReviewedCase, image: NDArray[Any] | None, window: GreyWindow | None
+    ) -> None:
         volumes = case.dissent.reshape(-1, *(1, 1, *case.dissent.shape)[-3:])
         self._shape = volumes.shape
         self._chosen = int(volumes.sum(axis=(1, 2, 3)).argmax())
         self.case = case
-        self.dissent = self._cut(case.dissent)
-        self._maps = [self._cut(labels) for labels in case.maps]
-        self._consensus = self._cut(case.consensus)
+        self.dissent = self._hung(case.dissent)
+        self._maps = [self._hung(labels) for labels in case.maps]
+        self._consensus = self._hung(case.consensus)
         spacing = (1.0, 1.0, 1.0, *case.spacing)[-3:]
-        marked = self._cut(case.marked)
-        self._window = Window.around(marked, spacing)
-        self._image = None if image is None else self._cut(image)
+        marked = self._hung(case.marked)
+        self._part = Window.around(marked, spacing, _MARGIN_MM)
+        self._image = None if image is None else self._hung(image)
+        self.window = None
         if self._image is not None:
-            shown = self._image[:, self._window.rows, self._window.columns]
-            low, high = np.nanpercentile(shown, (1, 99))
-            self._limits = (float(low), float(high))
+            self.window = window or windows_for(self._image, marked)[0]
 
-    def _cut(self, array: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(array.reshape(self._shape)[self._chosen])
+    def _hung(self, array: NDArray[Any]) -> NDArray[Any]:
+        volume = np.asarray(array.reshape(self._shape)[self._chosen])
+        if self.case.orientation is None:
+            return volume
+        axes = tuple(axis for axis in (1, 2) if self.case.orientation.mirrored(axis))
+        return np.flip(volume, axes)
 
-    def figure(self, index: int) -> Markup:
+    def said(self) -> Markup:
+        """What all figures have in common."""
+        texts = ["Slices are numbered from 0, as ITK does."] if len(self.dissent) > 1 else []
+        if self.window is not None:
+            texts.append(f"Grey values: {self.window}.")
+        if self.case.orientation is not None:
+            texts.append("Letters: the patient's right, left, front (A), back (P), head (S), feet.")
+        if len(self._maps) > 1:
+            texts.append("Readers' lines are drawn a pixel apart, so that shared edges show all.")
+        return tag("p", " ".join(texts), class_="quiet")
+
+    def figure(self, index: int, most_pixels: int = _MOST_PIXELS) -> Markup:
         """One slice."""
-        window = self._window
-        height, width = (side.stop - side.start for side in (window.rows, window.columns))
+        part = self._part
+        height, width = (side.stop - side.start for side in (part.rows, part.columns))
         disputed = int(np.count_nonzero(self.dissent[index]))
         text = (
             f"Slice {index}: contours of {counted(len(self._maps), 'rater')} and of the consensus; "
             f"some rater differs from it on {disputed} voxels."
         )
-        layers = [*self._pictures(index, width, height), *self._contours(index)]
+        layers = [*self._pictures(index, width, height, most_pixels), *self._contours(index, width)]
         bar, bar_mm = self._scale_bar(width, height)
         picture = tag(
             "svg",
             *layers,
-            bar,
+            *bar,
             viewBox=f"0 0 {width} {height}",
             preserveAspectRatio="none",
             role="img",
             aria_label=text,
-            style=f"aspect-ratio:{1 / window.aspect:.4f}",
+            style=f"aspect-ratio:{1 / part.aspect:.4f}",
         )
-        of = f"Slice {index} of {len(self.dissent)}" if len(self.dissent) > 1 else "The image"
-        caption = f"{of}: {disputed} disputed voxels. White bar: {bar_mm:g} mm."
-        return tag("figure", picture, tag("figcaption", caption))
+        marks = [tag("span", f"{bar_mm:g} mm", class_="halo scale", aria_hidden="true")]
+        if self.case.orientation is not None:
+            sides = self.case.orientation.sides(1, 2)
+            marks += [
+                tag("span", letter, class_=f"halo {side}", aria_hidden="true")
+                for side, letter in sides.items()
+            ]
+        last = len(self.dissent) - 1
+        of = f"Slice {index} (0 to {last})" if last else "The image"
+        caption = f"{of}: {counted(disputed, 'disputed voxel')}."
+        hung = tag("div", picture, *marks, class_="picture")
+        return tag("figure", hung, tag("figcaption", caption))
 
-    def _pictures(self, index: int, width: int, height: int) -> list[Markup]:
+    def _pictures(self, index: int, width: int, height: int, most_pixels: int) -> list[Markup]:
         place = {"width": width, "height": height, "preserveAspectRatio": "none"}
         layers = []
-        if self._image is not None:
-            plane = self._window.cut(self._image[index])
-            step = -(-max(plane.shape) // _MOST_PIXELS)
-            pixels = grey(plane[::step, ::step], *self._limits)
+        if self._image is not None and self.window is not None:
+            plane = self._part.cut(self._image[index])
+            step = -(-max(plane.shape) // most_pixels)
+            pixels = grey(plane[::step, ::step], *self.window.limits)
             layers.append(tag("image", href=png_uri(pixels), **place))
         band = tint(_BAND_OPACITY * self._band(index), BAND_COLOR)
         layers.append(tag("image", href=png_uri(band), class_="band", **place))
@@ -191,53 +176,69 @@ class _Volume:
 
     def _band(self, index: int) -> NDArray[np.float64]:
         """How disputed each voxel is: 1 where half of the raters or more are against."""
-        return np.asarray(np.minimum(2 * self._window.cut(self.dissent[index]), 1.0))
+        return np.asarray(np.minimum(2 * self._part.cut(self.dissent[index]), 1.0))
 
-    def _contours(self, index: int) -> list[Markup]:
-        """Raters one on the other, the first widest, so that shared edges show every colour."""
+    def _contours(self, index: int, columns: int) -> list[Markup]:
+        """Raters in lines of one width, and over them the consensus in the strongest."""
         number, paths = len(self._maps), []
+        apart = min(_APART, _MOST_APART / max(number - 1, 1)) * columns / _USUAL_PIXELS
         for j, labels in enumerate(self._maps):
-            plane = self._window.cut(labels[index])
-            width = 1.3 + (0.9 * (number - 1 - j) if number <= len(CONTOUR_COLORS) else 0)
+            plane = self._part.cut(labels[index])
+            shift = f"{(j - (number - 1) / 2) * apart:.2f}"
             paths.append(
                 tag(
                     "path",
                     d=contour_path(np.where(plane == self.case.missing, 0, plane)),
-                    class_=f"r{j}",
-                    stroke=rater_color(j),
-                    stroke_width=f"{width:.1f}",
-                    stroke_dasharray=_DASHES[j // len(CONTOUR_COLORS) % len(_DASHES)],
+                    class_=f"r{self.case.place(j)}",
+                    stroke=rater_color(self.case.place(j)),
+                    stroke_width=_RATER_WIDTH,
+                    stroke_dasharray=rater_dashes(self.case.place(j)),
+                    transform=f"translate({shift} {shift})" if number > 1 else None,
                 )
             )
-        outline = contour_path(self._window.cut(self._consensus[index]))
-        for color, width in (("#101317", 3.4), ("#FFFFFF", 1.8)):
+        outline = contour_path(self._part.cut(self._consensus[index]))
+        for color, width in ((_DARK, _HALO_WIDTH), (_BRIGHT, _CONSENSUS_WIDTH)):
             paths.append(
                 tag("path", d=outline, class_="consensus", stroke=color, stroke_width=width)
             )
         return paths
 
-    def _scale_bar(self, width: int, height: int) -> tuple[Markup, float]:
-        across = self._window.spacing[1]
+    def _scale_bar(self, width: int, height: int) -> tuple[list[Markup], float]:
+        across = self._part.spacing[1]
         fitting = (mm for mm in _SCALE_BARS_MM if mm <= 0.4 * width * across)
         mm = next(fitting, _SCALE_BARS_MM[-1])
         x, y = 0.04 * width, 0.96 * height
         place = {"x1": f"{x:.2f}", "x2": f"{x + mm / across:.2f}", "y1": f"{y:.2f}"}
-        return tag("line", **place, y2=f"{y:.2f}", stroke="#FFFFFF", stroke_width=3), mm
+        lines = [
+            tag("line", **place, y2=f"{y:.2f}", stroke=color, stroke_width=wide)
+            for color, wide in ((_DARK, 6), (_BRIGHT, 3))
+        ]
+        return lines, mm
 
 
-def _legend(case: ReviewedCase) -> Markup:
-    """A box and a colour for everything drawn."""
-    entries = [(f"r{j}", rater_color(j), name) for j, name in enumerate(case.names)]
-    entries.append(("consensus", "#FFFFFF", "consensus"))
+def legend(names: Sequence[str], *, switches: bool = True) -> Markup:
+    """A line for everything drawn, and a box that hides it."""
+    entries: list[tuple[str, Markup, str]] = [
+        (f"r{j}", line_sample(rater_color(j), _RATER_WIDTH, rater_dashes(j)), name)
+        for j, name in enumerate(names)
+    ]
+    entries.append(("consensus", line_sample(_BRIGHT, _CONSENSUS_WIDTH), "consensus"))
     band = "#{:02X}{:02X}{:02X}".format(*BAND_COLOR)
-    entries.append(("band", band, "disputed zone, stronger where more raters differ"))
-    boxes = [
-        tag(
-            "label",
-            tag("input", type="checkbox", id=f"show-{name}", checked=True),
-            tag("span", class_="swatch", style=f"background:{color}"),
-            text,
+    patch = tag("span", class_="swatch", style=f"background:{band}")
+    entries.append(("band", patch, "disputed, stronger where more readers differ"))
+    if not switches:
+        return tag(
+            "p", *(tag("span", sample, text) for _, sample, text in entries), class_="legend"
         )
-        for name, color, text in entries
+    boxes = [
+        tag("label", tag("input", type="checkbox", id=f"show-{name}", checked=True), sample, text)
+        for name, sample, text in entries
     ]
     return tag("fieldset", tag("legend", "Show"), *boxes, class_="legend")
+
+
+def line_sample(color: str, width: float, dashes: str = "none") -> Markup:
+    """A piece of a contour as it is drawn, on the dark of the pictures."""
+    line = tag("line", x1=2, x2=34, y1=7, y2=7, stroke=color, stroke_width=width,
+               stroke_dasharray=dashes)  # fmt: skip
+    return joined([tag("svg", line, class_="sample", viewBox="0 0 36 14", aria_hidden="true")])

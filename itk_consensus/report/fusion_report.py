@@ -17,6 +17,7 @@ from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Parameter, measurements_of, parameters_of
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.fusion.coherence.curve import Resolution
+from itk_consensus.report.disputed_slices import disputed_slices_of
 from itk_consensus.report.image_file import ImageFile, label_sizes
 from itk_consensus.report.text import PROGRAM, counted, pairs, section, shown, table, times, wrapped
 
@@ -74,6 +75,7 @@ class FusionReport:
             "geometry": self.fused.geometry,
             "parameters": parameters | dict(self.parameter_files),
             "labels": _label_rows(self.filter_, self.fused),
+            "disputed_slices": disputed_slices_of(self.filter_),
             "measurements": measurements,
             "diagnostics": self.diagnostics.to_dict() if self.diagnostics else None,
             "outputs": {
@@ -101,6 +103,9 @@ class FusionReport:
             section("Parameters", pairs(self._parameter_texts(content["parameters"]))),
             section("Fused labels", table(*_label_table(content["labels"]))),
         ]
+        disputed = disputed_slices_of(self.filter_)
+        if disputed is not None:
+            parts.append(section("Where raters differ", [str(disputed)]))
         measured = content["measurements"]
         of_raters = {name: measured.pop(name) for name in OF_EACH_RATER if name in measured}
         if of_raters:

@@ -10,7 +10,7 @@ from itk_consensus.escaping import html_text
 from itk_consensus.report.text import shown
 
 #: Elements without an end tag; within SVG they must be closed explicitly.
-_VOID = {"input", "image", "path", "line", "meta"}
+_VOID = {"input", "image", "img", "path", "line", "rect", "circle", "meta"}
 
 
 _NOTHING_FROM_OUTSIDE = (
@@ -56,11 +56,15 @@ def joined(children: Iterable[Any]) -> Markup:
     )
 
 
-def data_table(caption: str, header: Sequence[Any], rows: Iterable[Sequence[Any]]) -> Markup:
+def data_table(
+    caption: str, header: Sequence[Any], rows: Iterable[Sequence[Any]], class_: str | None = None
+) -> Markup:
     """A table whose first column names the rows; cells may be whole ``td`` elements."""
     head = tag("tr", *(tag("th", cell, scope="col") for cell in header))
     body = [tag("tr", tag("th", first, scope="row"), *map(_cell, rest)) for first, *rest in rows]
-    return framed_table(caption, tag("table", tag("thead", head), tag("tbody", *body)))
+    return framed_table(
+        caption, tag("table", tag("thead", head), tag("tbody", *body), class_=class_)
+    )
 
 
 def framed_table(caption: str, table: Markup) -> Markup:
@@ -78,7 +82,8 @@ def section(title: str, *children: Any, id_: str) -> Markup:
 
 def document(title: str, lead: Any, *sections: Markup, extra_style: str = "") -> str:
     """A whole page that needs nothing else: it opens offline, on a phone, and on paper."""
-    style = (files("itk_consensus.report") / "page.css").read_text(encoding="utf-8")
+    room = files("itk_consensus.report")
+    style = "".join((room / name).read_text(encoding="utf-8") for name in ("parts.css", "page.css"))
     head = tag(
         "head",
         tag("meta", charset="utf-8"),

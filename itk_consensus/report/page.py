@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -25,11 +25,12 @@ from itk_consensus.filters.process_object import holds_image
 from itk_consensus.images import convert
 from itk_consensus.images.content import image_hashes, voxel_hash
 from itk_consensus.images.files import write_text
+from itk_consensus.images.grey_windows import as_window
 from itk_consensus.report.agreement_tables import heat_map, label_table, rater_table
-from itk_consensus.report.dispute_figures import dispute_figures, switch_style
+from itk_consensus.report.dispute_figures import Look, dispute_figures, legend, switch_style
 from itk_consensus.report.fusion_report import OF_EACH_RATER, parameter_text, to_plain
 from itk_consensus.report.markup import Markup, data_table, document, section, tag
-from itk_consensus.report.reviewed_case import ReviewedCase
+from itk_consensus.report.reviewed_case import ReviewedCase, naming_raters
 from itk_consensus.report.text import counted
 from itk_consensus.report.viewer import viewer
 
@@ -44,6 +45,9 @@ def report(
     *,
     files: Sequence[PathLike] | None = None,
     outputs: Mapping[str, PathLike] | None = None,
+    window: tuple[float, float] | str | None = None,
+    label_names: Mapping[int, str] | None = None,
+    contact_sheet: bool = False,
 ) -> None:
     """Write one self-contained HTML page about a filter's last Execute.
 
@@ -66,13 +70,21 @@ def report(
         Where each rater was read, to be hashed; without it voxels are.
     outputs : mapping of str to path, optional
         What else was written, by what it is; the page links to it.
+    window : (center, width) or str, optional
+        Grey values of the image that are told apart, or the name of a window of CT, such as
+        "lung"; by default what suits modality and structure.
+    label_names : mapping of int to str, optional
+        What labels are called, such as ``{1: "liver"}``.
+    contact_sheet : bool
+        Whether all disputed slices are shown too.
     """
     if not isinstance(filter_, LabelFusionFilter):
         raise ParameterError(f"report: needs a fuser after Execute, got {type(filter_).__name__}")
     if names is None and files is not None:
         names = [str(file) for file in files]
-    case = ReviewedCase.of(filter_, names)
-    write_text(path, page_text(filter_, case, Path(path), image, files, outputs or {}))
+    look = Look(None if window is None else as_window(window), contact_sheet)
+    case = ReviewedCase.of(filter_, names, structure_names=label_names)
+    write_text(path, page_text(filter_, case, Path(path), image, files, outputs or {}, look))
 
 
 def page_text(
@@ -82,11 +94,12 @@ def page_text(
     image: Any,
     files: Sequence[PathLike] | None,
     outputs: Mapping[str, PathLike],
+    look: Look,
 ) -> str:
     """The whole page; `page` says where it will lie, so that links find their files."""
     if files is not None and len(files) != len(case.names):
         raise InputError(f"report: files must be {len(case.names)}, got {len(files)}")
-    underlay = _underlay(filter_, image)
+    underlay = underlay_of(filter_, image)
     if files is None:
         hashes = [(n, voxel_hash(m)) for n, m in zip(case.names, case.maps, strict=True)]
     else:
@@ -97,17 +110,18 @@ def page_text(
         hashes.append(("image", image_hash(underlay)))
         what += ", of the image its voxels"
     parts = [
-        section("Can it be trusted?", *_verdict(filter_, case), id_="verdict"),
+        section("Can it be trusted?", *verdict(filter_, case), id_="verdict"),
         section(
             "Where they differ",
-            dispute_figures(case, underlay),
-            *viewer(filter_, case.names, paths, page, underlay),
+            legend(case.names),
+            dispute_figures(case, underlay, look),
+            *viewer(filter_, case, paths, page, underlay, look.window),
             id_="dispute",
         ),
-        section("Raters", *_raters(filter_, case), id_="raters"),
+        section("Raters", *raters(filter_, case), id_="raters"),
     ]
     if case.agreement.labels:
-        parts.append(section("Labels", label_table(case.agreement), id_="labels"))
+        parts.append(section("Labels", label_table(case), id_="labels"))
     parts.append(
         section(
             "How it was made",
@@ -125,45 +139,50 @@ def page_text(
     if outputs:
         parts.append(section("Files", output_links(outputs, page), id_="files"))
     title = f"Consensus of {counted(len(case.names), 'rater')}"
-    return document(title, _lead(filter_, case), *parts, extra_style=switch_style(len(case.names)))
+    return document(title, facts(filter_, case), *parts, extra_style=switch_style(len(case.names)))
 
 
-def naming_raters(text: str, names: Sequence[str]) -> str:
-    """Replace numbers of raters in a sentence by their names: Rater 1, raters 0 and 3."""
-
-    def named(found: re.Match[str]) -> str:
-        numbers = [int(number) for number in re.findall(r"\d+", found[0])]
-        if any(number >= len(names) for number in numbers):
-            return found[0]
-        return " and ".join(names[number] for number in numbers)
-
-    return re.sub(r"\b[Rr]aters? \d+( and \d+)?", named, text)
-
-
-def _lead(filter_: LabelFusionFilter, case: ReviewedCase) -> Markup:
+def facts(filter_: LabelFusionFilter, case: ReviewedCase) -> Markup:
+    """The numbers that come first."""
     agreement = case.agreement
-    facts = {
+    numbers = {
         "method": filter_.method,
         "raters": len(case.names),
         "labels": len(agreement.labels),
         "mean Dice between raters": _number(agreement.mean_dice()),
         "concerns": len(filter_.GetDiagnostics().concerns),
     }
-    items = [tag("li", tag("b", value), name) for name, value in facts.items()]
+    items = [tag("li", tag("b", value), name) for name, value in numbers.items()]
     return tag("ul", *items, class_="facts")
 
 
-def _verdict(filter_: LabelFusionFilter, case: ReviewedCase) -> list[Markup]:
-    findings = filter_.GetDiagnostics().findings
+#: What a page says if no check gives cause for concern.
+_ALL_WELL = "All {} automatic checks passed; they do not judge clinical plausibility."
+
+
+def verdict(filter_: LabelFusionFilter, case: ReviewedCase) -> list[Markup]:
+    """What speaks against a fusion, and what was asked."""
+    findings = [
+        replace(one, message=case.in_words(one.message), advice=case.in_words(one.advice))
+        for one in filter_.GetDiagnostics().findings
+    ]
     explained = getattr(filter_, "Explanation", None)
-    parts = [] if explained is None else [tag("p", naming_raters(explained, case.names))]
+    parts = [] if explained is None else [tag("p", case.in_words(explained))]
+    return [*parts, findings_list(findings, case.names)]
+
+
+def findings_list(findings: Sequence[Finding], names: Sequence[str]) -> Markup:
+    """Findings, the gravest first, and what was found in order."""
     said = sorted((one for one in findings if one.severity), key=lambda one: -one.grade)
+    parts = []
     if not any(one.concern for one in said):
-        parts.append(tag("p", "No check gives cause for concern."))
-    parts.append(tag("ul", *(_item(one, case.names) for one in said), class_="findings"))
-    passed = [_item(finding, case.names) for finding in findings if not finding.severity]
-    summary = tag("summary", f"{len(passed)} checks in order")
-    return [*parts, tag("details", summary, tag("ul", *passed, class_="findings"))]
+        parts.append(tag("p", _ALL_WELL.format(len(findings))))
+    if said:
+        parts.append(tag("ul", *(_item(one, names) for one in said), class_="findings"))
+    passed = [_item(finding, names) for finding in findings if not finding.severity]
+    summary = tag("summary", f"{counted(len(passed), 'check')} passed")
+    details = tag("details", summary, tag("ul", *passed, class_="findings"))
+    return tag("div", *parts, details)
 
 
 def _item(finding: Finding, names: Sequence[str]) -> Markup:
@@ -173,16 +192,18 @@ def _item(finding: Finding, names: Sequence[str]) -> Markup:
     return tag("li", badge, " ", text, class_=severity.replace(" ", "-"))
 
 
-def _raters(filter_: LabelFusionFilter, case: ReviewedCase) -> list[Markup]:
+def raters(filter_: LabelFusionFilter, case: ReviewedCase) -> list[Markup]:
+    """Each rater, and every two of them."""
     measured = {
         m.name: value
         for m in measurements_of(type(filter_))
         if m.name in OF_EACH_RATER and len(value := m.__get__(filter_)) == len(case.names)
     }
-    return [heat_map(case.agreement), rater_table(case.agreement, measured)]
+    return [rater_table(case, measured), heat_map(case)]
 
 
-def _underlay(filter_: LabelFusionFilter, image: Any) -> Any:
+def underlay_of(filter_: LabelFusionFilter, image: Any) -> Any:
+    """The voxels of an image on the raters' grid, if there is one."""
     if image is None:
         return None
     like = filter_.fused.like

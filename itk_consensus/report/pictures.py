@@ -54,13 +54,13 @@ class Window:
     spacing: tuple[float, float]
 
     @classmethod
-    def around(cls, union: Mask, spacing: Sequence[float]) -> Window:
+    def around(cls, union: Mask, spacing: Sequence[float], margin_mm: float = _MARGIN_MM) -> Window:
         """What is marked in any slice, with a margin; all of it if nothing is."""
         size = (float(spacing[1]), float(spacing[2]))
         shape = union.shape[1:]
         marked = np.asarray(union.any(axis=0))
         box = bounding_box(marked) or tuple(slice(0, side) for side in shape)
-        rows, columns = grown(box, [round(_MARGIN_MM / step) for step in size], shape)
+        rows, columns = grown(box, [round(margin_mm / step) for step in size], shape)
         return cls(rows, columns, size)
 
     @property

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from itk_consensus.agreement.study import AgreementSettings, study_agreement
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.agreement import consensus_labels
 from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.report.orientation import Orientation
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 
@@ -31,6 +33,11 @@ class ReviewedCase:
     dissent: NDArray[np.float64]
     spacing: tuple[float, ...]  #: Voxel size per array axis
     agreement: AgreementResult  #: Its last column is the consensus
+    #: Where the axes run in the patient; None for arrays, which do not say it, and for flat images.
+    orientation: Orientation | None = None
+    structure_names: Mapping[int, str] = field(default_factory=dict)  #: Of labels, where known
+    #: Which of a page's raters these are, where some have not drawn this structure; () for all.
+    places: tuple[int, ...] = ()
 
     @classmethod
     def of(
@@ -39,6 +46,7 @@ class ReviewedCase:
         names: Sequence[str] | None = None,
         *,
         surfaces: bool = True,
+        structure_names: Mapping[int, str] | None = None,
     ) -> ReviewedCase:
         """Review the last Execute of a filter."""
         fused, patterns = filter_.fused, filter_.votes
@@ -59,7 +67,33 @@ class ReviewedCase:
             reference="consensus",
         )
         dissent = _dissent(maps, consensus, missing)
-        return cls(named, fused.labels, maps, missing, consensus, dissent, spacing, agreement)
+        like = fused.like
+        placed = like.family.has_space and like.geometry.dimension > 2
+        return cls(
+            named,
+            fused.labels,
+            maps,
+            missing,
+            consensus,
+            dissent,
+            spacing,
+            agreement,
+            Orientation.of(like.geometry.direction) if placed else None,
+            dict(structure_names or {}),
+        )
+
+    def place(self, rater: int) -> int:
+        """Which of a page's raters one is; his line is the same for every structure."""
+        return self.places[rater] if self.places else rater
+
+    def structure(self, label: int) -> str:
+        """What a label is called."""
+        return self.structure_names.get(label, f"label {label}")
+
+    def in_words(self, text: str) -> str:
+        """A sentence about raters and labels by their numbers, with their names instead."""
+        named = naming_raters(text, self.names)
+        return naming_labels(named, self.structure_names)
 
     @property
     def marked(self) -> NDArray[np.bool_]:
@@ -109,3 +143,30 @@ def checked_names(names: Sequence[str] | None, raters: int, owner: str) -> list[
             f"names must be {raters}, one per rater, got {len(names)}", owner=owner
         )
     return [str(name) for name in names]
+
+
+def naming_raters(text: str, names: Sequence[str]) -> str:
+    """Replace numbers of raters in a sentence by their names: Rater 1, raters 0 and 3."""
+
+    def named(found: re.Match[str]) -> str:
+        numbers = [int(number) for number in re.findall(r"\d+", found[0])]
+        if any(number >= len(names) for number in numbers):
+            return found[0]
+        text = " and ".join(names[number] for number in numbers)
+        # A name is spelled as it is, but our own "rater 3" may begin a sentence.
+        begins = found[0][0].isupper() and re.match(r"rater \d", text)
+        return text.capitalize() if begins else text
+
+    return re.sub(r"\b[Rr]aters? \d+( and \d+)?", named, text)
+
+
+def naming_labels(text: str, names: Mapping[int, str]) -> str:
+    """Replace labels in a sentence by the names of what they stand for: Label 3, labels 1, 2."""
+
+    def named(found: re.Match[str]) -> str:
+        numbers = [int(number) for number in re.findall(r"\d+", found[0])]
+        if any(number not in names for number in numbers):
+            return found[0]
+        return re.sub(r"\d+", lambda one: names[int(one[0])], found[0].split(" ", 1)[1])
+
+    return re.sub(r"\b[Ll]abels? \d+(, \d+)*( and \d+)?", named, text) if names else text

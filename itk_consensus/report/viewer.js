@@ -49,8 +49,29 @@
 
   // -- drawing -----------------------------------------------------------------------------
 
-  // Feet are at the bottom: slices are numbered from there, pictures from the top.
-  const turned = () => view.plane !== "axial" && data.upwards;
+  // Pictures hang as radiologists hang them: the patient's right is left, feet are at the bottom.
+  const away = { L: "R", R: "L", P: "A", A: "P", S: "I", I: "S" };
+  const hung = (axis) => (data.mirrored[axis] ? away[data.towards[axis]] : data.towards[axis]);
+
+  function letters(down, across) {
+    if (!data.towards) return;
+    const sharp = window.devicePixelRatio || 1;
+    const [right, bottom] = [hung(across), hung(down)];
+    const [wide, high] = [canvas.width, canvas.height];
+    pen.font = `600 ${13 * sharp}px system-ui, sans-serif`;
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    pen.lineWidth = 4 * sharp;
+    pen.lineJoin = "round";
+    pen.setLineDash([]);
+    for (const [text, x, y] of [[away[right], 12 * sharp, high / 2], [right, wide - 12 * sharp, high / 2],
+                                [away[bottom], wide / 2, 12 * sharp], [bottom, wide / 2, high - 12 * sharp]]) {
+      pen.strokeStyle = "#101317";
+      pen.strokeText(text, x, y);
+      pen.fillStyle = "#ffffff";
+      pen.fillText(text, x, y);
+    }
+  }
 
   function outline(labels, high, wide, scale) {
     const shown = (value) => (value === data.missing ? 0 : view.label && value !== view.label ? 0 : value);
@@ -79,9 +100,10 @@
     pen.fillStyle = "#101317";
     pen.fillRect(0, 0, canvas.width, canvas.height);
     pen.save();
-    pen.translate(canvas.width / 2 + view.left * sharp - (broad * fit) / 2,
-                  canvas.height / 2 + view.top * sharp + ((turned() ? 1 : -1) * tall * fit) / 2);
-    if (turned()) pen.scale(1, -1);
+    const [mirrorDown, mirrorAcross] = [data.mirrored[down] ? -1 : 1, data.mirrored[across] ? -1 : 1];
+    pen.translate(canvas.width / 2 + view.left * sharp - (mirrorAcross * broad * fit) / 2,
+                  canvas.height / 2 + view.top * sharp - (mirrorDown * tall * fit) / 2);
+    pen.scale(mirrorAcross, mirrorDown);
     const pixels = new ImageData(wide, high);
     const numbers = slice(disputed);
     const grey = image && slice(image);
@@ -100,23 +122,30 @@
     raters.forEach((labels, j) => {
       if (find(`show-r${j}`)?.checked === false) return;
       pen.strokeStyle = data.colors[j];
-      pen.lineWidth = (1.3 + 0.9 * Math.max(0, Math.min(5, raters.length - 1 - j))) * sharp;
+      pen.lineWidth = 1.6 * sharp;
+      pen.setLineDash(data.dashes[j].map((length) => length * sharp));
+      // A pixel apart, so that an edge that readers share shows every colour.
+      const apart = Math.min(1.2, 5 / Math.max(1, raters.length - 1)) * (j - (raters.length - 1) / 2) * sharp;
+      pen.translate(apart, apart);
       outline(slice(labels), high, wide, scale);
+      pen.translate(-apart, -apart);
     });
+    pen.setLineDash([]);
     if (find("show-consensus")?.checked !== false) {
       const plane = slice(consensus);
-      for (const [color, width] of [["#101317", 4], ["#ffffff", 2.2]]) {
+      for (const [color, width] of [["#101317", 5], ["#ffffff", 3]]) {
         pen.strokeStyle = color;
         pen.lineWidth = width * sharp;
         outline(plane, high, wide, scale);
       }
     }
     pen.restore();
+    letters(down, across);
     const slider = find("viewer-slice");
     slider.max = extent[through] - 1;
     slider.value = view.at[through];
     const number = view.at[through] + data.corner[through];
-    find("viewer-place").textContent = `${view.plane} slice ${number}`;
+    find("viewer-place").textContent = `${view.plane} slice ${number} (0 to ${data.whole[through] - 1})`;
   }
 
   function move(by) {

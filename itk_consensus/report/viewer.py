@@ -16,9 +16,12 @@ from numpy.typing import NDArray
 
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.images.files import split_image_name
+from itk_consensus.images.grey_windows import GreyWindow, windows_for
 from itk_consensus.neighbourhood.boxes import bounding_box, grown
-from itk_consensus.report.dispute_figures import grey, rater_color
+from itk_consensus.report.dispute_figures import rater_color, rater_dashes
+from itk_consensus.report.drawing import grey
 from itk_consensus.report.markup import Markup, tag
+from itk_consensus.report.reviewed_case import ReviewedCase
 from itk_consensus.review.case import ReviewCase, case_of_filter
 from itk_consensus.review.disputes import Dispute, RatedMap
 from itk_consensus.review.record import SCHEMA, SCHEMA_VERSION, default_record_path
@@ -34,28 +37,29 @@ _MARGIN_MM = 8.0
 
 def viewer(
     filter_: LabelFusionFilter,
-    names: Sequence[str],
+    reviewed: ReviewedCase,
     paths: Sequence[Path] | None,
     page: Path,
     image: NDArray[Any] | None,
+    window: GreyWindow | None = None,
 ) -> list[Markup]:
     """Slices to go through, disputes to decide, and what was left out because of its size."""
     shape = filter_.fused.like.geometry.shape
     if len(shape) > 3:
         return [_said("Slices of a series of volumes cannot be gone through on a page.")]
     record = default_record_path(page)
-    case = case_of_filter(filter_, names, paths, record)
+    case = case_of_filter(filter_, reviewed.names, paths, record)
     (rated,) = case.rated
     if not case.disputes:
         return []
     if len(rated.labels) > 250 or len(case.disputes) > 65_000:
         return [_said("There are too many labels to go through them on a page.")]
-    voxels = _Voxels(rated, case, image)
+    voxels = _Voxels(rated, case, reviewed, image, window)
     for with_image in (True, False) if image is not None else (False,):
         content = voxels.content(record.name, with_image=with_image)
         if content is not None and len(content) <= MOST_BYTES:
             left_out = image is not None and not with_image
-            return _markup(case, rated, content, left_out=left_out)
+            return _markup(case, reviewed, content, left_out=left_out)
     return [
         _said(
             f"Going through all slices needs more than the {MOST_BYTES / 1e6:g} MB that a page may "
@@ -67,8 +71,15 @@ def viewer(
 class _Voxels:
     """The part of a case around what anybody marked, small enough to be text."""
 
-    def __init__(self, rated: RatedMap, case: ReviewCase, image: NDArray[Any] | None) -> None:
-        self.rated, self.case = rated, case
+    def __init__(
+        self,
+        rated: RatedMap,
+        case: ReviewCase,
+        reviewed: ReviewedCase,
+        image: NDArray[Any] | None,
+        window: GreyWindow | None,
+    ) -> None:
+        self.rated, self.case, self._orientation = rated, case, reviewed.orientation
         self._shape = (1, 1, 1, *rated.consensus.shape)[-3:]
         marked = self._cubed(rated.consensus) != 0
         for labels in rated.maps:
@@ -78,6 +89,9 @@ class _Voxels:
         margin = [round(_MARGIN_MM / step) for step in self.spacing]
         self._box = grown(box, margin, self._shape)
         self._image = None if image is None else self._cubed(image)[self._box]
+        self._limits = (0.0, 1.0)
+        if image is not None:
+            self._limits = (window or windows_for(self._cubed(image), marked)[0]).limits
 
     def _cubed(self, array: NDArray[Any]) -> NDArray[Any]:
         return array.reshape(self._shape)
@@ -88,7 +102,7 @@ class _Voxels:
         shape = [side.stop - side.start for side in box]
         if prod(shape) * (len(self.rated.maps) + 2) > _MOST_VOXELS:
             return None
-        direction = self.case.geometry.direction
+        hung = self._orientation
         plain = self.case.writer(self.case.begun()).record().plain()
         numbers = np.zeros(self._shape, np.uint16)
         for dispute in self.case.disputes:
@@ -96,12 +110,15 @@ class _Voxels:
         content = {
             "name": name,
             "shape": shape,
+            "whole": self._shape,
             "corner": [side.start for side in box],
             "spacing": self.spacing,
-            "upwards": direction[-1] > 0,
+            "mirrored": [hung is not None and hung.mirrored(axis) for axis in range(3)],
+            "towards": None if hung is None else hung.towards,
             "voxel_ml": prod(self.case.geometry.spacing) / 1000,
             "missing": _codes(self.rated).index(self.rated.missing),
             "colors": [rater_color(number) for number in range(len(self.rated.maps))],
+            "dashes": [_pixels(rater_dashes(number)) for number in range(len(self.rated.maps))],
             "image": _packed(self._greys()) if with_image else "",
             "consensus": _packed(self._coded(self.rated.consensus)),
             "raters": [_packed(self._coded(labels)) for labels in self.rated.maps],
@@ -121,9 +138,8 @@ class _Voxels:
 
     def _greys(self) -> NDArray[np.uint8]:
         assert self._image is not None
-        low, high = np.nanpercentile(self._image, (1, 99))
         # Sixty-four shades look the same and take half of the space.
-        return grey(self._image, float(low), float(high)) & np.uint8(0xFC)
+        return grey(self._image, *self._limits) & np.uint8(0xFC)
 
 
 def _codes(rated: RatedMap) -> list[int]:
@@ -132,11 +148,19 @@ def _codes(rated: RatedMap) -> list[int]:
     return [0, *sorted({*rated.labels, *undecided} - {0}), rated.missing]
 
 
+def _pixels(dashes: str) -> list[int]:
+    """Dashes as a canvas takes them."""
+    return [] if dashes == "none" else [int(length) for length in dashes.split()]
+
+
 def _packed(array: NDArray[Any]) -> str:
     return base64.b64encode(zlib.compress(np.ascontiguousarray(array).tobytes(), 9)).decode()
 
 
-def _markup(case: ReviewCase, rated: RatedMap, content: str, *, left_out: bool) -> list[Markup]:
+def _markup(
+    case: ReviewCase, reviewed: ReviewedCase, content: str, *, left_out: bool
+) -> list[Markup]:
+    (rated,) = case.rated
     script = (files("itk_consensus.report") / "viewer.js").read_text(encoding="utf-8")
     note = f"With the image the page would take more than {MOST_BYTES / 1e6:g} MB: it is left out."
     more = len(case.disputes) - _MOST_ROWS
@@ -148,15 +172,15 @@ def _markup(case: ReviewCase, rated: RatedMap, content: str, *, left_out: bool) 
             "Slider, wheel or arrow keys go through the slices; n and p through the disputes; drag "
             "to move, + and - to zoom. Decisions are exported as the record of a review, which "
             "itk-consensus adjudicate applies.",
-            class_="quiet",
+            class_="quiet on-screen",
         ),
         tag("p", note, class_="quiet") if left_out else None,
         tag("p", id="viewer-message", role="status"),
         tag(
             "div",
             tag("canvas", id="viewer-canvas", tabindex="0", aria_label="Slice of the case"),
-            _controls(rated, flat=flat),
-            _table(case, case.disputes[:_MOST_ROWS], rated),
+            _controls(rated, reviewed, flat=flat),
+            _table(case, case.disputes[:_MOST_ROWS], reviewed),
             tag("p", rest, class_="quiet") if more > 0 else None,
             tag(
                 "div",
@@ -174,7 +198,7 @@ def _markup(case: ReviewCase, rated: RatedMap, content: str, *, left_out: bool) 
     return [part for part in parts if part is not None]
 
 
-def _controls(rated: RatedMap, *, flat: bool) -> Markup:
+def _controls(rated: RatedMap, reviewed: ReviewedCase, *, flat: bool) -> Markup:
     planes = [
         tag(
             "label",
@@ -187,10 +211,12 @@ def _controls(rated: RatedMap, *, flat: bool) -> Markup:
     labels = [label for label in rated.labels if label]
     chosen = None
     if len(labels) > 1:
-        options = [tag("option", "all labels", value="0")]
+        options = [tag("option", "all structures", value="0")]
         codes = _codes(rated)
-        options += [tag("option", f"label {one}", value=codes.index(one)) for one in labels]
-        chosen = tag("label", "Label ", tag("select", *options, id="viewer-label"))
+        options += [
+            tag("option", reviewed.structure(one), value=codes.index(one)) for one in labels
+        ]
+        chosen = tag("label", "Structure ", tag("select", *options, id="viewer-label"))
     return tag(
         "div",
         tag("input", type="range", id="viewer-slice", min="0", step="1", aria_label="Slice"),
@@ -203,9 +229,11 @@ def _controls(rated: RatedMap, *, flat: bool) -> Markup:
     )
 
 
-def _table(case: ReviewCase, disputes: Sequence[Dispute], rated: RatedMap) -> Markup:
+def _table(case: ReviewCase, disputes: Sequence[Dispute], reviewed: ReviewedCase) -> Markup:
     voxel_ml = prod(case.geometry.spacing) / 1000
-    head = tag("tr", *(tag("th", t, scope="col") for t in ("", "ml", "marked by", "p", "decision")))
+    head = tag(
+        "tr", *(tag("th", t, scope="col") for t in ("no.", "ml", "marked by", "p", "decision"))
+    )
     body = [
         tag(
             "tr",
@@ -217,7 +245,7 @@ def _table(case: ReviewCase, disputes: Sequence[Dispute], rated: RatedMap) -> Ma
             tag("td", f"{one.voxels * voxel_ml:.3g}"),
             tag("td", ", ".join(_markers(one, case.names)) or "nobody", class_="text"),
             tag("td", ", ".join(f"{p:.2f}" for p in one.probability.values())),
-            tag("td", _choices(one, case.names, rated)),
+            tag("td", _choices(one, reviewed)),
             data_number=one.number,
         )
         for one in disputes
@@ -227,20 +255,20 @@ def _table(case: ReviewCase, disputes: Sequence[Dispute], rated: RatedMap) -> Ma
                aria_label="Disputes, the largest first")  # fmt: skip
 
 
-def _choices(dispute: Dispute, names: Sequence[str], rated: RatedMap) -> Markup:
-    labels = [label for label in rated.labels if label]
+def _choices(dispute: Dispute, reviewed: ReviewedCase) -> Markup:
+    labels = [label for label in reviewed.labels if label]
     binary = len(labels) == 1
-    now = "in" if dispute.consensus and binary else f"label {dispute.consensus}"
+    now = "in" if dispute.consensus and binary else reviewed.structure(dispute.consensus)
     options = [
         ("", f"undecided: {now if dispute.consensus else 'out'}"),
         ("consensus", "as the consensus"),
         *(
-            (f"label:{label}", "in" if binary else f"label {label}")
+            (f"label:{label}", "in" if binary else reviewed.structure(label))
             for label in labels
             if binary or label in dispute.labels
         ),
         ("label:0", "out"),
-        *((f"rater:{j}", f"as {name}") for j, name in enumerate(_short(names))),
+        *((f"rater:{j}", f"as {name}") for j, name in enumerate(_short(reviewed.names))),
     ]
     return tag(
         "select",

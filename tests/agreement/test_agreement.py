@@ -187,4 +187,4 @@ def test_tables_hold_one_row_per_pair_and_label() -> None:
     assert len(result.to_dict()["pairs"]) == number
     first, *_ = lines = result.table().splitlines()
     assert first.split() == ["label", *(str(one.label) for one in result.labels)]
-    assert len(lines) == len(next(result.summary()))
+    assert len(lines) == len(result.summary()[0])

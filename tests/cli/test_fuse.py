@@ -394,7 +394,7 @@ def test_help_lists_exactly_the_parameters_of_the_method(
     common = {"--method", "--overwrite", "--probability", "--label", "--json", "--mask"}
     common |= {"--report", "--image", "--uncertainty", "--uncertainty-kind"}
     common |= {"--per-structure", "--rename", "--series", "--series-number"}
-    common |= {"--absent-frames"}
+    common |= {"--absent-frames", "--show-identity", "--window", "--label-names", "--contact-sheet"}
     common |= {"--scheduler", "--jobs"}
     derived = {
         "--" + parameter.snake_case.replace("_", "-"): parameter

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from itk_consensus.report.dispute_figures import contour_path, grey, png_bytes, tint
+from itk_consensus.report.drawing import contour_path, grey, png_bytes, tint
 
 planes = arrays(
     np.uint8, st.tuples(st.integers(1, 7), st.integers(1, 7)), elements=st.integers(0, 3)
@@ -22,9 +22,14 @@ planes = arrays(
 def unit_edges(path: str) -> list[tuple[int, int, str]]:
     """Each voxel edge of a path: where it starts and whether it runs along h or v."""
     edges = []
-    for x, y, way, length in re.findall(r"M(\d+) (\d+)([hv])(\d+)", path):
-        for step in range(int(length)):
-            edges.append((int(x) + step * (way == "h"), int(y) + step * (way == "v"), way))
+    for x, y, steps in re.findall(r"M(\d+) (\d+)((?:[hv]-?\d+)+)", path):
+        at = [int(x), int(y)]
+        for way, length in re.findall(r"([hv])(-?\d+)", steps):
+            axis, sign = "hv".index(way), 1 if int(length) > 0 else -1
+            for _ in range(abs(int(length))):
+                start = list(at)
+                at[axis] += sign
+                edges.append((min(start[0], at[0]), min(start[1], at[1]), way))
     return edges
 
 
@@ -62,3 +67,11 @@ def test_tint_is_opaque_where_the_share_is_one() -> None:
     pixels = tint(np.array([[0.0, 0.5, 1.0]]), (1, 2, 3))
     assert pixels[0, :, 3].tolist() == [0, 128, 255]
     assert (pixels[..., :3] == (1, 2, 3)).all()
+
+
+def test_the_contour_of_one_part_is_one_line_so_that_dashes_run_on() -> None:
+    y, x = np.indices((30, 30))
+    disc = (y - 15) ** 2 + (x - 14) ** 2 < 100
+    assert contour_path(disc).count("M") == 1
+    ring = disc & ((y - 15) ** 2 + (x - 14) ** 2 > 25)
+    assert contour_path(ring).count("M") == 2

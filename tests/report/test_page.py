@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -11,14 +12,14 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus as ic
+from itk_consensus.cli import main
 from itk_consensus.diagnostics.findings import Finding
 from itk_consensus.errors import GeometryError, NotExecutedError, ParameterError
 from itk_consensus.images.content import file_hash
 from itk_consensus.report import page
 from itk_consensus.report.agreement_tables import rater_mark
 from itk_consensus.report.dispute_figures import disputed_slices
-from itk_consensus.report.page import naming_raters
-from itk_consensus.report.reviewed_case import ReviewedCase
+from itk_consensus.report.reviewed_case import ReviewedCase, naming_labels, naming_raters
 from itk_consensus.simulation.atlas_phantoms import atlas_labels
 
 MOST_BYTES = 3_000_000
@@ -76,7 +77,10 @@ def test_the_page_of_the_bundled_nodule_is_small_whole_and_needs_nothing_else(
     assert not any("src" in script for script in elements.named("script"))
     assert elements.named("html")[0]["lang"] == "en"
     assert len(elements.named("main")) == 1
-    assert all(figure.get("aria-label") for figure in elements.named("svg"))
+    said = (
+        figure.get("aria-label") or figure.get("aria-hidden") for figure in elements.named("svg")
+    )
+    assert all(said)
     assert all(header.get("scope") for header in elements.named("th"))
     for words in ("Ann", "Dan", "SHA-256", "SimpleITK", "consensus", "Fine: "):
         assert words in text
@@ -185,7 +189,7 @@ def test_numbers_of_raters_become_names() -> None:
 
 
 def test_every_severity_has_a_word_and_a_colour() -> None:
-    style = (Path(page.__file__).parent / "page.css").read_text()
+    style = (Path(page.__file__).parent / "parts.css").read_text()
     for severity in ("note", "caution", "do not use", None):
         item = str(page._item(Finding("rule", 1.0, severity, "Oh."), ["Ann"]))
         assert (severity or "fine").capitalize() + ": rule." in item
@@ -209,3 +213,144 @@ def test_simpleitk_images_have_an_underlay(tmp_path: Path) -> None:
     assert isinstance(probability, sitk.Image)
     pictures = Elements(text).named("image")
     assert len(pictures) == 2 * text.count("<figure>")
+
+
+def ct_of_a_nodule(direction: tuple[float, ...]) -> tuple[list[sitk.Image], sitk.Image]:
+    """Three readers of a nodule in the lung, with a chest wall at one side."""
+    z, y, x = np.indices((8, 30, 32))
+    image = np.where(x < 6, 60, -820).astype(np.int16)
+    readers = []
+    for radius in (5, 6, 7):
+        inside = (y - 14) ** 2 + (x - 18) ** 2 + 4 * (z - 4) ** 2 < radius**2
+        image[inside] = 30
+        readers.append(sitk.GetImageFromArray(inside.astype(np.uint8)))
+    for one in (*readers, picture := sitk.GetImageFromArray(image)):
+        one.SetSpacing((0.7, 0.7, 2.5))
+        one.SetDirection(direction)
+    return readers, picture
+
+
+PLAIN = (1.0, 0, 0, 0, 1, 0, 0, 0, 1)
+RAS = (-1.0, 0, 0, 0, -1, 0, 0, 0, 1)
+
+
+def page_of_a_nodule(path: Path, direction: tuple[float, ...] = PLAIN, **options: object) -> str:
+    readers, image = ct_of_a_nodule(direction)
+    filter_ = ic.MajorityVoteFilter()
+    filter_.Execute(readers)
+    return page_of(filter_, path, image=image, **options)
+
+
+def test_a_nodule_is_seen_in_the_window_of_the_lung_unless_another_is_asked(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    assert "Grey values: lung (center -600, width 1500)." in page_of_a_nodule(page)
+    asked = page_of_a_nodule(page, window=(40, 400))
+    assert "Grey values: as asked (center 40, width 400)." in asked
+    assert "Grey values: bone (" in page_of_a_nodule(page, window="bone")
+
+
+def test_pictures_hang_as_radiologists_do_whatever_the_order_of_voxels(tmp_path: Path) -> None:
+    """NIfTI files of RAS order came upside down, and the patient's right was on the right."""
+    pictures = {}
+    for name, direction in (("plain", PLAIN), ("ras", RAS)):
+        text = page_of_a_nodule(tmp_path / f"{name}.html", direction)
+        for side, letter in (("left", "R"), ("right", "L"), ("top", "A"), ("bottom", "P")):
+            assert f'<span class="halo {side}" aria-hidden="true">{letter}</span>' in text
+        elements = Elements(text)
+        pictures[name] = [one["href"] for one in elements.named("image") if "class" not in one]
+    readers, image = ct_of_a_nodule(RAS)
+    turned = [sitk.Flip(one, (True, True, False)) for one in readers]
+    vote = ic.MajorityVoteFilter()
+    vote.Execute(turned)
+    text = page_of(vote, tmp_path / "x.html", image=sitk.Flip(image, (True, True, False)))
+    again = [one["href"] for one in Elements(text).named("image") if "class" not in one]
+    assert again == pictures["ras"] != pictures["plain"]
+
+
+def test_arrays_say_nothing_of_left_and_right(vote: ic.MajorityVoteFilter, tmp_path: Path) -> None:
+    assert "halo left" not in page_of(vote, tmp_path / "page.html")
+
+
+def test_readers_have_lines_of_one_width_and_dashes_beyond_six_colours(tmp_path: Path) -> None:
+    filter_ = ic.MajorityVoteFilter()
+    filter_.Execute(ic.sample_case() * 3)
+    elements = Elements(page_of(filter_, tmp_path / "page.html"))
+    lines = [one for one in elements.named("path") if "r" in (one["class"] or "")[:1]]
+    strong = [one for one in elements.named("path") if one["class"] == "consensus"]
+    assert len({one["stroke-width"] for one in lines}) == 1
+    widths = [float(one["stroke-width"] or 0) for one in (*strong, *lines)]
+    assert min(widths[: len(strong)]) > max(widths[len(strong) :])
+    looks = {one["class"]: (one["stroke"], one["stroke-dasharray"]) for one in lines}
+    assert len(set(looks.values())) == len(looks) == 12
+    legend = [one for one in elements.named("line") if one.get("stroke-dasharray")]
+    shown = {(one["stroke"], one["stroke-dasharray"]) for one in legend}
+    assert set(looks.values()) <= shown
+
+
+def test_the_consensus_has_its_volume_and_its_row(tmp_path: Path) -> None:
+    filter_ = ic.ConsensusFilter()
+    images = ic.sample_case()
+    consensus = filter_.Execute(images)
+    text = page_of(filter_, tmp_path / "page.html")
+    voxel = np.prod(consensus.GetSpacing()) / 1000
+    volume = np.count_nonzero(sitk.GetArrayViewFromImage(consensus) == 1) * voxel
+    row = re.search(r"<tr><th scope=\"row\"><b>✓  consensus</b></th><td>([\d.]+)</td>", text)
+    assert row is not None
+    assert float(row[1]) == pytest.approx(volume, abs=6e-4)
+
+
+def test_structures_have_their_names_everywhere(tmp_path: Path) -> None:
+    atlases = atlas_labels(1, (16, 20, 18), labels=3, atlases=3)
+    filter_ = ic.MultiLabelSTAPLEImageFilter()
+    filter_.Execute(atlases.maps)
+    names = {1: "liver", 2: "left <kidney>", 3: "spleen"}
+    text = page_of(filter_, tmp_path / "page.html", label_names=names)
+    assert not re.search(r">label \d", text)
+    assert "left &lt;kidney&gt;" in text
+    assert text.count("spleen") > 2
+    named = naming_labels(
+        "Label 2 and labels 1, 3 differ; label 9 is new.", {1: "a", 2: "b", 3: "c"}
+    )
+    assert named == "b and a, c differ; label 9 is new."
+
+
+def test_a_contact_sheet_has_every_disputed_slice(tmp_path: Path) -> None:
+    filter_ = ic.MajorityVoteFilter()
+    readers, _ = ct_of_a_nodule(PLAIN)
+    fused = sitk.GetArrayFromImage(filter_.Execute(readers))
+    without = page_of(filter_, tmp_path / "a.html")
+    text = page_of(filter_, tmp_path / "b.html", contact_sheet=True)
+    arrays = [sitk.GetArrayFromImage(one) for one in readers]
+    disputed = np.flatnonzero(np.any([(one != fused).any(axis=(1, 2)) for one in arrays], axis=0))
+    assert f"All {len(disputed)} disputed slices" in text
+    sheet = text.partition('class="sheet"')[2]
+    assert [int(n) for n in re.findall(r"<figcaption>Slice (\d+) \(0 to 7\)", sheet)] == list(
+        disputed
+    )
+    assert 'class="sheet"' not in without
+
+
+def test_no_rule_of_the_style_stands_there_twice() -> None:
+    room = Path(page.__file__).parent
+    style = "".join((room / name).read_text() for name in ("parts.css", "page.css"))
+    rules = [line for line in style.splitlines() if line.startswith((".", "#", "t", "h"))]
+    assert len(rules) == len(set(rules))
+
+
+def test_slice_numbers_agree_between_page_and_command_line(tmp_path: Path) -> None:
+    readers, _ = ct_of_a_nodule(RAS)
+    paths = []
+    for number, reader in enumerate(readers):
+        paths.append(str(tmp_path / f"{number}.nii.gz"))
+        sitk.WriteImage(reader, paths[-1])
+    page, out = tmp_path / "p.html", tmp_path / "f.nii.gz"
+    words = ["--method", "vote", "-o", str(out), "--report", str(page), "--json", f"{out}.json"]
+    assert main(["fuse", *paths, *words, "--contact-sheet"]) == 0
+    told = json.loads(Path(f"{out}.json").read_text())["disputed_slices"]
+    sheet = page.read_text().partition('class="sheet"')[2]
+    shown = {
+        int(number): int(voxels)
+        for number, voxels in re.findall(r"Slice (\d+) \(0 to 7\): (\d+) disputed", sheet)
+    }
+    assert [told["first"], told["last"]] == [min(shown), max(shown)]
+    assert shown[told["most"]] == told["voxels"] == max(shown.values())

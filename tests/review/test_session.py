@@ -14,8 +14,8 @@ import SimpleITK as sitk
 import itk_consensus as ic
 from itk_consensus.cli import main
 from itk_consensus.errors import FileError
+from itk_consensus.images import grey_windows as windows
 from itk_consensus.review import opening
-from itk_consensus.review.application import windows
 from itk_consensus.review.case import ReviewCase, case_of_filter
 from itk_consensus.review.readers import reader_rows
 from itk_consensus.review.record import ReviewRecord

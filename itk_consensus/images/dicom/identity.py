@@ -54,6 +54,13 @@ def of_patient_and_study(dataset: Any) -> dict[str, Any]:
     return carried | dict.fromkeys(wrong, "")
 
 
+def identity_of(dataset: Any) -> dict[str, str]:
+    """Who the patient is and when it was, in words: only for those who ask for it."""
+    words = {"PatientName": "patient", "PatientID": "patient ID", "PatientBirthDate": "born",
+             "StudyDate": "study of"}  # fmt: skip
+    return {word: str(dataset.get(key)) for key, word in words.items() if dataset.get(key)}
+
+
 def modality_of(dataset: Any) -> str | None:
     """The modality, if it is a term of the standard; whatever else stands there may be anything."""
     found = dataset.get("Modality")

@@ -76,6 +76,15 @@ class DicomSeries:
         except (AttributeError, NotImplementedError, RuntimeError, TypeError, ValueError):
             return None
 
+    def image(self) -> Any:
+        """What the slices show, as a SimpleITK image of float32; None if undecodable."""
+        pixels = self.pixels()
+        if pixels is None:
+            return None
+        image = sitk.GetImageFromArray(pixels)
+        image.CopyInformation(self.grid())
+        return image
+
     def to_indices(self, points: Any) -> NDArray[np.float64]:
         """Positions in mm, shape (n, 3), as continuous indices (x, y, z)."""
         away = np.asarray(points, np.float64) - self.geometry.origin

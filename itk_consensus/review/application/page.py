@@ -25,11 +25,11 @@ from trame_slicer.segmentation import (
 )
 from vtkmodules.vtkCommonCore import vtkLogger, vtkOutputWindow
 
+from itk_consensus.images.grey_windows import GreyWindow, windows_for
 from itk_consensus.report.dispute_figures import rater_color
-from itk_consensus.report.page import naming_raters
+from itk_consensus.report.reviewed_case import naming_raters
 from itk_consensus.review.application.panel import panel
 from itk_consensus.review.application.scene import MOST_VOXELS_OF_A_SURFACE, ReviewScene
-from itk_consensus.review.application.windows import GreyWindow, windows_for
 from itk_consensus.review.decisions import Decision
 from itk_consensus.review.disputes import Dispute
 from itk_consensus.review.readers import reader_rows

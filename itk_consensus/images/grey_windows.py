@@ -1,0 +1,137 @@
+"""Windows of grey values that readers of a modality are used to."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.errors import ParameterError
+from itk_consensus.neighbourhood.boxes import bounding_box, grown
+
+#: Air is -1000 HU and no other modality has values like it.
+_BELOW_ALL_BUT_CT = -500
+#: Fat is -100 HU: a part of a CT without air has whole numbers below this; no MR has.
+_FAT_BELOW = -50
+
+
+class GreyWindow(NamedTuple):
+    """How many grey values are told apart, and around which."""
+
+    name: str
+    width: float
+    level: float
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The values that are black and white."""
+        return self.level - self.width / 2, self.level + self.width / 2
+
+    def __str__(self) -> str:
+        return f"{self.name} (center {self.level:.4g}, width {self.width:.4g})"
+
+
+CT_WINDOWS = (
+    GreyWindow("soft tissue", 400, 40),
+    GreyWindow("lung", 1500, -600),
+    GreyWindow("bone", 1800, 400),
+    GreyWindow("brain", 80, 40),
+    GreyWindow("liver", 150, 90),
+)
+
+#: What `window_of` takes, in words.
+WINDOW_WORDS = f"center,width or one of {', '.join(one.name for one in CT_WINDOWS)}"
+
+#: Most of what surrounds a structure in the lung is below this, in HU; fat is about -100.
+_LUNG_BELOW = -400
+
+#: Most of a bone is above this, in HU.
+_BONE_ABOVE = 250
+
+#: Grey and white matter in HU; muscle is above, and has fat around it.
+_BRAIN_BETWEEN = (15, 48)
+#: How much of what surrounds a part of the brain may be fat or air.
+_MOST_FAT_AT_BRAIN = 0.05
+#: How much of a head is bone, at least; of a trunk it is a third of that.
+_LEAST_BONE_OF_A_HEAD = 0.08
+#: What is above this, in HU, is body.
+_BODY_ABOVE = -300
+
+#: How far around a structure its surroundings are looked at.
+_SURROUNDING_VOXELS = 5
+
+
+def window_of(text: str) -> GreyWindow:
+    """The window that a text asks for: "40,400" or the name of one of CT."""
+    for window in CT_WINDOWS:
+        if window.name == text.strip().lower().replace("-", " ").replace("_", " "):
+            return window
+    number = r"\s*([-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?)\s*"
+    found = re.fullmatch(f"{number},{number}", text, re.IGNORECASE)
+    if found and 0 < float(found[2]) < float("inf") and abs(float(found[1])) < float("inf"):
+        return GreyWindow("as asked", float(found[2]), float(found[1]))
+    raise ParameterError(f"window must be {WINDOW_WORDS}, got {text!a}")
+
+
+def as_window(given: tuple[float, float] | str) -> GreyWindow:
+    """The window that is meant by (center, width) or by what `window_of` takes."""
+    if isinstance(given, GreyWindow):
+        return given
+    return window_of(given if isinstance(given, str) else ",".join(map(repr, map(float, given))))
+
+
+def windows_for(image: NDArray[Any], structure: NDArray[np.bool_]) -> list[GreyWindow]:
+    """Those of CT where values are Hounsfield's, and always what fits the values.
+
+    The first is that in which readers would look at the structure.
+    """
+    some = image.reshape(-1)[:: max(1, image.size // 100_000)]
+    integers = np.issubdtype(some.dtype, np.integer) or bool(np.all(some == np.rint(some)))
+    some = some.astype(np.float64)
+    some = some[np.isfinite(some)]
+    if not some.size:
+        return [GreyWindow("all values", 1, 0)]
+    low, high = np.percentile(_body(some), (1, 99))
+    whole = (float(some.min()), float(some.max()))
+    fitted = [
+        GreyWindow("1 to 99 %", max(float(high - low), 1e-6), float(high + low) / 2),
+        GreyWindow("all values", max(whole[1] - whole[0], 1e-6), sum(whole) / 2),
+    ]
+    if whole[0] >= (_FAT_BELOW if integers else _BELOW_ALL_BUT_CT):
+        return fitted
+    usual = _usual_window(image, structure, some)
+    return sorted([*CT_WINDOWS, *fitted], key=lambda one: one.name != usual)
+
+
+def _body(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What is above a tenth of the range: the air around a head would make the head grey.
+
+    Smith, Human Brain Mapping 17:143-155, 2002, tells the head from air by this threshold.
+    """
+    low, high = np.percentile(values, (2, 98))
+    body = values[values > low + 0.1 * (high - low)]
+    return body if body.size else values
+
+
+def _usual_window(
+    image: NDArray[Any], structure: NDArray[np.bool_], some: NDArray[np.float64]
+) -> str:
+    """Name of the window of CT for a structure: a nodule is seen in the lung's."""
+    tight = bounding_box(structure)
+    if tight is None:
+        return "soft tissue"
+    box = grown(tight, [_SURROUNDING_VOXELS] * image.ndim, image.shape)
+    values, inside = image[box], structure[box]
+    drawn, around = values[inside], values[~inside]
+    if around.size and np.median(around) < _LUNG_BELOW:
+        return "lung"
+    if np.median(drawn) > _BONE_ABOVE:
+        return "bone"
+    is_brain = (
+        _BRAIN_BETWEEN[0] <= np.median(drawn) <= _BRAIN_BETWEEN[1]
+        and np.mean(around < _FAT_BELOW) <= _MOST_FAT_AT_BRAIN
+        and np.mean(some[some > _BODY_ABOVE] > _BONE_ABOVE) >= _LEAST_BONE_OF_A_HEAD
+    )
+    return "brain" if is_brain else "soft tissue"

@@ -1,0 +1,68 @@
+"""Results of a batch as a BIDS derivative dataset: names of files, and what describes them.
+
+Cases that are named as BIDS names files (sub-01_ses-2_space-T1w) keep their entities; others become
+subjects. See the section "Derivatives: imaging" of the BIDS specification 1.10.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import itk_consensus
+from itk_consensus.report.text import PROGRAM
+
+DESCRIPTION = "dataset_description.json"
+#: What belongs to us and to no BIDS dataset.
+IGNORED = ".bidsignore"
+
+_VERSION = "1.10.0"
+_ENTITIES = re.compile(r"sub-[A-Za-z0-9]+(_[A-Za-z]+-[A-Za-z0-9]+)*")
+
+
+def stem_of(case: str) -> str:
+    """The entities with which the names of a case's files begin."""
+    if _ENTITIES.fullmatch(case):
+        return case
+    return f"sub-{re.sub(r'[^A-Za-z0-9]', '', case) or '0'}"
+
+
+def folder_of(case: str) -> str:
+    """Where the files of a case lie: sub-01/anat, or sub-01/ses-2/anat."""
+    entities = stem_of(case).split("_")
+    session = [entity for entity in entities if entity.startswith("ses-")]
+    return "/".join([entities[0], *session[:1], "anat"])
+
+
+def name_of(case: str, suffix: str) -> str:
+    """Name of a file of a case: sub-01_desc-consensus_dseg.nii.gz."""
+    return f"{stem_of(case)}_desc-consensus_{suffix}"
+
+
+def description() -> str:
+    """The text of dataset_description.json."""
+    content = {
+        "Name": "Consensus of several raters",
+        "BIDSVersion": _VERSION,
+        "DatasetType": "derivative",
+        "GeneratedBy": [{"Name": PROGRAM, "Version": itk_consensus.__version__}],
+    }
+    return json.dumps(content, indent=2) + "\n"
+
+
+def ignored() -> str:
+    """The text of .bidsignore."""
+    lines = ("*.html", "*.csv", "*.xlsx", "batch.json", "cases.json", "*_case.json")
+    return "\n".join([*lines, "*_agreement.json", "*_thumbnail.png"]) + "\n"
+
+
+def sidecar(labels: list[int], names: Mapping[int, str], raters: list[str], method: str) -> str:
+    """The text beside a map of probabilities: which label each of its volumes is about."""
+    content: dict[str, Any] = {
+        "LabelMap": [names.get(label, str(label)) for label in labels],
+        "Description": f"{method} of {', '.join(raters)}",
+        "Manual": False,
+    }
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,50 @@
+"""In which slices raters differ, from their votes alone; numbered as on pages and pictures."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+
+
+class DisputedSlices(NamedTuple):
+    """Slices of a volume, numbered from 0 as ITK does."""
+
+    first: int
+    last: int
+    most: int  #: That with most disputed voxels
+    voxels: int  #: Which has so many
+    slices: int  #: Of the volume
+
+    def __str__(self) -> str:
+        return (
+            f"slices {self.first} to {self.last} (of 0 to {self.slices - 1}), most in slice "
+            f"{self.most}: {self.voxels} disputed voxels"
+        )
+
+
+def disputed_patterns(votes: DecisionPatterns) -> NDArray[np.bool_]:
+    """(P,) patterns of which raters who annotated do not say the same."""
+    said = np.where(votes.present, votes.patterns, -1)
+    most = said.max(axis=1)
+    return np.asarray(((said != most[:, None]) & votes.present).any(axis=1))
+
+
+def disputed_slices_of(filter_: LabelFusionFilter) -> DisputedSlices | None:
+    """Of the last Execute; None where nobody differs, or where there is no third axis."""
+    votes = filter_.votes
+    if votes.codes is None or votes.codes.ndim != 3:
+        return None
+    disputed = disputed_patterns(votes)
+    box = votes.region(disputed, [0, 0, 0])
+    if any(side.start >= side.stop for side in box):
+        return None
+    counts = votes.crop(box).expand(disputed.astype(np.uint8)).sum(axis=(1, 2), dtype=np.int64)
+    most = int(counts.argmax())
+    first = box[0].start
+    slices = votes.codes.shape[0]
+    return DisputedSlices(first, box[0].stop - 1, first + most, int(counts[most]), slices)

@@ -1,0 +1,117 @@
+"""Drawing for a page: contours as SVG paths along voxel edges, pixels as PNG in data URIs."""
+
+from __future__ import annotations
+
+import base64
+import struct
+import zlib
+from collections.abc import Iterator
+from itertools import chain, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: PNG's numbers of colour types, by how many components a pixel has.
+_COLOR_TYPES = {1: 0, 3: 2, 4: 6}
+
+_Corner = tuple[int, int]
+_Edge = tuple[_Corner, _Corner]
+
+
+def contour_path(plane: NDArray[Any]) -> str:
+    """SVG path along every edge between voxels of different labels; a voxel is one unit wide.
+
+    The slice's border counts as an edge where a label other than 0 touches it.
+
+    Parameters
+    ----------
+    plane : (Y, X) ndarray
+        Labels, or a mask.
+    """
+    padded = np.pad(plane, 1)
+    across = padded[1:, 1:-1] != padded[:-1, 1:-1]  # (Y + 1, X): between rows
+    along = padded[1:-1, 1:] != padded[1:-1, :-1]  # (Y, X + 1): between columns
+    edges = [((x, y), (x + n, y)) for y, x, n in _runs(across)]
+    edges += [((x, y), (x, y + n)) for x, y, n in _runs(along.T)]
+    return "".join(map(_walk, _lines(edges)))
+
+
+def _lines(edges: list[_Edge]) -> Iterator[list[_Corner]]:
+    """Edges joined at their ends into lines as long as possible, or dashes would begin anew."""
+    at: dict[_Corner, list[int]] = {}
+    for number, edge in enumerate(edges):
+        for corner in edge:
+            at.setdefault(corner, []).append(number)
+    left = set(range(len(edges)))
+
+    def line_from(start: _Corner) -> list[_Corner]:
+        line = [start]
+        while (number := next((n for n in at[line[-1]] if n in left), None)) is not None:
+            left.remove(number)
+            first, last = edges[number]
+            line.append(last if first == line[-1] else first)
+        return line
+
+    # Lines begin where an odd number of edges meet; what is left then are rings.
+    odd = (corner for corner, numbers in at.items() if len(numbers) % 2)
+    for start in chain(odd, (edge[0] for edge in edges)):
+        while len(line := line_from(start)) > 1:
+            yield line
+
+
+def _walk(line: list[_Corner]) -> str:
+    """The commands of an SVG path from corner to corner."""
+    steps = (
+        f"h{x - before_x}" if x != before_x else f"v{y - before_y}"
+        for (before_x, before_y), (x, y) in pairwise(line)
+    )
+    return f"M{line[0][0]} {line[0][1]}" + "".join(steps)
+
+
+def _runs(edges: NDArray[np.bool_]) -> list[tuple[int, int, int]]:
+    """Row, first column and length of every run of marked cells."""
+    steps = np.diff(np.pad(edges.astype(np.int8), ((0, 0), (1, 1))), axis=1)
+    rows, starts = np.nonzero(steps == 1)
+    _, stops = np.nonzero(steps == -1)
+    return list(zip(rows.tolist(), starts.tolist(), (stops - starts).tolist(), strict=True))
+
+
+def png_uri(pixels: NDArray[np.uint8]) -> str:
+    """A PNG picture that is part of the page.
+
+    Parameters
+    ----------
+    pixels : (Y, X) ndarray of grey values, (Y, X, 3) of colours, (Y, X, 4) of colours and opacity
+    """
+    return f"data:image/png;base64,{base64.b64encode(png_bytes(pixels)).decode()}"
+
+
+def png_bytes(pixels: NDArray[np.uint8]) -> bytes:
+    """A PNG file (ISO/IEC 15948), unfiltered."""
+    height, width = pixels.shape[:2]
+    rows = np.ascontiguousarray(pixels).reshape(height, -1)
+    lines = np.pad(rows, ((0, 0), (1, 0)))  # each line starts with its filter, 0: none
+    color_type = _COLOR_TYPES[rows.shape[1] // width]
+    header = struct.pack(">IIBBBBB", width, height, 8, color_type, 0, 0, 0)
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(lines.tobytes(), 9)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, body) for kind, body in chunks)
+
+
+def _chunk(kind: bytes, body: bytes) -> bytes:
+    checksum = zlib.crc32(kind + body)
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", checksum)
+
+
+def tint(shares: NDArray[np.float64], color: tuple[int, int, int]) -> NDArray[np.uint8]:
+    """(Y, X, 4) one colour, the more opaque the larger the share from 0 to 1."""
+    pixels = np.zeros((*shares.shape, 4), np.uint8)
+    pixels[..., :3] = color
+    pixels[..., 3] = np.rint(255 * np.clip(shares, 0, 1))
+    return pixels
+
+
+def grey(plane: NDArray[Any], low: float, high: float) -> NDArray[np.uint8]:
+    """(Y, X) grey values, black at `low` and below, white at `high` and above; NaN is black."""
+    scaled = (plane.astype(np.float64) - low) / (high - low if high > low else 1.0)
+    return np.rint(255 * np.clip(np.nan_to_num(scaled), 0, 1)).astype(np.uint8)

@@ -1,0 +1,177 @@
+"""What notebooks show: the parts of a page, in a box with its own style."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib.resources import files
+from typing import Any
+
+from itk_consensus.agreement.result import AgreementResult
+from itk_consensus.diagnostics.findings import Diagnostics
+from itk_consensus.display import Displayed, Rows, Sentence
+from itk_consensus.errors import NotExecutedError, ParameterError
+from itk_consensus.filters.conformal_band import ConformalBandFilter
+from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.images.grey_windows import as_window
+from itk_consensus.images.structures import MatchedStructures
+from itk_consensus.report.agreement_tables import agreement_heat_map
+from itk_consensus.report.dispute_figures import Look, dispute_figures, legend
+from itk_consensus.report.markup import Markup, data_table, tag
+from itk_consensus.report.page import facts, findings_list, raters, underlay_of, verdict
+from itk_consensus.report.reviewed_case import ReviewedCase
+
+#: Voxels times raters beyond which a filter that is only looked at draws no pictures.
+_MOST_VOTES = 100_000_000
+_MOST_ROWS = 200
+
+
+class Shown(Displayed):
+    """What `show` gives to a notebook."""
+
+    __slots__ = ("_html", "_text")
+
+    def __init__(self, html: str, text: str) -> None:
+        self._html, self._text = html, text
+
+    def _repr_html_(self) -> str:
+        return self._html
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def show(
+    thing: Any,
+    image: Any = None,
+    names: Sequence[str] | None = None,
+    *,
+    window: tuple[float, float] | str | None = None,
+    label_names: Mapping[int, str] | None = None,
+    contact_sheet: bool = False,
+) -> Shown:
+    """Show a fusion in a notebook, as its page would: findings, slices, raters.
+
+    Parameters
+    ----------
+    thing : LabelFusionFilter
+        After Execute. Agreement, diagnostics and matched structures are shown as they are.
+    image : image, optional
+        What the raters looked at, on their grid, to be drawn below the contours.
+    names : sequence of str, optional
+        What each rater is called.
+    window : (center, width) or str, optional
+        Grey values of the image that are told apart, or the name of a window of CT.
+    label_names : mapping of int to str, optional
+        What labels are called.
+    contact_sheet : bool
+        Whether all disputed slices are shown too.
+    """
+    if isinstance(thing, LabelFusionFilter):
+        case = ReviewedCase.of(thing, names, structure_names=label_names)
+        look = Look(None if window is None else as_window(window), contact_sheet)
+        return Shown(_boxed(*_fusion(thing, case, image, look)), str(thing))
+    html = html_of(thing)
+    if html is None:
+        raise ParameterError(
+            "show: needs a fuser after Execute, an agreement, diagnostics or matched structures, "
+            f"got {type(thing).__name__}"
+        )
+    return Shown(html, str(thing))
+
+
+def html_of(thing: Any) -> str | None:
+    """The HTML of anything that notebooks show; None where its text says all there is."""
+    for kind, parts in _PARTS.items():
+        if isinstance(thing, kind):
+            try:
+                made = parts(thing)
+            except NotExecutedError:
+                return None
+            return None if made is None else _boxed(*made)
+    return None
+
+
+def _of_filter(filter_: LabelFusionFilter) -> list[Markup] | None:
+    votes = filter_.votes
+    size = 1
+    for side in filter_.fused.like.geometry.shape:
+        size *= side
+    if size * votes.number_of_raters > _MOST_VOTES:
+        found = filter_.GetDiagnostics().findings
+        return [tag("h3", filter_.GetName()), findings_list(found, [])]
+    case = ReviewedCase.of(filter_, surfaces=False)
+    return _fusion(filter_, case, getattr(filter_, "Image", None), Look(most_slices=3))
+
+
+def _fusion(filter_: LabelFusionFilter, case: ReviewedCase, image: Any, look: Look) -> list[Markup]:
+    return [
+        facts(filter_, case),
+        *verdict(filter_, case),
+        legend(case.names, switches=False),
+        dispute_figures(case, underlay_of(filter_, image), look),
+        *raters(filter_, case),
+    ]
+
+
+def _of_diagnostics(diagnostics: Diagnostics) -> list[Markup]:
+    return [findings_list(diagnostics.findings, [])]
+
+
+def _of_agreement(agreement: AgreementResult) -> list[Markup]:
+    summary = agreement.summary()
+    if not summary:
+        return [tag("p", agreement.table())]
+    measures = [name for name in summary[0] if name != "label"]
+    body = [[name.replace("_", " "), *(row[name] for row in summary)] for name in measures]
+    header = ["measure", *(f"label {row['label']}" for row in summary)]
+    return [
+        data_table("Agreement about each label; means are over pairs of raters.", header, body),
+        agreement_heat_map(agreement, "Pairwise Dice"),
+    ]
+
+
+def _of_matches(matched: MatchedStructures) -> list[Markup]:
+    rows = [
+        [name, *("–" if one is None else one.name for one in row)]
+        for name, row in matched.table.items()
+    ]
+    said = [f"Only one reader has {name}." for name in matched.unmatched]
+    said += [f"Taken for one: {', '.join(n)}." for n in matched.differently_spelled.values()]
+    notes = tag("ul", *(tag("li", text, class_="note") for text in said), class_="findings")
+    table = data_table("Who has what.", ["structure", *matched.readers], rows)
+    return [table, notes] if said else [table]
+
+
+def _of_rows(rows: Rows) -> list[Markup] | None:
+    if not rows:
+        return None
+    header = list(rows[0])
+    caption = f"The first {_MOST_ROWS} of {len(rows)} rows." if len(rows) > _MOST_ROWS else "Rows."
+    return [data_table(caption, header, [[r.get(n) for n in header] for r in rows[:_MOST_ROWS]])]
+
+
+def _of_band(band: ConformalBandFilter) -> list[Markup]:
+    return [tag("h3", band.GetName()), tag("p", band.GetGuarantee())]
+
+
+def _of_sentence(text: Sentence) -> list[Markup]:
+    return [tag("ul", tag("li", text, class_="note"), class_="findings")]
+
+
+_PARTS: dict[type, Callable[[Any], list[Markup] | None]] = {
+    LabelFusionFilter: _of_filter,
+    ConformalBandFilter: _of_band,
+    Diagnostics: _of_diagnostics,
+    AgreementResult: _of_agreement,
+    MatchedStructures: _of_matches,
+    Rows: _of_rows,
+    Sentence: _of_sentence,
+}
+
+
+def _boxed(*parts: Markup) -> str:
+    """Parts of a page that look like one, and change nothing beside them."""
+    style = (files("itk_consensus.report") / "parts.css").read_text(encoding="utf-8")
+    own = "background: var(--paper); color: var(--ink); padding: .6rem; font: .9rem/1.5 system-ui;"
+    scoped = f".itk-consensus {{ {own} {style.replace(':root', '&')} }}"
+    return tag("div", tag("style", Markup(scoped)), *parts, class_="itk-consensus")

@@ -1,0 +1,107 @@
+"""A bar of progress: tqdm's where it is installed, in notebooks and terminals, or our own line."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import warnings
+from typing import Any, Protocol, TextIO
+
+from itk_consensus.escaping import on_one_line
+from itk_consensus.filters.process_object import (
+    ABORT_EVENT,
+    END_EVENT,
+    PROGRESS_EVENT,
+    START_EVENT,
+    ProcessObject,
+)
+
+_BAR_WIDTH = 24
+
+
+class Bar(Protocol):
+    """Something that shows how much is done."""
+
+    def show(self, share: float, doing: str) -> None:
+        """Draw a share from 0 to 1, and what is being done."""
+
+    def clear(self) -> None:
+        """Take it off the screen."""
+
+
+class TextBar:
+    """One line of a terminal."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream, self._columns_used = stream, 0
+
+    def show(self, share: float, doing: str) -> None:
+        """Draw over what was there."""
+        done = "#" * round(_BAR_WIDTH * share)
+        columns = shutil.get_terminal_size().columns - 1
+        line = f"[{done:<{_BAR_WIDTH}}] {share:4.0%}  {on_one_line(doing)}"[:columns]
+        self._write("\r" + line.ljust(self._columns_used))
+        self._columns_used = len(line)
+
+    def clear(self) -> None:
+        """Blanks over the line."""
+        if self._columns_used:
+            self._write("\r" + " " * self._columns_used + "\r")
+            self._columns_used = 0
+
+    def _write(self, text: str) -> None:
+        self._stream.write(text)
+        self._stream.flush()
+
+
+class TqdmBar:
+    """tqdm's, which is a widget in a notebook."""
+
+    def __init__(self, make: Any) -> None:
+        self._make, self._bar, self._said = make, None, ""
+
+    def show(self, share: float, doing: str) -> None:
+        """Open the bar, or move it; what is being done is shown at once, numbers now and then."""
+        said = on_one_line(doing)
+        if self._bar is None:
+            look = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of a notebook without widgets
+                self._bar = self._make(total=1.0, desc=said, bar_format=look, leave=False)
+        assert self._bar is not None
+        self._bar.update(share - self._bar.n)
+        if said != self._said:
+            self._bar.set_description_str(said)
+        self._said = said
+
+    def clear(self) -> None:
+        """Close the bar."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+
+def bar_on(stream: TextIO) -> Bar:
+    """The bar for stderr, or for another stream."""
+    if stream is sys.stderr:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                from tqdm.auto import tqdm
+        except ImportError:
+            return TextBar(stream)
+        return TqdmBar(tqdm)
+    return TextBar(stream)
+
+
+def show_progress(filter_: ProcessObject) -> None:
+    """Show how far a filter is, in a notebook or a terminal, whenever it executes.
+
+    With tqdm (``pip install 'itk-consensus[notebook]'``) the bar is tqdm's.
+    """
+    bar = bar_on(sys.stderr)
+    name = filter_.GetName()
+    filter_.AddCommand(START_EVENT, lambda: bar.show(0.0, name))
+    filter_.AddCommand(PROGRESS_EVENT, lambda: bar.show(filter_.GetProgress(), name))
+    for event in (END_EVENT, ABORT_EVENT):
+        filter_.AddCommand(event, bar.clear)

@@ -1,0 +1,119 @@
+"""Plots of a study as SVG: boxes of Dice by structure, and volumes after Bland and Altman."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from itk_consensus.report.dispute_figures import rater_color
+from itk_consensus.report.markup import Markup, tag
+
+_WIDTH, _LEFT, _ROW = 640, 150, 26
+_PLOT_HEIGHT, _BOTTOM = 300, 40
+
+
+class Volume(NamedTuple):
+    """A rater's volume of a structure in a case, against the others'."""
+
+    case: str
+    rater: int
+    mean: float  #: Of the rater's and the others' mean volume
+    difference: float  #: In % of that mean
+
+
+def box_plots(values: Mapping[str, Sequence[float]], title: str) -> Markup:
+    """A row for each structure: quartiles, whiskers to 1.5 of their range, and what lies beyond."""
+    low = min([0.5, *(value for row in values.values() for value in row)])
+    low = math.floor(low * 10) / 10
+
+    def x(value: float) -> float:
+        return _LEFT + (_WIDTH - _LEFT - 20) * (value - low) / (1 - low)
+
+    parts = []
+    for number, (name, row) in enumerate(values.items()):
+        y = 20 + _ROW * number
+        parts.append(tag("text", name, x=_LEFT - 10, y=y + 5, text_anchor="end"))
+        parts += _box(np.sort(row), x, y)
+    height = 20 + _ROW * len(values)
+    ticks = [low + (1 - low) * n / 5 for n in range(6)]
+    for tick in ticks:
+        at = f"{x(tick):.1f}"
+        parts.append(tag("line", x1=at, x2=at, y1=8, y2=height, class_="grid"))
+        label = tag("text", f"{tick:.2f}", x=at, y=height + 16, text_anchor="middle", class_="tick")
+        parts.append(label)
+    return _plot(parts, height + 24, title)
+
+
+def _box(row: np.ndarray[tuple[int], np.dtype[np.float64]], x: object, y: int) -> list[Markup]:
+    assert callable(x)
+    first, middle, third = np.percentile(row, (25, 50, 75))
+    fence = 1.5 * (third - first)
+    within = row[(row >= first - fence) & (row <= third + fence)]
+    parts = [
+        tag("line", x1=_at(x(within.min())), x2=_at(x(within.max())), y1=y, y2=y, class_="whisker"),
+        tag("rect", x=_at(x(first)), y=y - 7, width=_at(max(x(third) - x(first), 1)), height=14,
+            class_="box"),
+        tag("line", x1=_at(x(middle)), x2=_at(x(middle)), y1=y - 7, y2=y + 7, class_="median"),
+    ]  # fmt: skip
+    beyond = row[(row < first - fence) | (row > third + fence)]
+    return parts + [tag("circle", cx=_at(x(one)), cy=y, r=3, class_="beyond") for one in beyond]
+
+
+def bland_altman(points: Sequence[Volume], unit: str, title: str) -> Markup:
+    """Differences of volumes against their means, with limits of agreement; logarithmic means."""
+    shown = [one for one in points if one.mean > 0 and math.isfinite(one.difference)]
+    if not shown:
+        return tag("p", "Nobody drew anything that has a volume.", class_="quiet")
+    means = np.log10([one.mean for one in shown])
+    differences = np.array([one.difference for one in shown])
+    bias, spread = differences.mean(), differences.std(ddof=1) if len(shown) > 1 else 0.0
+    limits = {"mean": bias, "+1.96 SD": bias + 1.96 * spread, "-1.96 SD": bias - 1.96 * spread}
+    reach = max(5.0, 1.1 * np.abs([*differences, *limits.values()]).max())
+    low, high = means.min() - 0.05, means.max() + 0.05
+    left = 60
+
+    def x(mean: float) -> str:
+        return _at(left + (_WIDTH - left - 125) * (mean - low) / (high - low))
+
+    def y(difference: float) -> str:
+        return _at(15 + (_PLOT_HEIGHT - 30) * (1 - (difference / reach + 1) / 2))
+
+    parts = []
+    for tick in (-reach, -reach / 2, 0.0, reach / 2, reach):
+        parts.append(tag("line", x1=left, x2=_WIDTH - 125, y1=y(tick), y2=y(tick), class_="grid"))
+        parts.append(tag("text", f"{tick:.0f} %", x=left - 8, y=y(tick), dy=4, text_anchor="end",
+                         class_="tick"))  # fmt: skip
+    for name, value in limits.items():
+        parts.append(
+            tag("line", x1=left, x2=_WIDTH - 125, y1=y(value), y2=y(value), class_="limit")
+        )
+        parts.append(tag("text", f"{name} {value:.1f} %", x=_WIDTH - 121, y=y(value), dy=4,
+                         class_="tick"))  # fmt: skip
+    parts += [
+        tag("circle", cx=x(mean), cy=y(one.difference), r=3.5, fill=rater_color(one.rater),
+            class_="point")
+        for one, mean in zip(shown, means, strict=True)
+    ]  # fmt: skip
+    for power in np.linspace(means.min(), means.max(), 4) if high - low > 0.11 else [means.mean()]:
+        parts.append(tag("text", _short(10**power), x=x(power), y=_PLOT_HEIGHT + 14,
+                         text_anchor="middle", class_="tick"))  # fmt: skip
+    parts.append(tag("text", f"mean volume, {unit}", x=(_WIDTH - 65) / 2, y=_PLOT_HEIGHT + 32,
+                     text_anchor="middle", class_="tick"))  # fmt: skip
+    return _plot(parts, _PLOT_HEIGHT + _BOTTOM, title)
+
+
+def _plot(parts: Sequence[Markup], height: int, title: str) -> Markup:
+    picture = tag("svg", *parts, viewBox=f"0 0 {_WIDTH} {height}", role="img", aria_label=title,
+                  class_="plot")  # fmt: skip
+    return tag("figure", picture, tag("figcaption", title))
+
+
+def _short(volume: float) -> str:
+    return f"{volume:.0f}" if volume >= 100 else f"{volume:.3g}"
+
+
+def _at(place: float) -> str:
+    return f"{place:.1f}"

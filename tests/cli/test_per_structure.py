@@ -1,0 +1,185 @@
+"""Named structures on the command line: pages, JSON, uncertainty, agreement, info."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import SimpleITK as sitk
+
+import itk_consensus as ic
+from itk_consensus.cli import main
+from itk_consensus.images.structures import Structure, mask_of
+
+pydicom = pytest.importorskip("pydicom")
+sys.path.insert(0, str(Path(__file__).parents[1] / "images"))
+from dicom_objects import write_series  # noqa: E402
+
+SHAPE = (8, 24, 28)
+NAME = "Doe^Jane"
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three readers' RTSTRUCTs on a CT; the second spells otherwise, the first has one more."""
+    folder = tmp_path_factory.mktemp("study")
+    write_series(folder / "ct", SHAPE)
+    z, y, x = np.indices(SHAPE)
+    for path in (folder / "ct").iterdir():
+        one = pydicom.dcmread(path)
+        plane = np.where(x[0] < 8, 1100, 200).astype(np.uint16)
+        one.PixelData, one.RescaleSlope, one.RescaleIntercept = plane.tobytes(), 1, -1024
+        one.PatientName = NAME
+        one.save_as(path)
+    series = ic.read_dicom_series(folder / "ct")
+    for number in range(3):
+        masks = {
+            "GTVp" if number != 1 else "gtv_p": (y - 12) ** 2 + (x - 14) ** 2 < (5 + number) ** 2,
+            "Heart": (abs(y - 12) < 9) & (abs(x - 14) < 8 + number),
+        }
+        if number == 0:
+            masks["Node"] = (abs(y - 4) < 2) & (abs(x - 4) < 2)
+        kinds = ("GTV", "ORGAN", "GTV")
+        structures = [
+            Structure(
+                name,
+                mask_of(inside & (abs(z - 4) < 3), series.grid()),
+                (1.0, 0.0, 0.2 * number),
+                details={"RTROIInterpretedType": kind},
+            )
+            for (name, inside), kind in zip(masks.items(), kinds, strict=False)
+        ]
+        ic.write_dicom_contours(structures, folder / f"r{number}.dcm", series, method="hand")
+    return folder
+
+
+def inputs(study: Path) -> list[str]:
+    return [str(study / f"r{number}.dcm") for number in range(3)]
+
+
+def options(study: Path) -> list[str]:
+    return ["--per-structure", "--series", str(study / "ct")]
+
+
+@pytest.fixture(scope="module")
+def fused(study: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("fused")
+    words = ["--method", "vote", "-o", str(out / "c.rtstruct.dcm"), "--json", str(out / "c.json")]
+    words += ["--report", str(out / "c.html"), "--uncertainty", str(out / "u-{structure}.nrrd")]
+    assert main(["fuse", *inputs(study), *options(study), *words]) == 0
+    return out
+
+
+def test_a_page_has_a_section_for_each_structure_on_the_ct_of_the_series(fused: Path) -> None:
+    text = (fused / "c.html").read_text()
+    for number, name in enumerate(("GTVp", "Heart", "Node")):
+        assert f'<h2 id="structure-{number}">{name}</h2>' in text
+    assert "Grey values: lung" in text
+    assert NAME.split("^")[0] not in text
+    assert "no consensus" in text  # of the node, which one reader drew
+
+
+def test_json_and_uncertainty_are_written_for_each_structure(fused: Path, study: Path) -> None:
+    content = json.loads((fused / "c.json").read_text())
+    assert list(content["structures"]) == ["GTVp", "Heart", "Node"]
+    assert content["only_one_reader"] == ["Node"]
+    assert content["structures"]["Heart"]["number_of_raters"] == 3
+    for name in ("GTVp", "Heart", "Node"):
+        image = sitk.ReadImage(str(fused / f"u-{name}.nrrd"))
+        assert image.GetSize() == SHAPE[::-1]
+        certain = sitk.GetArrayViewFromImage(image).max() == 0
+        assert certain == (name == "Node")
+
+
+def test_types_and_colours_of_structures_survive_the_command_line(fused: Path, study: Path) -> None:
+    """The command line lost the types, which treatment planning needs."""
+    dataset = pydicom.dcmread(fused / "c.rtstruct.dcm")
+    types = [one.RTROIInterpretedType for one in dataset.RTROIObservationsSequence]
+    assert types == ["GTV", "ORGAN", "GTV"]
+    assert [list(one.ROIDisplayColor) for one in dataset.ROIContourSequence] == [[255, 0, 0]] * 3
+
+
+def test_what_one_reader_drew_is_said_before_it_is_written(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*options(study), "--method", "vote", "-o", str(tmp_path / "c.seg.nrrd")]
+    assert main(["fuse", *inputs(study), *words, "--rename", "Heart=Herz"]) == 0
+    said = capsys.readouterr().err
+    assert "only" in said
+    assert "drew 'Node': it is that reader's own and no consensus" in said
+    assert '--rename "Node=NEW"' in said
+    assert main(["fuse", *inputs(study), *words, "--overwrite", "--rename", "Haert=x"]) == 2
+    assert "no rater has a structure 'Haert'; there are Heart" in capsys.readouterr().err
+
+
+def test_a_name_that_nearly_fits_is_suggested(
+    study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*inputs(study)[1:], *options(study), "--rename", "gtv_p=GTVprim"]
+    assert main(["info", *words]) == 0
+    said = capsys.readouterr().err
+    assert '--rename "GTVp=GTVprim"' in said
+
+
+@pytest.mark.parametrize("command", ["fuse", "agreement", "info"])
+def test_an_rtstruct_is_named_for_what_it_is(
+    command: str, study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = ["-o", str(tmp_path / "x.nrrd")] if command == "fuse" else []
+    assert main([command, *inputs(study), *more]) == 2
+    said = capsys.readouterr().err
+    assert "is an RTSTRUCT" in said
+    assert "add --per-structure --series FOLDER" in said
+    assert main([command, *inputs(study), *more, "--series", str(study / "ct")]) == 2
+    assert "--series is for named structures; add --per-structure" in capsys.readouterr().err
+
+
+def test_agreement_is_measured_for_each_structure(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [str(tmp_path / name) for name in ("a.csv", "a.json")]
+    words = [*inputs(study), *options(study), "--csv", files[0], "--json", files[1]]
+    assert main(["agreement", *words]) == 0
+    with open(files[0]) as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["structure"] for row in rows] == ["GTVp"] * 3 + ["Heart"] * 3
+    assert list(json.loads(Path(files[1]).read_text())["structures"]) == ["GTVp", "Heart"]
+    series = ic.read_dicom_series(study / "ct")
+    masks = [ic.read_dicom_contours(path, series)[1].mask for path in inputs(study)]
+    expected = ic.Agreement(masks)[1].dice[0, 1]
+    assert float(rows[3]["dice"]) == pytest.approx(expected)
+    assert "Heart\n" in capsys.readouterr().out
+
+
+def test_info_lists_structures_with_volume_type_and_colour(
+    study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["info", inputs(study)[0], *options(study)]) == 0
+    said = capsys.readouterr().out
+    heart, _ = (line for line in said.splitlines() if line.strip().startswith("Heart  "))
+    assert heart.split()[3:] == ["ORGAN", "255,0,0"]
+
+
+def test_the_patient_is_named_in_a_page_only_if_that_is_asked(study: Path, tmp_path: Path) -> None:
+    page, out = tmp_path / "c.html", tmp_path / "c.seg.nrrd"
+    words: list[Any] = [*options(study), "--method", "vote", "-o", out, "--report", page]
+    assert main(["fuse", *inputs(study), *map(str, words), "--show-identity"]) == 0
+    assert NAME in page.read_text()
+    assert main(["fuse", *inputs(study), *map(str, words), "--overwrite"]) == 0
+    assert "Jane" not in page.read_text()
+    series = ic.read_dicom_series(study / "ct")
+    assert "Jane" not in repr(series) + str(series)
+
+
+def test_an_image_of_each_structure_needs_a_name_of_its_own(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*options(study), "-o", str(tmp_path / "c.seg.nrrd")]
+    assert main(["fuse", *inputs(study), *words, "--uncertainty", str(tmp_path / "u.nrrd")]) == 2
+    assert "--uncertainty needs {structure} in its name" in capsys.readouterr().err
+    assert not (tmp_path / "c.seg.nrrd").exists()
