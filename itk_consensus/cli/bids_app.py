@@ -46,10 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=itk_consensus.__version__)
     given = parser.parse_args(argv)
     if given.participant_label and given.analysis_level == "group":
-        print(
-            "itk-consensus-bids: --participant-label is for the level participant", file=sys.stderr
-        )
-        return FAILED
+        parser.error("--participant-label is for the level participant")
     words = ["batch", given.bids_dir, "--output", given.output_dir, "--bids-output", "--reports"]
     words += ["--method", given.method, "--jobs", str(given.n_procs)]
     if given.participant_label:
