@@ -61,6 +61,7 @@ clang: $(STAMP)
 
 # sdist and wheel, each installed into a clean environment and tried out there.
 dist: $(STAMP)
+	@$(BIN)/python wrapping/extras.py dist | xargs $(PIP)
 	@sh wrapping/dist.sh $(BIN)/python
 
 # The lower bounds that pyproject.toml declares, in an environment of their own.

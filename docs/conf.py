@@ -25,13 +25,13 @@ from write_method_pages import write_method_pages  # noqa: E402
 import itk_consensus  # noqa: E402
 
 project = "itk_consensus"
-author = copyright = "The itk_consensus developers"
+author = copyright = "itk_consensus contributors"
 version = release = itk_consensus.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
-exclude_patterns = ["_build", "models"]
+exclude_patterns = ["_build", "models", "paper"]
 html_theme = "furo"
 html_math_renderer = "mathml"
 html_static_path = ["style.css"]

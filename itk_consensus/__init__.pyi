@@ -7,13 +7,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from itk_consensus.agreement.lesions import LesionAgreements as LesionAgreements
 from itk_consensus.agreement.plural_truth import PluralTruth as PluralTruth
+from itk_consensus.agreement.rater_number import Interval as Interval
 from itk_consensus.agreement.rater_number import RaterNumberCurve as RaterNumberCurve
 from itk_consensus.agreement.reader_bias import ReaderBias as ReaderBias
 from itk_consensus.agreement.result import AgreementResult as AgreementResult
 from itk_consensus.calibration.reliability import ScalingComparison as ScalingComparison
 from itk_consensus.calibration.reliability import ScalingReport as ScalingReport
 from itk_consensus.deep.augmentation import Transform as Transform
-from itk_consensus.deep.worth import Interval as Interval
 from itk_consensus.diagnostics.findings import Diagnostics as Diagnostics
 from itk_consensus.errors import ConsensusError as ConsensusError
 from itk_consensus.errors import ConsensusWarning as ConsensusWarning

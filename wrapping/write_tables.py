@@ -74,6 +74,8 @@ def main(arguments: list[str] | None = None) -> int:
         HOW_TO / "out-of-core.md": FIGURES["out-of-core"](),
         HOW_TO / "dicom.md": FIGURES["dicom"](),
         HOW_TO / "findings.md": FIGURES["findings"](),
+        ROOT / "docs" / "conformance.md": FIGURES["conformance"](),
+        ROOT / "docs" / "paper" / "paper.md": FIGURES["paper"](),
     }
     wanted = {STUB: stub_text()}
     for path, contents in sections.items():

@@ -22,7 +22,7 @@ from itk_consensus.cli.outputs import add_overwrite_option
 from itk_consensus.cli.page_options import add_page_options, page_options
 from itk_consensus.errors import FileError
 from itk_consensus.pipeline.batch import INDEX, STUDY, TABLE, WORKBOOK, run_batch
-from itk_consensus.pipeline.cases import BatchCase, find_cases
+from itk_consensus.pipeline.cases import BatchCase, find_cases, only
 from itk_consensus.pipeline.excel import require_excel
 from itk_consensus.pipeline.one_case import FAILED, CaseResult, Plan
 from itk_consensus.report.text import PROGRAM, pairs, section
@@ -70,6 +70,13 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
     )
     add_fail_option(parser)
     add_full_option(parser)
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="the cases of these names, or whose names begin with one of them and _",
+    )
     parser.add_argument("--reports", action="store_true", help="write an HTML page for each case")
     parser.add_argument(
         "--surfaces",
@@ -108,7 +115,7 @@ def _batch(arguments: argparse.Namespace, console: Console) -> int:
     arguments.cases = arguments.cases or arguments.cases_of_file
     if arguments.cases is None:
         arguments.parser.error("the following arguments are required: CASES")
-    cases = _cases(arguments)
+    cases = only(_cases(arguments), arguments.only)
     parameters = given_parameters(arguments, arguments.fuser)
     arguments.fuser(**{k: v for k, v in parameters.items() if not isinstance(v, Path)})
     jobs = min(arguments.jobs, len(cases))

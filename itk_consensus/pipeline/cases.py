@@ -82,6 +82,23 @@ def find_cases(pattern: str, images: str | None = None) -> list[BatchCase]:
     ]
 
 
+def only(cases: Sequence[BatchCase], names: Sequence[str]) -> list[BatchCase]:
+    """Cases of some names, or whose names begin with one of them and _; all if none is given.
+
+    Raises
+    ------
+    FileError
+        No case has one of the names.
+    """
+    if not names:
+        return list(cases)
+    belongs = {name: [c for c in cases if f"{c.name}_".startswith(f"{name}_")] for name in names}
+    missing = [name for name, found in belongs.items() if not found]
+    if missing:
+        raise FileError(f"no case is named {', '.join(missing)}; the first is {cases[0].name}")
+    return [case for case in cases if any(case in found for found in belongs.values())]
+
+
 def require_distinct(cases: Sequence[BatchCase]) -> None:
     """Raise a `FileError` if two cases would write into one folder."""
     folders: dict[str, str] = {}

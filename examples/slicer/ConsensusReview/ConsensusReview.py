@@ -24,7 +24,7 @@ class ConsensusReview(ScriptedLoadableModule):
         self.parent.title = "Consensus Review"
         self.parent.categories = ["Segmentation"]
         self.parent.dependencies = ["Segmentations"]
-        self.parent.contributors = ["The itk_consensus developers"]
+        self.parent.contributors = ["itk_consensus contributors"]
         self.parent.helpText = (
             "Fuses the segmentations of several readers into a consensus, segment by segment, "
             "lists the regions in which they differ, the largest first, and lets you decide each: "

@@ -1,0 +1,34 @@
+"""The conda recipe says what pyproject.toml says."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import itk_consensus
+
+ROOT = Path(__file__).resolve().parents[2]
+RECIPE = ROOT / "wrapping" / "conda" / "recipe.yaml"
+
+sys.path.insert(0, str(ROOT / "wrapping"))
+
+
+@pytest.mark.skipif(not RECIPE.exists(), reason="the recipe is part of a checkout only")
+def test_the_conda_recipe_renders_and_asks_for_what_the_package_asks_for() -> None:
+    rattler_build = pytest.importorskip("rattler_build", reason="needs py-rattler-build")
+    from extras import requirements
+
+    recipe = rattler_build.Stage0Recipe.from_file(RECIPE)
+    variants = {"python": ["3.12.*"], "c_stdlib": ["sysroot"], "cxx_compiler": ["gxx"]}
+    (rendered,) = recipe.render(rattler_build.VariantConfig(variants))
+    found = rendered.recipe.to_dict()
+    assert found["package"]["version"] == itk_consensus.__version__
+    asked = {_plain(line) for line in map(str, found["requirements"]["run"])} - {"python"}
+    assert asked == {_plain(line) for line in requirements()}
+
+
+def _plain(requirement: str) -> str:
+    return re.sub(r"[ _]", "", requirement).lower()
