@@ -157,13 +157,14 @@ def _is_peer(fuser: str) -> bool:
     return fuser.startswith(("sitk.", "ANTs", "CMTK", "crowd-kit"))
 
 
-def real_summary() -> str:
+def real_summary(truth_page: str) -> str:
     """What every fuser gains on the vote on real data, in Dice."""
     results = kept("real_evidence.json")
     text = (
         "Real data first: what each fuser, and each peer that runs here, gains on the vote in "
         "Dice, ± its standard error over cases; the best of each column is bold (nothing is bold "
-        f"that loses; all fusers and measures are on the truth page). `{results['run']['command']}` at {_of_run(results)}."
+        f"that loses). All fusers and measures are on the [truth page]({truth_page}). "
+        f"`{results['run']['command']}` at {_of_run(results)}."
     )
     return "\n".join([text, "", *_real_rows(results, "dice", _ON_TRUTH_PAGE)])
 
@@ -428,7 +429,7 @@ def _nodules(found: dict[str, Any]) -> str:
 
 FIGURES: dict[str, Callable[[], dict[str, str]]] = {
     "README": lambda: {
-        "real": real_summary(),
+        "real": real_summary("docs/truth.md"),
         "which": evidence_summary(),
         "speed": speed_summary(),
     },
@@ -449,6 +450,6 @@ FIGURES: dict[str, Callable[[], dict[str, str]]] = {
     "migration": lambda: {"ties": tie_summary()},
     "dicom": lambda: {"contours": contour_table()},
     "conformance": lambda: {"conformance": conformance_table()},
-    "paper": lambda: {"real": real_summary()},
+    "paper": lambda: {"real": real_summary("../truth.md")},
     "out-of-core": lambda: {"costs": cost_table(kept("chunked_throughput.json")["rows"])},
 }
