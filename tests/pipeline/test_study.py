@@ -312,3 +312,14 @@ def test_a_heading_sorts_the_table_both_ways(study: Any) -> None:
         assert page.locator("th[aria-sort=descending]").count() == 1
         assert not said
         browser.close()
+
+
+@pytest.mark.parametrize(("full", "says"), [(False, True), (True, False)])
+def test_the_index_says_that_nothing_was_compared_with_consensus(
+    tmp_path: Path, full: bool, says: bool
+) -> None:
+    write_study(tmp_path / "study", cases=1)
+    cases = find_cases(str(tmp_path / "study" / "{case}" / "{rater}.nii.gz"))
+    run_batch(cases, Plan("staple", tmp_path / "out", full=full))
+    page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    assert ("compare with Consensus by --full" in page) is says
