@@ -31,10 +31,10 @@ def test_tables_carry_file_names(
     printed = capsys.readouterr().out
     assert code == 0
     assert all(file in printed for file in files)
-    rows = list(csv.DictReader(table.read_text().splitlines()))
+    rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
     assert len(rows) == 10  # pairs of four raters and the consensus
     assert {row["first"] for row in rows} == set(files)
-    assert json.loads(record.read_text())["reference"] == "vote"
+    assert json.loads(record.read_text(encoding="utf-8"))["reference"] == "vote"
     expected = ic.Agreement(ic.sample_case())
     assert f"{expected.mean_dice():.3f}" in printed
 
@@ -62,7 +62,7 @@ def test_existing_tables_are_not_replaced(
     table = tmp_path / "pairs.csv"
     table.write_text("mine")
     assert main(["agreement", *files, "--csv", str(table)]) == 2
-    assert table.read_text() == "mine"
+    assert table.read_text(encoding="utf-8") == "mine"
     assert "--overwrite" in capsys.readouterr().err
 
 

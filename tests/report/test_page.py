@@ -190,7 +190,7 @@ def test_numbers_of_raters_become_names() -> None:
 
 
 def test_every_severity_has_a_word_and_a_colour() -> None:
-    style = (Path(page.__file__).parent / "parts.css").read_text()
+    style = (Path(page.__file__).parent / "parts.css").read_text(encoding="utf-8")
     for severity in ("note", "caution", "do not use", None):
         item = str(page._item(Finding("rule", 1.0, severity, "Oh."), ["Ann"]))
         assert (severity or "fine").capitalize() + ": rule." in item
@@ -333,7 +333,7 @@ def test_a_contact_sheet_has_every_disputed_slice(tmp_path: Path) -> None:
 
 def test_no_rule_of_the_style_stands_there_twice() -> None:
     room = Path(page.__file__).parent
-    style = "".join((room / name).read_text() for name in ("parts.css", "page.css"))
+    style = "".join((room / name).read_text(encoding="utf-8") for name in ("parts.css", "page.css"))
     rules = [line for line in style.splitlines() if line.startswith((".", "#", "t", "h"))]
     assert len(rules) == len(set(rules))
 
@@ -347,8 +347,8 @@ def test_slice_numbers_agree_between_page_and_command_line(tmp_path: Path) -> No
     page, out = tmp_path / "p.html", tmp_path / "f.nii.gz"
     words = ["--method", "vote", "-o", str(out), "--report", str(page), "--json", f"{out}.json"]
     assert main(["fuse", *paths, *words, "--contact-sheet"]) == 0
-    told = json.loads(Path(f"{out}.json").read_text())["disputed_slices"]
-    sheet = page.read_text().partition('class="sheet"')[2]
+    told = json.loads(Path(f"{out}.json").read_text(encoding="utf-8"))["disputed_slices"]
+    sheet = page.read_text(encoding="utf-8").partition('class="sheet"')[2]
     shown = {
         int(number): int(voxels)
         for number, voxels in re.findall(r"Slice (\d+) \(0 to 7\): (\d+) disputed", sheet)
