@@ -300,6 +300,16 @@ def test_the_consensus_has_its_volume_and_its_row(tmp_path: Path) -> None:
     assert float(row[1]) == pytest.approx(volume, abs=6e-4)
 
 
+def test_the_page_says_which_volume_another_rater_would_draw(
+    vote: ic.MajorityVoteFilter, tmp_path: Path
+) -> None:
+    text = page_of(vote, tmp_path / "page.html")
+    estimate, low, high = ic.SampleSegmentations(vote).volume()
+    shown = re.search(r"<td>([\d.]+) \(([\d.]+)–([\d.]+)\)</td>", text)
+    assert shown is not None
+    np.testing.assert_allclose([float(one) for one in shown.groups()], [estimate, low, high], 6e-3)
+
+
 def test_structures_have_their_names_everywhere(tmp_path: Path) -> None:
     atlases = atlas_labels(1, (16, 20, 18), labels=3, atlases=3)
     filter_ = ic.MultiLabelSTAPLEImageFilter()
