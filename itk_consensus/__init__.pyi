@@ -4234,6 +4234,16 @@ def dice(first: ArrayLike, second: ArrayLike) -> float:
         In [0, 1]. Two empty masks agree perfectly and score 1.0. (The paper's notebook scores
         them 0; its Tables 1-3 never meet the case.)
     """
+def draw_rater_number(curve: RaterNumberCurve, path: PathLike) -> None:
+    """Draw what the consensus of k raters is worth, and what that of twice as many would be.
+
+    Parameters
+    ----------
+    curve : RaterNumberCurve
+        As of rater_number_curve.
+    path : str or path
+        PNG file, replaced in one step.
+    """
 def hold_out_raters(cases: Iterable[Sequence[Any]], fuser: LabelFusionFilter, foreground: int = 1) -> HeldOutCohort:
     """Hold one rater out of each case and fuse the others.
 
