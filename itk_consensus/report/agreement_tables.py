@@ -75,9 +75,12 @@ def rater_table(case: ReviewedCase, measured: dict[str, Sequence[Any]]) -> Marku
     header = ["rater", *map(column_title, columns), *map(_words, measured)]
     body = []
     for index, row in enumerate(rows):
-        name = joined([_sample(case.place(index)), f"{rater_mark(index)}  {row['rater']}"])
         body.append(
-            [name, *(row[c] for c in columns), *(values[index] for values in measured.values())]
+            [
+                rater_name(case, index),
+                *(row[c] for c in columns),
+                *(values[index] for values in measured.values()),
+            ]
         )
     if agreement.reference is not None:
         own = _of_consensus(agreement)
@@ -89,6 +92,11 @@ def rater_table(case: ReviewedCase, measured: dict[str, Sequence[Any]]) -> Marku
         header,
         body,
     )
+
+
+def rater_name(case: ReviewedCase, index: int) -> Markup:
+    """The line, the mark and the name of a rater."""
+    return joined([_sample(case.place(index)), f"{rater_mark(index)}  {case.names[index]}"])
 
 
 def _what(case: ReviewedCase) -> str:
