@@ -154,7 +154,7 @@ def volume_to_expect(one: LabelAgreement) -> str | float:
 
 def _short(volume: float) -> str:
     """Three digits, and all of those before the point."""
-    return f"{volume:.0f}" if volume >= 100 else f"{volume:.3g}"
+    return f"{volume:.0f}" if volume >= 100 else f"{volume:#.3g}"
 
 
 def column_title(name: str) -> str:

@@ -32,7 +32,9 @@ def bias_tables(filter_: LabelFusionFilter, case: ReviewedCase) -> list[Markup]:
     # ITK's axes are those of the array in reverse.
     orientation = np.reshape(like.geometry.direction, (axes, axes))[:, ::-1]
     found = {one.label: _biases(case, one.label, orientation) for one in case.agreement.labels}
-    return [_table(case, label, rows) for label, rows in found.items() if any(rows)]
+    tables = [_table(case, label, rows) for label, rows in found.items() if any(rows)]
+    # Paper has two sheets.
+    return [tag("div", table, class_="on-screen") for table in tables]
 
 
 def _biases(case: ReviewedCase, label: int, orientation: Floats) -> list[_Row | None]:
