@@ -30,18 +30,18 @@ def add_probability_options(parser: argparse.ArgumentParser) -> None:
     """Give a parser ``--probability``, ``--samples`` and ``--label``."""
     group = parser.add_argument_group("scores of a probability against the readers")
     add_file(group, "--probability", help="map of one structure, from 0 to 1, to be scored")
-    group.add_argument(
+    add_file(
+        group,
         "--samples",
         nargs="+",
-        type=Path,
         default=[],
-        metavar="FILE",
         help="label images drawn from it, for the energy distance and the CRPS of the volume",
     )
     group.add_argument(
         "--label",
         type=int,
         default=1,
+        metavar="N",
         help="the structure in readers and samples [default: %(default)s]",
     )
 
@@ -50,6 +50,11 @@ def require_no_probability(arguments: argparse.Namespace) -> None:
     """Refuse these options where they have no meaning."""
     if arguments.probability is not None or arguments.samples:
         arguments.parser.error("--probability and --samples are not for --per-structure")
+
+
+def scored_files(arguments: argparse.Namespace) -> list[Path]:
+    """The map, if there is one, and its samples."""
+    return [path for path in (arguments.probability, *arguments.samples) if path is not None]
 
 
 def scored(
@@ -63,7 +68,7 @@ def scored(
         if arguments.samples:
             arguments.parser.error("--samples needs --probability")
         return None
-    probability, *samples = read_files([arguments.probability, *arguments.samples], console, 0.5)
+    probability, *samples = read_files(scored_files(arguments), console, 0.5)
     tolerances = filter_.CoordinateTolerance, filter_.DirectionTolerance
     require_one_space([*readers, probability, *samples], *tolerances)
     require_label_maps(samples)

@@ -16,6 +16,7 @@ from itk_consensus.cli.against_readers import (
     score_fields,
     score_lines,
     scored,
+    scored_files,
 )
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.fusing import add_input_files
@@ -89,7 +90,8 @@ def _agreement(arguments: argparse.Namespace, console: Console) -> None:
     paths = [*arguments.inputs, *([Path(reference)] if reference else [])]
     outputs = given_outputs(arguments, csv=None, json=None)
     files = list(read_files(paths, console, 0.5))
-    check_outputs(outputs, paths, files[0].geometry.dimension, overwrite=arguments.overwrite)
+    dimension, read = files[0].geometry.dimension, [*paths, *scored_files(arguments)]
+    check_outputs(outputs, read, dimension, overwrite=arguments.overwrite)
     require_label_maps(files)
     require_one_space(files, filter_.CoordinateTolerance, filter_.DirectionTolerance)
     inputs = files[: len(arguments.inputs)]

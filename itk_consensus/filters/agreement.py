@@ -65,7 +65,9 @@ class AgreementFilter(ComparedRaters):
         with self._running():
             is_made_here = isinstance(reference, LabelFusionFilter)
             if self.VolumeIntervals and not is_made_here:
-                raise self._wrong("VolumeIntervals", "needs a filter as the reference")
+                raise self._wrong(
+                    "VolumeIntervals", "needs a filter, or a method of fuse, as the reference"
+                )
             case, name = self._compared(images, reference)
             report(0.5)
             named = self._names(names, case.patterns.number_of_raters - (name is not None))
