@@ -69,6 +69,24 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any
     return folder / "out", drawn
 
 
+def test_volumes_have_intervals_in_the_table_of_cases_if_asked(
+    study: tuple[Path, dict[str, Any]], tmp_path: Path
+) -> None:
+    write_study(tmp_path / "in", cases=2)
+    pattern, out = str(tmp_path / "in/{case}/{rater}.nii.gz"), tmp_path / "out"
+    words = ["--method", "vote", "--volume-intervals"]
+    assert main(["batch", pattern, "-o", str(out), *words]) == 0
+    rows = [row for row in rows_of(out / "cases.csv") if row["case"] == "c0"]
+    fuser = ic.MajorityVoteFilter()
+    fuser.Execute([sitk.ReadImage(str(tmp_path / f"in/c0/{name}.nii.gz")) for name in READERS])
+    assert [row["label"] for row in rows] == ["1", "2"]
+    for row in rows:
+        wanted = ic.SampleSegmentations(fuser, label=int(row["label"])).volume()
+        found = [float(row[f"volume_{part}_ml"]) for part in wanted._fields]
+        np.testing.assert_allclose(found, wanted, atol=1e-6)
+    assert "volume_low_ml" not in rows_of(study[0] / "cases.csv")[0]
+
+
 def vote_of_others(labels: list[np.ndarray], left_out: int) -> np.ndarray:
     """Voxel by voxel; a tie is background."""
     others = [one for j, one in enumerate(labels) if j != left_out]
