@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from scipy.special import expit, logit
-from scipy.stats import beta
+from scipy.stats import beta, binom
 
 from itk_consensus.fusion.lesions import detection
 from itk_consensus.fusion.lesions.detection import BEING_THERE, FINDING, JOINING, detect
@@ -123,7 +123,8 @@ def test_a_cohort_knows_more_of_its_readers_than_a_case():
     found = drawn(rng, 20, np.array([0.5, 0.7, 0.8, 0.9]), np.ones(4))[0]
     alone, pooled = detect(found[:8], np.ones(8)), detect(found, np.ones(len(found)), cases=20)
     widths = [np.diff([(i.low, i.high) for i in one.sensitivity]).mean() for one in (alone, pooled)]
-    assert widths[1] < widths[0] / 2
+    # Less than chance alone would have it: doubt of lone marks does not go with their number.
+    assert widths[1] < widths[0] / 1.5
 
 
 def test_nothing_found_is_nothing_there():
@@ -146,19 +147,29 @@ def drawn(rng, cases, sensitivity, false_finds, rise=0.0):
     return found[some], true[some], sizes[some]
 
 
+DRAWS = 120
+
+
+def assert_covers(hits: list[bool]) -> None:
+    """A nominal 95 %, or more up to 99 %, as far as a binomial count tells."""
+    number, cover = len(hits), np.mean(hits)
+    assert binom.ppf(0.025, number, 0.95) / number <= cover
+    assert cover <= binom.ppf(0.975, number, 0.99) / number
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("rise", [0.0, 0.4])
 @pytest.mark.parametrize("cases", [1, 10])
 def test_intervals_cover_and_probabilities_do_not_exaggerate_in_repeated_draws(cases, rise):
-    rng = np.random.default_rng(6)
+    rng = np.random.default_rng(3000 + cases)
     hits, false_hits, judged, truths = [], [], [], []
-    for _ in range(120 if cases == 1 else 60):
-        # Readers as the priors have them: two worse and two better than usual.
+    for _ in range(DRAWS):
+        # Readers as the priors have them.
         usual = logit(rng.beta(*FINDING))
         sensitivity = expit(usual + rng.normal(0, detection.READER_SPREAD, 4))
         false_finds = rng.gamma(1.0, 1.0, 4)
         found, true, sizes = drawn(rng, cases, sensitivity, false_finds, rise)
-        if not len(found):
+        if not true.any():
             continue
         answer = detect(found, sizes, cases=cases)
         wanted = expit(logit(sensitivity) + rise * (np.log2(sizes[true])[:, None] - 5)).mean(axis=0)
@@ -169,8 +180,8 @@ def test_intervals_cover_and_probabilities_do_not_exaggerate_in_repeated_draws(c
         judged += answer.there.tolist()
         truths += true.tolist()
     print(f"cases {cases}, rise {rise}: cover {np.mean(hits):.3f}, {np.mean(false_hits):.3f}")
-    assert np.mean(hits) >= 0.9
-    assert np.mean(false_hits) >= 0.9
+    assert_covers(hits)
+    assert_covers(false_hits)
     judged, truths = np.array(judged), np.array(truths)
     for low, high in itertools.pairwise((0, 0.25, 0.5, 0.75, 1.01)):
         within = (judged >= low) & (judged < high)
