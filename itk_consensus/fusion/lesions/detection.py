@@ -9,6 +9,9 @@ case there is nothing to fit them to. They are averaged over a grid under priors
 usual, weighted by how well they foresee all objects. What tells a reader from the others, how much
 more it finds and how often it is the author, is estimated on top, held to the others by a prior.
 
+Intervals of readers' rates add up what is unsure: the grid, the estimates on top of it, and the
+truth of objects, part of whose doubt is the same for all.
+
 So two of five are not enough where one object is all there is, and are where readers overlook
 about that many of the others too; and who marks many alone is not believed alone.
 """
@@ -91,9 +94,16 @@ class Detection:
     def sensitivity(self) -> tuple[Interval, ...]:
         """Of each reader: the share found of objects of these sizes that are there."""
         there = np.bincount(self.row, self.there, len(self._rows.number))
-        weight = there / there.sum() if there.sum() else self._rows.number / len(self.row)
+        weight = there if there.sum() else self._rows.number
+        # Of no objects the prior is left, at one size.
+        doublings, weight = (
+            (self._rows.doublings, weight / weight.sum())
+            if len(self.row)
+            else (np.zeros(1), np.ones(1))
+        )
         return tuple(
-            _sensitivity(self._posterior, weight, reader) for reader in range(len(self._authors))
+            _sensitivity(self._posterior, doublings, weight, reader)
+            for reader in range(len(self._authors))
         )
 
     @cached_property
@@ -287,10 +297,7 @@ def _posterior(rows: _Rows, rates: Floats, deviations: Floats, authors: Floats) 
     true, true_curvature = _finding_score(rows, rates, deviations, node[:, None] * there)
     false, false_curvature = _author_score(rows, authors, node @ (1 - there))
     contrast = np.concatenate([true, np.broadcast_to(-false, true.shape)], axis=2)
-    part = np.concatenate(
-        [there[:, :, None] * true, (1 - there)[:, :, None] * false],
-        axis=2,
-    )
+    part = np.concatenate([there[:, :, None] * true, (1 - there)[:, :, None] * false], axis=2)
     score = np.einsum("mri,r->mi", part, rows.number)
     away = score - node @ score
     unsure = node[:, None] * rows.number * there * (1 - there)
@@ -332,17 +339,14 @@ def _author_score(rows: _Rows, authors: Floats, weight: Floats) -> tuple[Floats,
     return score, curvature
 
 
-def _sensitivity(posterior: _Posterior, weight: Floats, reader: int) -> Interval:
+def _sensitivity(posterior: _Posterior, doublings: Floats, weight: Floats, reader: int) -> Interval:
     """Log-odds are Gaussian around those of each node."""
-    odds = _odds(posterior.rows.doublings, posterior.rates, posterior.deviations[reader])
+    odds = _odds(doublings, posterior.rates, posterior.deviations[reader])
     middle = scipy.special.logit(scipy.special.expit(odds) @ weight)
     slope = np.eye(len(posterior.covariance))[reader]
-    variance = (
-        posterior.variance(middle, slope) + SHARED_DOUBT * _shared_doubt(posterior, reader) ** 2
-    )
-    spread = np.sqrt(variance)
-    steps = middle.min() - 5 * spread, middle.max() + 5 * spread
-    at = np.linspace(*steps, _INTERVAL_STEPS)
+    doubt = SHARED_DOUBT * _shared_doubt(posterior, reader) ** 2
+    spread = np.sqrt(posterior.variance(middle, slope) + doubt)
+    at = np.linspace(middle.min() - 5 * spread, middle.max() + 5 * spread, _INTERVAL_STEPS)
     below = posterior.node @ scipy.special.ndtr((at - middle[:, None]) / spread)
     return _interval(scipy.special.expit(at), below)
 

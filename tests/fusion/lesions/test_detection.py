@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy.special import expit, logit
+from scipy.special import expit, logit, logsumexp
 from scipy.stats import beta, binom
 
 from itk_consensus.fusion.lesions import detection
@@ -127,8 +127,39 @@ def test_a_cohort_knows_more_of_its_readers_than_a_case():
     assert widths[1] < widths[0] / 1.5
 
 
+def test_what_readers_numbers_may_be_follows_from_the_curvature_of_the_likelihood():
+    rng = np.random.default_rng(8)
+    found, _, sizes = drawn(rng, 6, np.array([0.6, 0.7, 0.9]), np.ones(3))
+    looked = found | (rng.random(found.shape) < 0.9)
+    answer = detect(found, sizes, looked)
+
+    def fit(step):
+        deviations, authors = answer._deviations + step[:3], answer._authors * np.exp(step[3:])
+        return logsumexp(
+            detection._log_likelihood(answer._rows, answer._rates, deviations, authors)[0]
+        )
+
+    # Second differences in all pairs of directions.
+    steps = 0.02 * np.eye(6)
+    curvature = [
+        [(fit(a + b) - fit(a - b) - fit(b - a) + fit(-a - b)) / (4 * 0.02**2) for a in steps]
+        for b in steps
+    ]
+    prior = np.repeat([detection.READER_SPREAD**-2.0, detection.AUTHOR_COUNT], 3)
+    wanted = np.linalg.inv(np.diag(prior) - np.array(curvature))
+    np.testing.assert_allclose(answer._posterior.covariance, wanted, rtol=0.02, atol=0.005)
+
+
 def test_nothing_found_is_nothing_there():
     assert detect(np.zeros((0, 3), bool), np.zeros(0)).there.shape == (0,)
+
+
+def test_readers_without_objects_are_as_the_prior_has_them():
+    rates = detect(np.zeros((0, 3), bool), np.zeros(0)).sensitivity
+    usual = logit(np.random.default_rng(0).beta(*FINDING, 100_000))
+    usual = expit(usual + np.random.default_rng(1).normal(0, detection.READER_SPREAD, 100_000))
+    wanted = usual.mean(), *np.quantile(usual, (0.025, 0.975))
+    np.testing.assert_allclose(rates, [wanted] * 3, atol=0.03)
 
 
 def drawn(rng, cases, sensitivity, false_finds, rise=0.0):
