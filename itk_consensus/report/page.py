@@ -125,7 +125,7 @@ def page_text(
     ]
     if isinstance(filter_, InstanceConsensusFilter) and len(objects := filter_.Objects):
         found = detection_table(filter_.Detection, case.names)
-        parts.append(section("Lesions", object_table(objects, case.names), found, id_="lesions"))
+        parts.append(section("Lesions", object_table(objects), found, id_="lesions"))
     if case.agreement.labels:
         parts.append(section("Labels", label_table(case), id_="labels"))
     parts.append(
