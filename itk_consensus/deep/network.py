@@ -89,11 +89,11 @@ class ConsensusNetwork(nn.Module):
         self._layout = torch.channels_last if shape.dimension == 2 else torch.channels_last_3d
         self.to(memory_format=self._layout)  # type: ignore[call-overload]
 
-    def begin_with_prior(self) -> None:
-        """Say what the likelihood says until training says otherwise.
+    def begin_with_raters(self) -> None:
+        """Say what the raters' likelihood, or joint fusion, says until training says otherwise.
 
-        For likelihoods as good as joint fusion's. From that of raters who are taken for independent
-        a training would have to unlearn its confidence first.
+        For trainings with truths. Without, one has to unlearn the confidence of raters who are
+        taken for independent first.
         """
         for value in self.head[-1].parameters() if self.shape.sees_labels else ():
             nn.init.zeros_(value)

@@ -294,8 +294,8 @@ class DeepConsensusFilter(ProcessObject):
             else:
                 model = self._new_model(summaries, mode, image_stream)
             model.has_prior = atlas_images is not None
-            if model.has_prior and not warm_start:
-                model.network.begin_with_prior()
+            if mode == "truth" and not warm_start:
+                model.network.begin_with_raters()
             numbers = {name: number for number, name in enumerate(model.rater_ids, start=1)}
             makers = [partial(source.case, model.labels, numbers) for source in sources]
             cases = CaseStore(makers, self.CacheSize * 2**20)
