@@ -1820,8 +1820,8 @@ class DeepConsensusFilter(ProcessObject):
         """Dice beyond the vote, Consensus and, with atlas images, joint fusion of held-out cases.
 
         Each with the ends of its 90 % interval: with truths Dice is that with the truth, else with
-        raters of these cases whom neither the network nor the others' vote was shown. NaN if no
-        case was held out, as of fewer than five.
+        raters of these cases whom neither the network nor the others' vote was shown, and ties of
+        the vote are broken as the network does. NaN if no case was held out, as of fewer than five.
         """
     def GetLabelImage(self) -> Any:
         """The fused label map of the last Execute."""

@@ -136,7 +136,8 @@ def cross_fitted(
     found = CrossFitted([], [], [])
     for fold in folds:
         model = fit([c for i, c in enumerate(cases) if i % FOLDS != fold], how, **parameters)
-        found.said.append(str(model.GetHeldOutGain()["vote"]))
+        instead = ", vote instead" * (model.GetDiagnostics()["gain"].severity is not None)
+        found.said.append(f"{model.GetHeldOutGain()['vote']}{instead}")
         for case in cases[fold::FOLDS]:
             for scores, answers in ((found.filter_, "raters"), (found.network, "network")):
                 model.SetWithoutGain(answers)
@@ -190,7 +191,7 @@ def main() -> None:
     rows: Rows = {name: {"dice": scores} for name, scores in without_network(chosen).items()}
     for name in arguments.networks:
         start = time.process_time()
-        how, more = NETWORKS[name], {"TimeBudget": arguments.time_budget, "NumberOfThreads": 2}
+        how, more = NETWORKS[name], {"TimeBudget": arguments.time_budget, "NumberOfThreads": 1}
         if arguments.iterations:
             more["NumberOfIterations"] = arguments.iterations
         found = cross_fitted(cases, folds, how, **more)

@@ -83,14 +83,20 @@ class ConsensusNetwork(nn.Module):
         self.head = nn.Sequential(
             *blocks, convolution(shape.dimension, shape.channels, shape.classes, 1)
         )
-        # Where the raters' likelihood already knows the answer, the head need not learn it again:
-        # an untrained network says what the raters say.
-        for value in self.head[-1].parameters() if shape.sees_labels else ():
-            nn.init.zeros_(value)
+        # Where the raters' likelihood already knows the answer, the head need not learn it again.
         self.trust = nn.Parameter(torch.tensor(_FIRST_TRUST)) if shape.sees_labels else None
         # Channels last saves a sixth of the time on CPUs.
         self._layout = torch.channels_last if shape.dimension == 2 else torch.channels_last_3d
         self.to(memory_format=self._layout)  # type: ignore[call-overload]
+
+    def begin_with_raters(self) -> None:
+        """Say what the raters' likelihood, or joint fusion, says until training says otherwise.
+
+        For trainings with truths. Without, one has to unlearn the confidence of raters who are
+        taken for independent first.
+        """
+        for value in self.head[-1].parameters() if self.shape.sees_labels else ():
+            nn.init.zeros_(value)
 
     def forward(self, image: Tensor, votes: Tensor, raters: Tensor, likelihood: Tensor) -> Tensor:
         """Concentrations alpha >= 1.

@@ -294,6 +294,8 @@ class DeepConsensusFilter(ProcessObject):
             else:
                 model = self._new_model(summaries, mode, image_stream)
             model.has_prior = atlas_images is not None
+            if mode == "truth" and not warm_start:
+                model.network.begin_with_raters()
             numbers = {name: number for number, name in enumerate(model.rater_ids, start=1)}
             makers = [partial(source.case, model.labels, numbers) for source in sources]
             cases = CaseStore(makers, self.CacheSize * 2**20)
@@ -495,8 +497,8 @@ class DeepConsensusFilter(ProcessObject):
         """Dice beyond the vote, Consensus and, with atlas images, joint fusion of held-out cases.
 
         Each with the ends of its 90 % interval: with truths Dice is that with the truth, else with
-        raters of these cases whom neither the network nor the others' vote was shown. NaN if no
-        case was held out, as of fewer than five.
+        raters of these cases whom neither the network nor the others' vote was shown, and ties of
+        the vote are broken as the network does. NaN if no case was held out, as of fewer than five.
         """
         over = known_gain(self._trained()).over
         return {name.removeprefix("the "): Interval.of(values) for name, values in over.items()}

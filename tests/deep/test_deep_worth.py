@@ -13,7 +13,7 @@ from itk_consensus import MajorityVote  # noqa: E402
 from itk_consensus.deep.worth import Gain, Interval, Likeness, image_figures  # noqa: E402
 from itk_consensus.errors import ConsensusWarning, FileError  # noqa: E402
 from itk_consensus.filters.deep_consensus import DeepConsensusFilter  # noqa: E402
-from itk_consensus.filters.deep_gain import gain_of, mean_dice, vote_of  # noqa: E402
+from itk_consensus.filters.deep_gain import gain_of, mean_dice, vote_of, vote_shares  # noqa: E402
 from itk_consensus.filters.deep_inputs import load_input  # noqa: E402
 from itk_consensus.simulation.deep_phantoms import easy_cohort  # noqa: E402
 
@@ -32,6 +32,12 @@ def worthy():
 def blank(cohort):
     rng = np.random.default_rng(0)
     return [rng.normal(size=image.shape).astype(np.float32) for image in image_list(cohort)]
+
+
+def loaded(cohort):
+    """The cases as Fit reads them."""
+    lists = zip(image_list(cohort), label_lists(cohort), truth_list(cohort), strict=True)
+    return [load_input(i, d, truth=t, owner="any", tolerances={}) for i, d, t in lists]
 
 
 # -- the gain --------------------------------------------------------------------------------
@@ -58,11 +64,49 @@ def test_whoever_is_worse_than_joint_fusion_has_shown_no_gain():
 
 @pytest.mark.parametrize("by_truth", [True, False])
 def test_the_vote_gains_nothing_on_itself(cohort, by_truth):
-    lists = zip(image_list(cohort), label_lists(cohort), truth_list(cohort), strict=True)
-    cases = [load_input(i, d, truth=t, owner="any", tolerances={}) for i, d, t in lists]
-    gain = gain_of(vote_of((0, 1)), cases, (0, 1), by_truth=by_truth, with_atlases=False)
+    votes = vote_of((0, 1))
+    gain = gain_of(votes, loaded(cohort), (0, 1), by_truth=by_truth, with_atlases=False)
     assert gain.over["the vote"] == (0.0,) * 10
     assert len(gain.over["Consensus"]) == 10
+
+
+def last_of_tied(given):
+    """The vote, but of tied classes the last wins."""
+    shares = vote_shares(given, (0, 1))
+    return (1 - shares[::-1].argmax(0)).astype(np.uint8)
+
+
+def test_whoever_votes_and_breaks_ties_otherwise_has_no_gain_with_an_odd_number_of_raters(cohort):
+    """Without one of five raters the others tie, which five never do."""
+    cases = loaded(cohort)
+    assert all(len(one.stack.arrays) == 5 for one in cases)
+    gain = gain_of(last_of_tied, cases, (0, 1), by_truth=False, with_atlases=False)
+    assert gain.over["the vote"] == (0.0,) * 10
+    assert not gain.is_shown
+
+
+def test_whoever_overrules_mistaken_majorities_has_a_gain_with_raters_too():
+    rng = np.random.default_rng(0)
+    truth = np.zeros((12, 12), np.uint8)
+    truth[3:9, 3:9] = 1
+    cases = [
+        load_input(
+            np.zeros(truth.shape),
+            [truth ^ (rng.random(truth.shape) < 0.3) for _ in range(5)],
+            owner="any",
+            tolerances={},
+        )
+        for _ in range(6)
+    ]
+    gain = gain_of(lambda _: truth, cases, (0, 1), by_truth=False, with_atlases=False)
+    assert gain.is_shown
+
+
+def test_a_casting_vote_breaks_ties_and_turns_no_majority():
+    drawn = np.array([[1, 1, 1, 0], [2, 2, 1, 0], [0, 0, 1, 0], [1, 2, 0, 0], [2, 1, 2, 0]])
+    given = load_input(np.zeros((2, 2)), list(drawn.reshape(5, 2, 2)), owner="any", tolerances={})
+    casting = np.array([[2, 0], [2, 1]], np.uint8)
+    np.testing.assert_array_equal(vote_of((0, 1, 2), casting)(given), [[2, 1], [1, 0]])
 
 
 def test_dice_is_of_what_the_judge_knows_and_uses():
@@ -112,9 +156,9 @@ def test_of_too_few_cases_nothing_is_known(cohort):
 def test_gain_and_likeness_are_kept_in_the_file(worthy, tmp_path):
     filter_, _ = worthy
     filter_.Save(tmp_path / "model")
-    loaded = DeepConsensusFilter.Load(tmp_path / "model")
-    assert loaded.GetHeldOutGain() == filter_.GetHeldOutGain()
-    assert loaded._model.likeness == filter_._model.likeness
+    again = DeepConsensusFilter.Load(tmp_path / "model")
+    assert again.GetHeldOutGain() == filter_.GetHeldOutGain()
+    assert again._model.likeness == filter_._model.likeness
 
 
 @pytest.mark.parametrize(
