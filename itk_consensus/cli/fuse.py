@@ -84,13 +84,10 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
 
 def _fuse(arguments: argparse.Namespace, console: Console) -> int:
     is_store = arguments.output.suffix.lower() == ".zarr"
-    if arguments.fail_on is not None and (arguments.per_structure or is_store):
-        arguments.parser.error(
-            "--fail-on needs findings, which --per-structure and .zarr outputs do not have"
-        )
+    if arguments.fail_on is not None and is_store:
+        arguments.parser.error("--fail-on needs findings, which .zarr outputs do not have")
     if arguments.per_structure:
-        fuse_per_structure(arguments, console)
-        return 0
+        return fuse_per_structure(arguments, console)
     require_no_structure_options(arguments)
     if is_store:
         fuse_in_blocks(arguments, console)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 
 from itk_consensus.cli.console import Console
+from itk_consensus.cli.fusing import exit_code
 from itk_consensus.cli.inputs import read
 from itk_consensus.cli.options import given_parameters, naming_options
 from itk_consensus.cli.outputs import Output, check_outputs, given_outputs, writing
 from itk_consensus.cli.structure_inputs import ReadStructures, read_readers
+from itk_consensus.diagnostics.findings import Diagnostics
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.images.dicom.identity import identity_of
@@ -40,6 +42,7 @@ from itk_consensus.report.structures_page import (
     structure_part,
     structures_page,
 )
+from itk_consensus.report.text import naming_raters
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS
 
 #: In the name of --uncertainty and --probability it stands for every structure in turn.
@@ -51,12 +54,14 @@ class _Fused:
     """What came out of one structure."""
 
     structure: Structure
+    findings: Diagnostics
+    raters: list[str]  #: Who drew it
     report: dict[str, Any] | None = None  #: Of the JSON, if one is wanted
     part: StructurePart | None = None  #: Of the page, if one is wanted
 
 
-def fuse_per_structure(arguments: argparse.Namespace, console: Console) -> None:
-    """Read, match, fuse and write, and print which rater has which structure."""
+def fuse_per_structure(arguments: argparse.Namespace, console: Console) -> int:
+    """Read, match, fuse and write; print who has which structure, and what speaks against it."""
     fuser = _fuser(arguments)
     require_structures_name(arguments.output)
     texts = given_outputs(arguments, json=None, report=None)
@@ -86,12 +91,13 @@ def fuse_per_structure(arguments: argparse.Namespace, console: Console) -> None:
         )
         _write_reports(fused, readers, fuser, arguments)
     written = "".join(f"\n{one.option[2:]}: {one.path}" for one in [*outputs[1:], *images])
-    console.answer(f"{readers.matched}\n{len(consensus)} structures in {arguments.output}{written}")
+    said = f"{readers.matched}\n{len(consensus)} structures in {arguments.output}{written}"
+    return _answer(said, fused, arguments, console)
 
 
-def page_per_structure(arguments: argparse.Namespace, console: Console) -> None:
+def page_per_structure(arguments: argparse.Namespace, console: Console) -> int:
     """``itk-consensus report --per-structure``: the page alone."""
-    arguments.report = arguments.output
+    arguments.report, arguments.full = arguments.output, True
     arguments.json = arguments.probability = arguments.uncertainty = arguments.label = None
     fuser = _fuser(arguments)
     folders = [] if arguments.series is None else [arguments.series]
@@ -103,7 +109,21 @@ def page_per_structure(arguments: argparse.Namespace, console: Console) -> None:
     fused = list(_fuse_each(readers, fuser, arguments, console))
     with writing(outputs, overwrite=arguments.overwrite):
         _write_reports(fused, readers, fuser, arguments)
-    console.answer(f"{readers.matched}\n{arguments.output}: {fuser.method} of each structure")
+    said = f"{readers.matched}\n{arguments.output}: {fuser.method} of each structure"
+    return _answer(said, fused, arguments, console)
+
+
+def _answer(
+    said: str, fused: Sequence[_Fused], arguments: argparse.Namespace, console: Console
+) -> int:
+    """Print what was done, and what gives reason for doubt about each structure."""
+    concerns = [
+        f"{one.structure.name}: {naming_raters(str(finding), one.raters)}"
+        for one in fused
+        for finding in one.findings.concerns
+    ]
+    console.answer("\n".join([said, *concerns]))
+    return max((exit_code(one.findings, arguments) for one in fused), default=0)
 
 
 def _fuse_each(
@@ -120,16 +140,18 @@ def _fuse_each(
         with naming_options(fuser, arguments.method):
             fuser.Execute([one.mask for one in who.values()])
         mask = fuser.GetLabelImage()
-        fused = _Fused(_consensus(who, name, mask))
+        names = {n: readers.matched.readers[n] for n in who}
+        # What is written has everything.
+        full = arguments.full or arguments.json is not None or arguments.report is not None
+        findings = fuser.GetDiagnostics(full)
+        fused = _Fused(_consensus(who, name, mask), findings, list(names.values()))
         for option in ("probability", "uncertainty"):
             _write_image_of(option, name, fuser, arguments)
-        names = {n: readers.matched.readers[n] for n in who}
         if arguments.json is not None:
             files = [ImageFile.of(Path(names[n]), one.mask) for n, one in who.items()]
             described = describe_inputs(files, list(names.values()))
             label_map = ImageFile.of(arguments.output, mask)
-            diagnostics = fuser.GetDiagnostics()
-            report = FusionReport(fuser, described, label_map, {}, diagnostics=diagnostics)
+            report = FusionReport(fuser, described, label_map, {}, diagnostics=findings)
             fused.report = report.to_dict()
         if arguments.report is not None:
             fused.part = structure_part(fuser, name, names, image, look, number)

@@ -43,8 +43,7 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
 
 def _report(arguments: argparse.Namespace, console: Console) -> int:
     if arguments.per_structure:
-        page_per_structure(arguments, console)
-        return 0
+        return page_per_structure(arguments, console)
     require_no_structure_options(arguments)
     outputs = given_outputs(arguments, output=None)
     fused = fuse_files(arguments, console, outputs)

@@ -50,7 +50,8 @@ _PHOTOGRAPHS = {"PNGImageIO", "JPEGImageIO", "BMPImageIO"}
 _USE = "use .nii.gz, .nrrd or .mha"
 _NOT_WRITTEN = dict.fromkeys(
     (".dcm", ".dicom"),
-    "DICOM holds structures, which write_dicom_segmentation or --per-structure write",
+    "DICOM holds structures, which write_dicom_segmentation, write_dicom_contours or "
+    "--per-structure write",
 )
 # Their library crashes when the disk is full.
 _NOT_WRITTEN |= dict.fromkeys(

@@ -85,7 +85,7 @@ def _case_table(
     thumbnails: Mapping[str, bytes],
 ) -> Markup:
     names = ("case", "mean Dice", "lowest Dice", "raters", "structures", "agreement", "missing",
-             "concerns about raters", "the first", "about the fusion", "the worst")  # fmt: skip
+             "concerns about raters", "first of them", "about the fusion", "the worst")  # fmt: skip
     header = [tag("button", name, type="button") for name in names]
     rows = []
     for number, one in enumerate(results):

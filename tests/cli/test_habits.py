@@ -71,12 +71,11 @@ def test_findings_do_not_change_the_exit_code_unless_asked(
     assert (tmp_path / "page.html").exists()
 
 
-@pytest.mark.parametrize("more", [["--per-structure"], []])
 def test_a_guard_that_could_not_see_anything_is_refused(
-    more: list[str], masks: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    masks: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    output = tmp_path / ("out.seg.nrrd" if more else "out.zarr")
-    assert main(["fuse", *masks, "-o", str(output), *more, "--fail-on", "caution"]) == 2
+    output = tmp_path / "out.zarr"
+    assert main(["fuse", *masks, "-o", str(output), "--fail-on", "caution"]) == 2
     assert "--fail-on needs findings" in capsys.readouterr().err
 
 

@@ -117,6 +117,27 @@ def test_what_one_reader_drew_is_said_before_it_is_written(
     assert "no rater has a structure 'Haert'; there are Heart" in capsys.readouterr().err
 
 
+def test_what_speaks_against_a_structure_is_said_and_guards(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A fresh reader got no word of a shifted mask in an RTSTRUCT."""
+    series = ic.read_dicom_series(study / "ct")
+    z, y, x = np.indices(SHAPE)
+    files = []
+    for number, middle in enumerate((9, 9, 19)):
+        ball = (z - 4) ** 2 + (y - 12) ** 2 + (x - middle) ** 2 < 16
+        files.append(str(tmp_path / f"reader{number}.dcm"))
+        mask = mask_of(ball, series.grid())
+        ic.write_dicom_contours({"Lens": mask}, files[-1], series, method="hand")
+    words = [*options(study), "--method", "vote", "-o", str(tmp_path / "c.seg.nrrd")]
+    assert main(["fuse", *files, *words, "--fail-on", "caution"]) == 1
+    said = capsys.readouterr().out
+    assert "Lens: caution: " in said
+    assert "reader2" in said
+    page = ["report", *files, *options(study), "-o", str(tmp_path / "p.html")]
+    assert main([*page, "--fail-on", "caution"]) == 1
+
+
 def test_a_name_that_nearly_fits_is_suggested(
     study: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
