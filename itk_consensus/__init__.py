@@ -48,6 +48,7 @@ _OTHERS = (
     ("report.notebook", "html_of"),
     ("report.notebook", "show"),
     ("report.page", "report"),
+    ("report.pictures", "draw_rater_number"),
     ("report.progress", "show_progress"),
     ("review.opening", "review"),
     ("samples", "SampleAtlases"),

@@ -1859,7 +1859,7 @@ class AgreementFilter(ProcessObject):
     them. Only voxels that both raters of a pair annotated count. Two raters who both left a label
     out have Dice 1 and no distance (NaN); if only one did, distances are infinite.
     """
-    def __init__(self, *, Surfaces: bool = ..., surfaces: bool = ..., SurfaceTolerance: float = ..., surfaceTolerance: float = ..., surface_tolerance: float = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, Surfaces: bool = ..., surfaces: bool = ..., SurfaceTolerance: float = ..., surfaceTolerance: float = ..., surface_tolerance: float = ..., VolumeIntervals: bool = ..., volumeIntervals: bool = ..., volume_intervals: bool = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetSurfaces(self, value: bool) -> None:
         """Whether to measure surface distances as well. Default: True."""
     def GetSurfaces(self) -> bool:
@@ -1868,6 +1868,10 @@ class AgreementFilter(ProcessObject):
         """Distance in mm up to which contours agree, for the surface Dice. Default: 1.0."""
     def GetSurfaceTolerance(self) -> float:
         """Distance in mm up to which contours agree, for the surface Dice."""
+    def SetVolumeIntervals(self, value: bool) -> None:
+        """Whether to say, from samples about a consensus that is made here, which volume another rater would draw, with an interval of 90 %. Default: False."""
+    def GetVolumeIntervals(self) -> bool:
+        """Whether to say, from samples about a consensus that is made here, which volume another rater would draw, with an interval of 90 %."""
     def SetMaskImage(self, value: Image | None) -> None:
         """Voxels to fuse (non-zero); outside it the output is background with probability 0. Default: None."""
     def GetMaskImage(self) -> Image | None:
@@ -4229,6 +4233,16 @@ def dice(first: ArrayLike, second: ArrayLike) -> float:
     float
         In [0, 1]. Two empty masks agree perfectly and score 1.0. (The paper's notebook scores
         them 0; its Tables 1-3 never meet the case.)
+    """
+def draw_rater_number(curve: RaterNumberCurve, path: PathLike) -> None:
+    """Draw what the consensus of k raters is worth, and what that of twice as many would be.
+
+    Parameters
+    ----------
+    curve : RaterNumberCurve
+        As of rater_number_curve.
+    path : str or path
+        PNG file, replaced in one step.
     """
 def hold_out_raters(cases: Iterable[Sequence[Any]], fuser: LabelFusionFilter, foreground: int = 1) -> HeldOutCohort:
     """Hold one rater out of each case and fuse the others.

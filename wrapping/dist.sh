@@ -63,7 +63,7 @@ tried() {
 
 tried sdist "$root"/dist/*.tar.gz
 tried wheel "$root"/dist/*.whl
-numpy=$("$python" "$root/wrapping/extras.py" --oldest | tr -d "'" | grep '^numpy==')
+numpy=$("$python" "$root/wrapping/extras.py" --oldest | tr -d '"' | grep '^numpy==')
 tried oldest "$root"/dist/*.whl "$numpy"
 
 # What a release builds elsewhere: cibuildwheel must at least understand its settings.

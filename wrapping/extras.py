@@ -25,4 +25,5 @@ def requirements(*extras: str, oldest: bool = False) -> list[str]:
 
 if __name__ == "__main__":
     words = [word for word in sys.argv[1:] if word != "--oldest"]
-    print(*(f"'{line}'" for line in requirements(*words, oldest="--oldest" in sys.argv)), sep="\n")
+    # As xargs reads it; a marker has quotes of its own.
+    print(*(f'"{line}"' for line in requirements(*words, oldest="--oldest" in sys.argv)), sep="\n")

@@ -14,9 +14,7 @@ from write_stub import stub_text
 
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Parameter, parameters_of
-from itk_consensus.filters.procedural import function_name
 from itk_consensus.filters.process_object import ProcessObject
-from itk_consensus.filters.registry import FUSERS
 
 ROOT = Path(__file__).resolve().parents[1]
 STUB = ROOT / "itk_consensus" / "__init__.pyi"
@@ -49,26 +47,13 @@ def common_table() -> str:
     return "\n".join(["| parameter | value | default | meaning |", "|---|---|---|---|", *rows])
 
 
-def filter_table() -> str:
-    """README's list of the fusers."""
-    rows = [
-        f"| `{function_name(fuser)}` | `{fuser.method}` | {_first_sentence(fuser.summary)} |"
-        for fuser in FUSERS
-    ]
-    return "\n".join(["| function | `--method` | |", "|---|---|---|", *rows])
-
-
-def _first_sentence(text: str) -> str:
-    return text.partition(". ")[0].removesuffix(".").partition("; ")[0] + "."
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Write the files, or with --check compare them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="only say whether they are current")
     check = parser.parse_args(arguments).check
     sections = {
-        README: {"filters": filter_table(), **FIGURES["README"]()},
+        README: FIGURES["README"](),
         TRUTH: FIGURES["truth"](),
         ROOT / "docs" / "migration.md": FIGURES["migration"](),
         HOW_TO / "out-of-core.md": FIGURES["out-of-core"](),

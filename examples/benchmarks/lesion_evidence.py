@@ -96,23 +96,25 @@ def _summary(scores: dict[str, list[float]]) -> dict[str, Any]:
 
 
 def cells(readers: int = 5, seed: int = 0) -> list[Labels]:
-    """Instance maps of 10,000 cells, most of which touch, in a plane of 2048 x 2048."""
+    """Instance maps of 10,000 cells each, most of which touch, in a plane of 2048 x 2048.
+
+    There are a few hundred more, so that each reader overlooks some.
+    """
     rng = np.random.default_rng(seed)
-    side = int(np.sqrt(OBJECTS))
+    side = int(np.sqrt(1.05 * OBJECTS))
     step = (LARGE - 40) / side
     reach = np.arange(-12, 13)
     maps = []
     for _ in range(readers):
         drawn = np.zeros((LARGE, LARGE), np.int32)
         names = 1 + rng.permutation(OBJECTS)
-        for number in range(OBJECTS):
+        for name, number in zip(names, rng.permutation(side**2)[:OBJECTS], strict=True):
             middle = 20 + step * (0.5 + np.array(divmod(number, side))) + rng.normal(0, 1, 2)
             corner = np.rint(middle).astype(int)
             window = tuple(slice(at - 12, at + 13) for at in corner)
             away = [reach + at - exact for at, exact in zip(corner, middle, strict=True)]
             inside = np.add.outer(away[0] ** 2, away[1] ** 2) <= rng.uniform(7, 10.5) ** 2
-            if rng.random() < 0.95:
-                drawn[window][inside] = names[number]
+            drawn[window][inside] = name
         maps.append(drawn)
     return maps
 

@@ -53,7 +53,9 @@ THE_VOTE_AGAIN = (
     "ProbabilityAverageFilter",
     "LogOpinionPoolFilter",
 )
-#: For many labels and for two; they say the same of two.
+#: Its labels are objects, those of these sets are classes; for two labels it is asked.
+OF_OBJECTS = "InstanceConsensusFilter"
+#: For two labels and for many; they say the same of two.
 STAPLES = ("STAPLEImageFilter", "MultiLabelSTAPLEImageFilter")
 
 #: Of the images of experts every so many are taken: they cost most, and say much the same.
@@ -133,11 +135,11 @@ def answers(case: Case, ants_python: str | None) -> Iterator[tuple[str, Labels]]
     several = bool(max(rater.max() for rater in case.raters) > 1)
     yield VOTE, _array(ic.MajorityVote(images, TieRule="background"))
     for name in FUSER_MODULES:
-        if name in (*THE_VOTE_AGAIN, STAPLES[not several]):
+        if name in (*THE_VOTE_AGAIN, STAPLES[not several]) or (several and name == OF_OBJECTS):
             continue
         answer = _answer(load_filter(name)(), images)
         if answer is not None:
-            yield short_name(name), answer
+            yield short_name(name), (answer > 0 if name == OF_OBJECTS else answer)
     advanced = _answer(load_filter(STAPLES[several])(Variant="advanced"), images)
     if advanced is not None:
         yield f"{short_name(STAPLES[several])} (advanced)", advanced

@@ -27,7 +27,8 @@ def run_facts() -> dict[str, str]:
     packages = ("numpy", "scipy", "SimpleITK")
     return {
         "commit": found.stdout.strip() or "unknown",
-        "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+        # Where things lie on this machine is nobody's business.
+        "command": " ".join(Path(word).name if "/" in word else word for word in sys.argv),
         "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
         "machine": f"{platform.machine()}, Python {platform.python_version()}, "
         + ", ".join(f"{name} {version(name)}" for name in packages),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,14 @@ from itk_consensus.escaping import csv_text
 
 #: What one cell of a table may be.
 Cell = str | int | float | None
+
+
+class VolumeInterval(NamedTuple):
+    """A volume with its interval, in ml (mm² in 2D)."""
+
+    estimate: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
@@ -41,6 +49,8 @@ class LabelAgreement:
     hausdorff95: Floats | None = None
     mean_distance: Floats | None = None
     surface_dice: Floats | None = None  #: (J, J)
+    #: What another rater's volume is expected to be; None if it was not asked for or has no answer.
+    expected_volume: VolumeInterval | None = None
 
     @property
     def volume_variation(self) -> float:
@@ -87,6 +97,11 @@ class AgreementResult(Displayed):
     #: The last rater, if it is a consensus that the others are compared with.
     reference: str | None = None
 
+    def with_volumes(self, expected: Mapping[int, VolumeInterval]) -> AgreementResult:
+        """The same, with the volume that another rater is expected to draw, by label."""
+        labels = (replace(one, expected_volume=expected.get(one.label)) for one in self.labels)
+        return replace(self, labels=tuple(labels))
+
     def __getitem__(self, label: int) -> LabelAgreement:
         for agreement in self.labels:
             if agreement.label == label:
@@ -117,6 +132,10 @@ class AgreementResult(Displayed):
                 f"mean_volume_{self.volume_unit}": float(volumes.mean()),
                 "volume_variation": agreement.volume_variation,
             }
+            if any(one.expected_volume is not None for one in self.labels):
+                expected = agreement.expected_volume or (math.nan,) * 3
+                parts = zip(VolumeInterval._fields, expected, strict=True)
+                row |= {f"volume_{part}_{self.volume_unit}": value for part, value in parts}
             matrices = agreement.matrices
             row |= {
                 f"mean_{name}": _mean(agreement.between_raters(m)) for name, m in matrices.items()

@@ -27,6 +27,7 @@ from scipy.special import ndtri
 from scipy.stats import t as student
 
 from itk_consensus.agreement.overlap import PairCounts
+from itk_consensus.agreement.result import VolumeInterval
 from itk_consensus.array_types import Floats, Mask
 from itk_consensus.calibration.probabilities import box_around
 from itk_consensus.neighbourhood.boxes import Box
@@ -112,10 +113,12 @@ class SampleModel:
     def volumes(self, number: int) -> Floats:
         """(number,) of samples, in voxels."""
         found = []
+        doubtful = (self.probability > 0) & (self.probability < 1)
+        certain = np.count_nonzero(self.probability >= 1)
         for index in range(number):
             if index % ROUND == 0:
-                current = self.round_of(index // ROUND)
-            found.append(np.count_nonzero(current.mask(index % ROUND)))
+                current = self.round_of(index // ROUND).at(doubtful)
+            found.append(certain + np.count_nonzero(current.mask(index % ROUND)))
         return np.array(found, float)
 
 
@@ -127,6 +130,12 @@ class SampleRound:
     imaginary: Singles
     reach: Singles
     turns: Floats  #: (ROUND,) in fortieths of a circle, in no order
+
+    def at(self, places: Mask) -> SampleRound:
+        """The samples at some voxels only."""
+        return SampleRound(
+            self.real[places], self.imaginary[places], self.reach[places], self.turns
+        )
 
     def mask(self, index: int) -> Mask:
         """One sample."""
@@ -245,14 +254,6 @@ def _coarser(model: SampleModel) -> tuple[Singles, Box, tuple[float, ...]]:
 
 
 # -- volumes -----------------------------------------------------------------------------------
-
-
-class VolumeInterval(NamedTuple):
-    """A volume with its interval, in ml (mm² in 2D)."""
-
-    estimate: float
-    low: float
-    high: float
 
 
 def volume_interval(volumes: Floats, level: float, readers: int) -> VolumeInterval:

@@ -5,10 +5,19 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from itk_consensus.agreement.result import AgreementResult, Cell
+from itk_consensus.cli.against_readers import (
+    add_probability_options,
+    require_no_probability,
+    score_fields,
+    score_lines,
+    scored,
+    scored_files,
+)
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.fusing import add_input_files
 from itk_consensus.cli.inputs import (
@@ -64,6 +73,7 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
     add_file(parser, "--csv", help="table of all pairs and labels")
     add_file(parser, "--json", help="all results as JSON")
     add_overwrite_option(parser)
+    add_probability_options(parser)
     add_structure_options(parser, with_identity=False)
     add_options(parser, AgreementFilter)
 
@@ -80,7 +90,8 @@ def _agreement(arguments: argparse.Namespace, console: Console) -> None:
     paths = [*arguments.inputs, *([Path(reference)] if reference else [])]
     outputs = given_outputs(arguments, csv=None, json=None)
     files = list(read_files(paths, console, 0.5))
-    check_outputs(outputs, paths, files[0].geometry.dimension, overwrite=arguments.overwrite)
+    dimension, read = files[0].geometry.dimension, [*paths, *scored_files(arguments)]
+    check_outputs(outputs, read, dimension, overwrite=arguments.overwrite)
     require_label_maps(files)
     require_one_space(files, filter_.CoordinateTolerance, filter_.DirectionTolerance)
     inputs = files[: len(arguments.inputs)]
@@ -89,22 +100,32 @@ def _agreement(arguments: argparse.Namespace, console: Console) -> None:
             "agreement needs at least two raters; give more INPUT files or --consensus"
         )
     warn_of_copies(inputs, console)
+    scores = scored(arguments, inputs, filter_, console)
     console.follow(filter_, 0.5, 0.95)
     consensus: Any = method() if method else files[-1].image if reference else None
     with naming_options(filter_, "agreement"):
         result = filter_.Execute([file.image for file in inputs], consensus, rater_names(inputs))
+    content = result.to_dict() | score_fields(scores)
     with writing(outputs, overwrite=arguments.overwrite):
         if arguments.csv is not None:
             write_text(arguments.csv, result.to_csv())
         if arguments.json is not None:
-            write_text(arguments.json, result.to_json() + "\n")
-    console.answer(section("Labels", result.table().splitlines()))
-    console.answer(section("Raters", _rater_table(result)))
+            write_text(arguments.json, json.dumps(content, indent=2) + "\n")
+    sections = {"Labels": result.table().splitlines(), "Raters": _rater_table(result)}
+    if scores is not None:
+        sections[str(arguments.probability)] = score_lines(scores)
+    _answer(console, sections)
+
+
+def _answer(console: Console, sections: Mapping[str, Sequence[str]]) -> None:
+    for title, lines in sections.items():
+        console.answer(section(title, lines))
     console.answer("\n".join(wrapped(_MEANING)))
 
 
 def _of_structures(arguments: argparse.Namespace, console: Console) -> None:
     """Every structure by itself, among those who drew it."""
+    require_no_probability(arguments)
     filter_ = AgreementFilter(**given_parameters(arguments, AgreementFilter))
     method = METHODS.get(str(arguments.consensus).lower())
     if arguments.consensus is not None and method is None:
@@ -137,9 +158,8 @@ def _of_structures(arguments: argparse.Namespace, console: Console) -> None:
             content = {name: result.to_dict() for name, result in results.items()}
             write_text(arguments.json, json.dumps({"structures": content}, indent=2) + "\n")
     console.answer(str(readers.matched))
-    for name, result in results.items():
-        console.answer(section(name, [*result.table().splitlines(), "", *_rater_table(result)]))
-    console.answer("\n".join(wrapped(_MEANING)))
+    tables = ([*one.table().splitlines(), "", *_rater_table(one)] for one in results.values())
+    _answer(console, dict(zip(results, tables, strict=True)))
 
 
 def _rater_table(result: AgreementResult) -> list[str]:

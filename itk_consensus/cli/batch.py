@@ -84,6 +84,11 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
         help="distances between contours in pairs.csv too; takes longer",
     )
     parser.add_argument(
+        "--volume-intervals",
+        action="store_true",
+        help="which volume another rater would draw, from and to, in cases.csv too; takes longer",
+    )
+    parser.add_argument(
         "--bids-output",
         action="store_true",
         help="name and describe results as BIDS derivatives, with maps of probabilities",
@@ -131,6 +136,7 @@ def _batch(arguments: argparse.Namespace, console: Console) -> int:
         excel=arguments.excel,
         look={name: value for name, value in page_options(arguments).items() if value},
         full=arguments.full,
+        volume_intervals=arguments.volume_intervals,
     )
     if arguments.excel:
         require_excel()

@@ -9,7 +9,9 @@ from itk_consensus.agreement.result import AgreementResult
 from itk_consensus.agreement.study import AgreementSettings, study_agreement
 from itk_consensus.constraints import Boolean, Real
 from itk_consensus.filters.compared_raters import ComparedRaters
+from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Output, Parameter, handed_out
+from itk_consensus.filters.sample_segmentations import volume_intervals
 from itk_consensus.work import report, stage
 
 
@@ -29,6 +31,12 @@ class AgreementFilter(ComparedRaters):
         Real(low=0.0),
         AgreementSettings.tolerance,
         "Distance in mm up to which contours agree, for the surface Dice.",
+    )
+    VolumeIntervals = Parameter(
+        Boolean(),
+        False,
+        "Whether to say, from samples about a consensus that is made here, which volume another "
+        "rater would draw, with an interval of 90 %.",
     )
 
     _result = Output[AgreementResult | None](None)
@@ -55,17 +63,25 @@ class AgreementFilter(ComparedRaters):
             Has ``.table()``, ``.to_csv()``, ``.to_json()``, ``.to_pandas()``.
         """
         with self._running():
+            is_made_here = isinstance(reference, LabelFusionFilter)
+            if self.VolumeIntervals and not is_made_here:
+                raise self._wrong(
+                    "VolumeIntervals", "needs a filter, or a method of fuse, as the reference"
+                )
             case, name = self._compared(images, reference)
             report(0.5)
             named = self._names(names, case.patterns.number_of_raters - (name is not None))
-            with stage(0.5, 0.99):
-                self._result = result = study_agreement(
+            with stage(0.5, 0.9):
+                result = study_agreement(
                     case.patterns,
                     case.spacing,
                     named if name is None else [*named, name],
                     AgreementSettings(self.Surfaces, self.SurfaceTolerance),
                     reference=name,
                 )
+            if self.VolumeIntervals:
+                result = result.with_volumes(volume_intervals(reference))
+            self._result = result
             return handed_out(result)
 
     def GetResult(self) -> AgreementResult:

@@ -93,7 +93,7 @@ def vote_of(labels: Sequence[int], casting: NDArray[np.uint8] | None = None) -> 
         if casting is not None:
             for index, share in enumerate(shares):
                 share[casting == index] += _CASTING_VOTE
-        return shares.argmax(0).astype(np.uint8)
+        return np.asarray(shares.argmax(0), np.uint8)
 
     return decide
 

@@ -40,6 +40,10 @@ def score_against_readers(
         and the CRPS of the volume in voxels.
     """
     loaded = convert.load([probability], owner=f"{_OWNER}: probability")
+    if len(loaded.arrays) != 1:
+        raise InputError(
+            f"probability must have one component, got {len(loaded.arrays)}", owner=_OWNER
+        )
     (values,) = loaded.arrays
     if values is None or not (values.min() >= 0 and values.max() <= 1):
         raise InputError("probability must lie in [0, 1]", owner=_OWNER)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from math import prod
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.agreement.overlap import PairCounts
+from itk_consensus.agreement.result import VolumeInterval
 from itk_consensus.agreement.study import MM3_PER_ML
 from itk_consensus.calibration.samples import (
     ROUND,
     SampleModel,
     SampleRound,
-    VolumeInterval,
     differences_of_label,
     fit_samples,
     volume_interval,
@@ -162,6 +163,20 @@ class SampleSegmentations:
             out[self._model.box][mask] = self.label
 
         return self._fused.image(write, self._fused.dtype)
+
+
+def volume_intervals(fuser: Any) -> dict[int, VolumeInterval]:
+    """The volume that another rater is expected to draw, with its interval of 90 %, by label.
+
+    Labels of which nothing can be said are left out: what the fuser rules out everywhere, what has
+    one rater only, and images that are neither 2D nor 3D.
+    """
+    found = {}
+    for label in fuser.fused.labels:
+        if label:
+            with suppress(InputError):
+                found[label] = SampleSegmentations(fuser, label=label).volume()
+    return found
 
 
 def _checked(name: str, kind: Kind[T], value: Any) -> T:

@@ -145,7 +145,10 @@ def _write_study(cases: Sequence[BatchCase], results: Sequence[CaseResult], plan
     pictures = {
         name: read_bytes(one.thumbnail) for name, one in files.items() if one.thumbnail.is_file()
     }
-    write_text(plan.output / INDEX, index_text(results, plan.method, study, pictures, links))
+    # Who reads that nothing was found should know what was not looked for.
+    is_compared = plan.full or plan.method == "consensus"
+    method = plan.method if is_compared else f"{plan.method} (compare with Consensus by --full)"
+    write_text(plan.output / INDEX, index_text(results, method, study, pictures, links))
 
 
 def _filled(rows: Sequence[Row]) -> Iterator[Row]:

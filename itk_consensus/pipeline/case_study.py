@@ -28,6 +28,8 @@ class LabelRecord:
     volumes: list[float]  #: Of each rater
     consensus: float | None  #: Volume of the consensus
     left_out: list[float | None]  #: Dice of each rater with the vote of the others
+    #: What another rater's volume is expected to be, from and to; None if it was not asked for.
+    expected: list[float] | None = None
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,7 @@ class CaseStudy:
                 one.volumes[:raters].tolist(),
                 counts.get(one.label, 0) * voxel,
                 [_known(value) for value in left_out[index[one.label]]],
+                None if one.expected_volume is None else list(one.expected_volume),
             )
             for one in agreement.labels
         ]

@@ -19,6 +19,7 @@ from itk_consensus.errors import ConsensusWarning, FileError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import parameters_of
 from itk_consensus.filters.registry import METHODS
+from itk_consensus.filters.sample_segmentations import volume_intervals
 from itk_consensus.images import convert
 from itk_consensus.images.content import image_hashes
 from itk_consensus.images.files import joined, read_quietly, write_bytes, write_image, write_text
@@ -62,6 +63,7 @@ class Plan:
     #: How pages look: keywords of `itk_consensus.report`.
     look: Mapping[str, Any] = field(default_factory=dict)
     full: bool = False  #: Whether results are compared with Consensus
+    volume_intervals: bool = False  #: Whether it is said which volume another rater would draw
 
     def absolute(self) -> Plan:
         """The same plan for a process that works in another folder."""
@@ -235,7 +237,8 @@ def _agreement(case: BatchCase, filter_: LabelFusionFilter, plan: Plan) -> Agree
     votes = filter_.votes
     names, _ = _rater_files(case, votes.number_of_raters)
     spacing = filter_.fused.like.geometry.array_spacing
-    return study_agreement(votes, spacing, names, AgreementSettings(plan.surfaces))
+    result = study_agreement(votes, spacing, names, AgreementSettings(plan.surfaces))
+    return result.with_volumes(volume_intervals(filter_)) if plan.volume_intervals else result
 
 
 def fingerprint(case: BatchCase, plan: Plan) -> dict[str, Any]:
@@ -250,6 +253,7 @@ def fingerprint(case: BatchCase, plan: Plan) -> dict[str, Any]:
         "bids": plan.bids,
         "look": plan.look,
         "full": plan.full,
+        "volume_intervals": plan.volume_intervals,
         "raters": list(case.rater_names),
         "inputs": {
             "raters": [_hashes(path) for path in case.raters],

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from itk_consensus.agreement.result import VolumeInterval
 from itk_consensus.array_types import Floats
 from itk_consensus.pipeline.case_study import CaseStudy, same_raters
 
@@ -71,6 +72,7 @@ class Study:
             for one in study.labels:
                 dice = [row["dice"] for row in study.pairs if row["label"] == one.label]
                 volumes = np.array(one.volumes)
+                expected = {} if one.expected is None else _volumes(one.expected, study.unit)
                 rows.append(
                     {
                         "case": case,
@@ -82,6 +84,7 @@ class Study:
                         f"consensus_{study.unit}": one.consensus,
                         f"smallest_{study.unit}": float(volumes.min()),
                         f"largest_{study.unit}": float(volumes.max()),
+                        **expected,
                         "volume_variation": _variation(volumes),
                         "mean_dice": _rounded(np.mean(dice)) if dice else None,
                         "lowest_dice": _rounded(min(dice)) if dice else None,
@@ -165,6 +168,13 @@ def outliers(values: Mapping[str, float]) -> set[str]:
 def columns(rows: Sequence[Row]) -> list[str]:
     """All columns of rows that need not have the same."""
     return list(dict.fromkeys(name for row in rows for name in row))
+
+
+def _volumes(expected: Sequence[float], unit: str) -> Row:
+    return {
+        f"volume_{part}_{unit}": _rounded(value)
+        for part, value in zip(VolumeInterval._fields, expected, strict=True)
+    }
 
 
 def _variation(volumes: Floats) -> float | None:

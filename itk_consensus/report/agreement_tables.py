@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from itk_consensus.agreement.result import AgreementResult
+from itk_consensus.agreement.result import AgreementResult, LabelAgreement
 from itk_consensus.array_types import Floats
 from itk_consensus.report.dispute_figures import line_sample, rater_color, rater_dashes
 from itk_consensus.report.markup import Markup, data_table, joined, tag
@@ -75,9 +75,12 @@ def rater_table(case: ReviewedCase, measured: dict[str, Sequence[Any]]) -> Marku
     header = ["rater", *map(column_title, columns), *map(_words, measured)]
     body = []
     for index, row in enumerate(rows):
-        name = joined([_sample(case.place(index)), f"{rater_mark(index)}  {row['rater']}"])
         body.append(
-            [name, *(row[c] for c in columns), *(values[index] for values in measured.values())]
+            [
+                rater_name(case, index),
+                *(row[c] for c in columns),
+                *(values[index] for values in measured.values()),
+            ]
         )
     if agreement.reference is not None:
         own = _of_consensus(agreement)
@@ -89,6 +92,11 @@ def rater_table(case: ReviewedCase, measured: dict[str, Sequence[Any]]) -> Marku
         header,
         body,
     )
+
+
+def rater_name(case: ReviewedCase, index: int) -> Markup:
+    """The line, the mark and the name of a rater."""
+    return joined([_sample(case.place(index)), f"{rater_mark(index)}  {case.names[index]}"])
 
 
 def _what(case: ReviewedCase) -> str:
@@ -122,22 +130,31 @@ def label_table(case: ReviewedCase) -> Markup:
     columns = [name for name in rows[0] if name.startswith(_LABEL_COLUMNS)]
     caption = (
         "Agreement about each structure, means over pairs of raters. Kappa and alpha over the grid "
-        "are inflated by background, over the union (voxels that any rater marked) deflated."
+        "are inflated by background, over the union (voxels that any rater marked) deflated. "
+        "Another rater's volume is expected with its interval of 90 %."
     )
     body = []
     for row, one in zip(rows, agreement.labels, strict=True):
         volumes = one.volumes[: one.raters]
         spread = f"{_short(volumes.min())}\u2013{_short(volumes.max())}"
-        named = [case.structure(one.label), float(one.volumes[-1]), spread]
+        named = [case.structure(one.label), float(one.volumes[-1]), spread, volume_to_expect(one)]
         body.append([*named, *(row[name] for name in columns)])
     unit = agreement.volume_unit
-    header = ["structure", f"consensus {unit}", f"raters {unit}", *map(column_title, columns)]
-    return data_table(caption, header, body)
+    of_volumes = [f"{whose} {unit}" for whose in ("consensus", "raters", "another rater's")]
+    return data_table(caption, ["structure", *of_volumes, *map(column_title, columns)], body)
+
+
+def volume_to_expect(one: LabelAgreement) -> str | float:
+    """The volume that another rater would draw: 12.1 (9.8–14.9)."""
+    if one.expected_volume is None:
+        return _NOTHING
+    estimate, low, high = map(_short, one.expected_volume)
+    return f"{estimate} ({low}\u2013{high})"
 
 
 def _short(volume: float) -> str:
     """Three digits, and all of those before the point."""
-    return f"{volume:.0f}" if volume >= 100 else f"{volume:.3g}"
+    return f"{volume:.0f}" if volume >= 100 else f"{volume:#.3g}"
 
 
 def column_title(name: str) -> str:

@@ -5,25 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from itk_consensus.fusion.lesions.table import LesionTable, ReaderDetection
+from itk_consensus.report.agreement_tables import rater_mark
 from itk_consensus.report.markup import Markup, data_table
 
 #: Objects that a page lists; all of them are in the JSON report.
 _ROWS = 50
 
 
-def object_table(table: LesionTable, names: Sequence[str]) -> Markup:
-    """Who marked each object, and whether it is there."""
+def object_table(table: LesionTable) -> Markup:
+    """Who marked each object, by the letters of raters, and whether it is there."""
     rows = [
         [
             f"lesion {one.number}",
             "kept" if one.kept else "not kept",
             one.there,
-            ", ".join(names[reader] for reader in one.finders),
+            _marks(one.finders),
             sum(one.volumes) / len(one.finders),
             one.overlap,
-            ", ".join(f"{at:.1f}" for at in one.position),
-            ", ".join(names[reader] for reader in one.split) or "–",
-            ", ".join(names[reader] for reader in one.joined) or "–",
+            ",\u00a0".join(f"{at:.1f}" for at in one.position),
+            _marks(one.split),
+            _marks(one.joined),
         ]
         for one in table.lesions[:_ROWS]
     ]
@@ -31,15 +32,28 @@ def object_table(table: LesionTable, names: Sequence[str]) -> Markup:
     header = ["lesion", "", "there", "found by", f"mean {table.volume_unit}", "mean Dice"]
     header += ["position in mm", "split by", "joined by"]
     return data_table(
-        f"Each object, the probability that it is there, and who marked it.{more}", header, rows
+        "Each object, the probability that it is there, and who marked it, by raters' letters."
+        + more,
+        header,
+        rows,
     )
 
 
 def detection_table(detections: Sequence[ReaderDetection], names: Sequence[str]) -> Markup:
     """How each rater finds, with 95 % intervals."""
     rows = [
-        [name, one.found, one.lone, str(one.sensitivity), str(one.false_finds)]
-        for name, one in zip(names, detections, strict=True)
+        [
+            f"{rater_mark(index)}  {name}",
+            one.found,
+            one.lone,
+            str(one.sensitivity),
+            str(one.false_finds),
+        ]
+        for index, (name, one) in enumerate(zip(names, detections, strict=True))
     ]
     header = ["rater", "marked", "alone", "sensitivity", "false finds per case"]
     return data_table("How each rater finds, with 95 % intervals.", header, rows)
+
+
+def _marks(readers: Sequence[int]) -> str:
+    return " ".join(map(rater_mark, readers)) or "–"

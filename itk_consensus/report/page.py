@@ -28,6 +28,7 @@ from itk_consensus.images.content import image_hashes, voxel_hash
 from itk_consensus.images.files import write_text
 from itk_consensus.images.grey_windows import as_window
 from itk_consensus.report.agreement_tables import heat_map, label_table, rater_table
+from itk_consensus.report.bias_tables import bias_tables
 from itk_consensus.report.dispute_figures import Look, dispute_figures, legend, switch_style
 from itk_consensus.report.fusion_report import OF_EACH_RATER, parameter_text, to_plain
 from itk_consensus.report.lesion_tables import detection_table, object_table
@@ -124,7 +125,7 @@ def page_text(
     ]
     if isinstance(filter_, InstanceConsensusFilter) and len(objects := filter_.Objects):
         found = detection_table(filter_.Detection, case.names)
-        parts.append(section("Lesions", object_table(objects, case.names), found, id_="lesions"))
+        parts.append(section("Lesions", object_table(objects), found, id_="lesions"))
     if case.agreement.labels:
         parts.append(section("Labels", label_table(case), id_="labels"))
     parts.append(
@@ -213,7 +214,7 @@ def raters(filter_: LabelFusionFilter, case: ReviewedCase) -> list[Markup]:
         for m in measurements_of(type(filter_))
         if m.name in OF_EACH_RATER and len(value := m.__get__(filter_)) == len(case.names)
     }
-    return [rater_table(case, measured), heat_map(case)]
+    return [rater_table(case, measured), heat_map(case), *bias_tables(filter_, case)]
 
 
 def underlay_of(filter_: LabelFusionFilter, image: Any) -> Any:

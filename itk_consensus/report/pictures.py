@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.agreement.rater_number import RaterNumberCurve
 from itk_consensus.array_types import Mask
 from itk_consensus.calibration.reliability import BINS, ReliabilityCurve
 from itk_consensus.errors import MissingDependencyError
+from itk_consensus.images.files import PathLike
 from itk_consensus.images.replacing import replacing
 from itk_consensus.neighbourhood.boxes import bounding_box, grown
 
@@ -211,6 +214,43 @@ def _draw_legend(figure: Any, raters: int, consensus: Sequence[str], shades: Seq
     ]
     handles = [*lines, *patches]
     figure.legend(handles=handles, loc="outside lower center", ncols=5, fontsize=8, frameon=False)
+
+
+def draw_rater_number(curve: RaterNumberCurve, path: PathLike) -> None:
+    """Draw what the consensus of k raters is worth, and what that of twice as many would be.
+
+    Parameters
+    ----------
+    curve : RaterNumberCurve
+        As of rater_number_curve.
+    path : str or path
+        PNG file, replaced in one step.
+    """
+    figure = figure_class()(figsize=(7.2, 3.6), layout="constrained")
+    overlap, movement = figure.subplots(1, 2)
+    followed = range(curve.raters, 2 * curve.raters + 1)
+    panels = (
+        (overlap, "with_all", "with the consensus of all", None),
+        (overlap, "with_left_out", "with a rater left out", curve.dice_with_another),
+        (movement, "moved", "moved by one more rater", curve.moved_by_another),
+    )
+    for (panel, measure, label, expected), color in zip(panels, RATER_COLORS, strict=False):
+        known = [(p.raters, m) for p in curve.points if (m := getattr(p, measure)) is not None]
+        raters = [number for number, _ in known]
+        means, lows, highs = np.array([interval for _, interval in known]).T
+        panel.fill_between(raters, lows, highs, color=color, alpha=0.2, linewidth=0)
+        panel.plot(raters, means, marker="o", markersize=4, color=color, label=label)
+        if expected is not None:
+            values = [expected(number) for number in followed]
+            panel.plot(followed, values, color=color, linestyle=":", label=f"{label}, expected")
+    overlap.set(ylabel="Dice")
+    movement.set(ylabel="mm", ylim=(0, None))
+    for panel in (overlap, movement):
+        panel.set_xlabel("raters")
+        panel.xaxis.get_major_locator().set_params(integer=True)
+        panel.legend(frameon=False, fontsize=8)
+    figure.suptitle("\n".join(wrap(curve.answer, 95)), fontsize=9)
+    save_figure(figure, Path(path))
 
 
 def draw_reliability(path: Path, curves: Mapping[str, ReliabilityCurve], title: str) -> None:

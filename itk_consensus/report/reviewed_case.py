@@ -14,7 +14,9 @@ from itk_consensus.agreement.result import AgreementResult
 from itk_consensus.agreement.study import AgreementSettings, study_agreement
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.compared_raters import consensus_labels
+from itk_consensus.filters.consensus_explanation import MANY_LABELS
 from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.sample_segmentations import volume_intervals
 from itk_consensus.report.orientation import Orientation
 from itk_consensus.report.text import naming_raters
 from itk_consensus.votes.decision_patterns import DecisionPatterns
@@ -49,7 +51,7 @@ class ReviewedCase:
         surfaces: bool = True,
         structure_names: Mapping[int, str] | None = None,
     ) -> ReviewedCase:
-        """Review the last Execute of a filter."""
+        """Review the last Execute of a filter; with `surfaces` also what takes longer."""
         fused, patterns = filter_.fused, filter_.votes
         named = checked_names(names, patterns.number_of_raters, "report")
         missing = max(fused.labels) + 1
@@ -67,6 +69,8 @@ class ReviewedCase:
             AgreementSettings(surfaces),
             reference="consensus",
         )
+        if surfaces and len(agreement.labels) <= MANY_LABELS:
+            agreement = agreement.with_volumes(volume_intervals(filter_))
         dissent = _dissent(maps, consensus, missing)
         like = fused.like
         placed = like.family.has_space and like.geometry.dimension > 2

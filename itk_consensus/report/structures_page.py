@@ -11,6 +11,7 @@ import numpy as np
 
 from itk_consensus.agreement.result import AgreementResult
 from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.report.agreement_tables import volume_to_expect
 from itk_consensus.report.dispute_figures import Look, dispute_figures, legend, switch_style
 from itk_consensus.report.markup import Markup, data_table, document, section, tag
 from itk_consensus.report.page import (
@@ -97,10 +98,12 @@ def structures_page(
         Of the patient, where it was asked for.
     """
     unit = "ml"
-    header = ["structure", "readers", f"consensus {unit}", f"readers {unit}", "mean Dice",
-              "lowest Dice", "Hausdorff 95 % mm", "surface Dice", "concerns"]  # fmt: skip
+    header = ["structure", "readers", f"consensus {unit}", f"readers {unit}",
+              f"another reader's {unit}", "mean Dice", "lowest Dice", "Hausdorff 95 % mm",
+              "surface Dice", "concerns"]  # fmt: skip
     overview = data_table(
-        "Means over pairs of readers; Dice 1 is full agreement.",
+        "Means over pairs of readers; Dice 1 is full agreement. Another reader's volume is "
+        "expected with its interval of 90 %.",
         header,
         [p.overview for p in parts],
     )
@@ -123,7 +126,7 @@ def structures_page(
 def _figures(agreement: AgreementResult) -> list[Any]:
     """Volumes and agreement of the structure; dashes if nobody drew anything."""
     if not agreement.labels:
-        return [float("nan")] * 6
+        return [float("nan")] * 7
     (one,) = agreement.labels[:1]
     volumes = one.volumes[: one.raters]
     spread = f"{volumes.min():.4g}\u2013{volumes.max():.4g}"
@@ -131,6 +134,7 @@ def _figures(agreement: AgreementResult) -> list[Any]:
     return [
         float(one.volumes[-1]),
         spread,
+        volume_to_expect(one),
         _mean(between["dice"]),
         float(between["dice"].min()) if between["dice"].size else float("nan"),
         _mean(between["hausdorff95_mm"]),

@@ -35,6 +35,28 @@ def test_votes_of_odd_subsets_are_compared_with_all_and_with_those_left_out():
     assert point.with_all.low <= point.with_all.mean <= point.with_all.high
 
 
+def test_the_curve_is_drawn_with_what_is_expected_of_twice_as_many(tmp_path):
+    figures = pytest.importorskip("matplotlib.figure")
+    image = pytest.importorskip("matplotlib.image")
+    drawn = []
+    curve = ic.rater_number_curve(masks(3, 5))
+    with pytest.MonkeyPatch.context() as patch:
+        save = figures.Figure.savefig
+        patch.setattr(
+            figures.Figure, "savefig", lambda f, *a, **k: (drawn.append(f), save(f, *a, **k))
+        )
+        ic.draw_rater_number(curve, tmp_path / "curve.png")
+    assert image.imread(tmp_path / "curve.png").std() > 0
+    overlap, movement = drawn[0].axes
+    lines = {line.get_label(): line.get_xydata() for a in (overlap, movement) for line in a.lines}
+    left_out = [(p.raters, p.with_left_out.mean) for p in curve.points[:-1]]
+    np.testing.assert_allclose(lines["with a rater left out"], left_out)
+    expected = [(k, curve.moved_by_another(k)) for k in range(5, 11)]
+    np.testing.assert_allclose(lines["moved by one more rater, expected"], expected)
+    assert len(lines) == 5
+    assert "".join(drawn[0].get_suptitle().split()) == "".join(curve.answer.split())
+
+
 @pytest.mark.parametrize(("raters", "variance"), [(1, 1), (3, 0.4487), (5, 0.2868), (9, 0.1661)])
 def test_the_variance_of_a_median_is_that_of_tables(raters, variance):
     assert median_variance(raters) == pytest.approx(variance, rel=0.03)

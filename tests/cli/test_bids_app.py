@@ -48,7 +48,7 @@ def test_participants_then_group_leave_a_valid_derivative_dataset(
     assert len(derived(out)) == 4
     # Who is done is not done again.
     assert {path: path.stat().st_mtime_ns for path in first} == first
-    table = (out / "summary.csv").read_text()
+    table = (out / "summary.csv").read_text(encoding="utf-8")
     assert all(name in table for name in ("sub-01", "sub-02_ses-a", "sub-02_ses-b", "sub-03"))
     pytest.importorskip("bids_validator_deno", reason="needs bids-validator-deno")
     validator = Path(sys.executable).with_name("bids-validator-deno")

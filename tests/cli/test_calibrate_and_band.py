@@ -81,7 +81,7 @@ def test_band_writes_the_label_map_of_the_filter(folder, record, tmp_path, capsy
     np.testing.assert_array_equal(
         array(sitk.ReadImage(str(out))), array(filter_.Execute(case.fraction, case.raters))
     )
-    told = json.loads(report.read_text())
+    told = json.loads(report.read_text(encoding="utf-8"))
     assert told["guarantee"] == filter_.GetGuarantee()
     assert told["band_thickness"] == pytest.approx(filter_.GetBandThickness())
     printed = capsys.readouterr().out
@@ -107,7 +107,9 @@ def test_band_says_that_nothing_is_promised_for_a_mask(record, folder, tmp_path,
         run(*words)
     run(*words, "--without-promise", "yes")
     assert "Nothing is promised" in capsys.readouterr().out
-    assert json.loads((tmp_path / "b.json").read_text())["guarantee"].startswith("Nothing is")
+    assert json.loads((tmp_path / "b.json").read_text(encoding="utf-8"))["guarantee"].startswith(
+        "Nothing is"
+    )
 
 
 def test_a_margin_is_calibrated_beside_the_width_of_a_band_and_drawn(folder, tmp_path, capsys):
@@ -135,7 +137,10 @@ def test_a_cut_is_learned_and_applied(folder, tmp_path, capsys):
     assert " ".join(capsys.readouterr().out.split()).endswith(filter_.GetMeaning())
     words = ["band", folder / "p0.nrrd", "--calibration", record, "--output", out]
     run(*words, "--json", tmp_path / "cut.json.txt")
-    assert json.loads((tmp_path / "cut.json.txt").read_text())["meaning"] == filter_.GetMeaning()
+    assert (
+        json.loads((tmp_path / "cut.json.txt").read_text(encoding="utf-8"))["meaning"]
+        == filter_.GetMeaning()
+    )
     np.testing.assert_array_equal(
         array(sitk.ReadImage(str(out))), array(filter_.Execute(cohort(1)[0].fraction))
     )
@@ -202,7 +207,7 @@ def test_missing_files_and_cases_are_named(folder, tmp_path):
     (tmp_path / "cases.csv").write_text("case,probability,reference\na,nowhere.nrrd,t.nrrd\n")
     with pytest.raises(FileError, match=r"nowhere.nrrd: No such file"):
         run("calibrate", tmp_path / "cases.csv", *out)
-    few = (folder / "cases.csv").read_text().splitlines()[:5]
+    few = (folder / "cases.csv").read_text(encoding="utf-8").splitlines()[:5]
     (folder / "few.csv").write_text("\n".join(few))
     with pytest.raises(InputError, match="needs at least 9 calibration cases, got 4"):
         run("calibrate", folder / "few.csv", *out)

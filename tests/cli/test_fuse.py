@@ -106,7 +106,7 @@ def test_a_hybrids_fusers_are_named_by_their_methods(
         InteriorFilter=STAPLEImageFilter(), BoundaryFilter=LabelVotingImageFilter()
     ).Execute([sitk.ReadImage(path) for path in masks])
     np.testing.assert_array_equal(array_of(Path(output)), sitk.GetArrayFromImage(expected))
-    parameters = json.loads(report.read_text())["parameters"]
+    parameters = json.loads(report.read_text(encoding="utf-8"))["parameters"]
     assert parameters["InteriorFilter"] == "STAPLEImageFilter()"
     assert "LabelVotingImageFilter()" in capsys.readouterr().out
 
@@ -145,7 +145,7 @@ def test_a_vector_nrrd_holds_one_rater_per_component(output: str, tmp_path: Path
     report = tmp_path / "report.json"
     options = ["--method", "staple", "--output", output, "--json", str(report)]
     assert main(["fuse", str(SAMPLE), *options]) == 0
-    content = json.loads(report.read_text())
+    content = json.loads(report.read_text(encoding="utf-8"))
     assert content["number_of_raters"] == 4
     image = sitk.ReadImage(str(SAMPLE))
     raters = [sitk.VectorIndexSelectionCast(image, r, sitk.sitkUInt8) for r in range(4)]
@@ -265,7 +265,7 @@ def test_outside_the_mask_there_is_background(
     fused = array_of(Path(output))
     assert fused[:, :5].any()
     assert not fused[:, 5:].any()
-    assert json.loads(report.read_text())["parameters"]["MaskImage"] == mask
+    assert json.loads(report.read_text(encoding="utf-8"))["parameters"]["MaskImage"] == mask
 
 
 def test_a_prior_may_be_a_number_or_an_image_file(
@@ -308,7 +308,7 @@ def test_two_dimensional_png_files_are_fused_into_png(tmp_path: Path) -> None:
     fused, report = tmp_path / "fused.png", tmp_path / "r.json"
     assert main(["fuse", *paths, "--output", str(fused), "--json", str(report)]) == 0
     np.testing.assert_array_equal(array_of(fused), arrays[0])
-    assert json.loads(report.read_text())["labels"][1]["area_mm2"] == 6.0
+    assert json.loads(report.read_text(encoding="utf-8"))["labels"][1]["area_mm2"] == 6.0
 
 
 # -- the report ------------------------------------------------------------------------------
@@ -330,7 +330,7 @@ def test_the_json_report_is_complete(
     path = tmp_path / "report.json"
     options = ["--method", method, "--output", output, "--json", str(path)]
     assert main(["fuse", *masks, *options]) == 0
-    report = strictly(path.read_text())
+    report = strictly(path.read_text(encoding="utf-8"))
     fuser = METHODS[method]
     assert report["version"] == itk_consensus.__version__
     assert report["method"] == method
@@ -361,7 +361,7 @@ def test_parameters_that_were_set_are_reported(
     options = ["--method", "staple", "--variant", "advanced", "--initialization-range", "0.6,0.9"]
     options += ["--exclude-consensus-voxels", "yes", "--maximum-iterations", "7"]
     assert main(["fuse", *masks, *options, "--output", output, "--json", str(path)]) == 0
-    parameters = strictly(path.read_text())["parameters"]
+    parameters = strictly(path.read_text(encoding="utf-8"))["parameters"]
     assert parameters["Variant"] == "advanced"
     assert parameters["InitializationRange"] == [0.6, 0.9]
     assert parameters["ExcludeConsensusVoxels"] is True
@@ -376,7 +376,10 @@ def test_undefined_measures_are_null_and_the_warning_is_one_line(
     sitk.WriteImage(image_of(np.zeros((3, 4, 5), np.uint8)), empty)
     options = ["--method", "staple", "--output", output, "--json", str(report)]
     assert main(["fuse", empty, empty, *options]) == 0
-    assert strictly(report.read_text())["measurements"]["Sensitivity"] == [None, None]
+    assert strictly(report.read_text(encoding="utf-8"))["measurements"]["Sensitivity"] == [
+        None,
+        None,
+    ]
     warning = capsys.readouterr().err
     assert re.fullmatch(r"itk-consensus: warning: STAPLEImageFilter: Sensitivity .+\n", warning)
 
@@ -445,12 +448,12 @@ def test_every_default_can_be_given_as_an_option(
     arguments = ["fuse", *masks, "--method", method, "--output", output, "--json", str(report)]
     arguments.append("--overwrite")
     assert main(arguments) == 0
-    implied = strictly(report.read_text())
+    implied = strictly(report.read_text(encoding="utf-8"))
     for parameter in parameters_of(METHODS[method]):
         if parameter.in_cli and (text := shown_default(parameter)) is not None:
             arguments += ["--" + parameter.snake_case.replace("_", "-"), text]
     assert main(arguments) == 0
-    assert strictly(report.read_text()) == implied
+    assert strictly(report.read_text(encoding="utf-8")) == implied
 
 
 def test_none_leaves_an_optional_parameter_open(masks: list[str], output: str) -> None:
@@ -611,11 +614,11 @@ def test_an_existing_output_is_left_alone_unless_told_otherwise(
     report.write_text("mine")
     words = ["fuse", *masks, "-o", str(output), "--json", str(report)]
     assert f"--json {report} exists; give --overwrite to replace it" in error_line(capfd, *words)
-    assert report.read_text() == "mine"
+    assert report.read_text(encoding="utf-8") == "mine"
     assert not output.parent.exists()
     assert main([*words, "--overwrite"]) == 0
     assert output.exists()
-    assert strictly(report.read_text())["raters"] == masks
+    assert strictly(report.read_text(encoding="utf-8"))["raters"] == masks
 
 
 def test_an_old_output_survives_a_write_that_fails(
@@ -748,7 +751,7 @@ def test_an_output_that_appears_during_the_work_is_not_replaced(
     monkeypatch.setattr(MajorityVoteFilter, "Execute", executing)
     line = error_line(capfd, "fuse", *masks, "--method", "vote", "-o", output)
     assert "exists; give --overwrite" in line
-    assert Path(output).read_text() == "of somebody else"
+    assert Path(output).read_text(encoding="utf-8") == "of somebody else"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
@@ -870,7 +873,7 @@ def test_the_demo_replaces_only_what_a_demo_wrote(
     line = error_line(capfd, "demo", "--output", str(tmp_path))
     assert f"{name} exists; give --overwrite to replace it" in line
     assert os.listdir(tmp_path) == [name]
-    assert (tmp_path / name).read_text() == '["of somebody else"]'
+    assert (tmp_path / name).read_text(encoding="utf-8") == '["of somebody else"]'
     assert main(["demo", "--output", str(tmp_path), "--overwrite"]) == 0
     assert main(["demo", "--output", str(tmp_path)]) == 0
 

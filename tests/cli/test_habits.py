@@ -28,7 +28,7 @@ def write(path: Path, array: Any) -> str:
 
 def table_of(folder: Path) -> dict[str, dict[str, str]]:
     """The rows of a batch's table, by case."""
-    lines = (folder / "summary.csv").read_text().splitlines()
+    lines = (folder / "summary.csv").read_text(encoding="utf-8").splitlines()
     return {row["case"]: row for row in csv.DictReader(lines)}
 
 
@@ -99,7 +99,7 @@ def test_a_batch_counts_concerns_about_raters_apart(mirrored: list[str], tmp_pat
     assert rows["a"]["concerns"] == "0"
     assert rows["b"]["rater_concerns"] == "0"
     assert main([*words, "--fail-on", "caution"]) == 1
-    index = (tmp_path / "out/index.html").read_text()
+    index = (tmp_path / "out/index.html").read_text(encoding="utf-8")
     assert "reader-2 would fit if it were mirrored along x" in index
 
 
@@ -234,7 +234,7 @@ def test_a_batch_takes_every_option_from_a_file_and_the_command_line_wins(
     )
     assert main(["batch", "--config", str(config)]) == 0
     assert capsys.readouterr().out.startswith("staple of 1 cases")
-    page = (tmp_path / "out/a/report.html").read_text()
+    page = (tmp_path / "out/a/report.html").read_text(encoding="utf-8")
     assert "<td>7</td>" in page.split("MaximumIterations")[1][:100]
     assert main(["batch", "--config", str(config), "-o", str(tmp_path / "other")]) == 0
     assert (tmp_path / "other/summary.csv").exists()

@@ -98,7 +98,7 @@ def test_an_output_that_exists_is_refused_unless_it_may_be_replaced_or_continued
             check_outputs([labels(path)], [], 3)
         check_outputs([labels(path)], [], 3, overwrite=True)
         check_outputs([Output("--checkpoint", path, continued=True)], [], 3)
-    assert old.read_text() == "old"
+    assert old.read_text(encoding="utf-8") == "old"
 
 
 def test_an_input_is_never_overwritten_however_it_is_spelled(

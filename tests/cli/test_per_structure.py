@@ -76,7 +76,7 @@ def fused(study: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_page_has_a_section_for_each_structure_on_the_ct_of_the_series(fused: Path) -> None:
-    text = (fused / "c.html").read_text()
+    text = (fused / "c.html").read_text(encoding="utf-8")
     for number, name in enumerate(("GTVp", "Heart", "Node")):
         assert f'<h2 id="structure-{number}">{name}</h2>' in text
     assert "Grey values: lung" in text
@@ -85,7 +85,7 @@ def test_a_page_has_a_section_for_each_structure_on_the_ct_of_the_series(fused: 
 
 
 def test_json_and_uncertainty_are_written_for_each_structure(fused: Path, study: Path) -> None:
-    content = json.loads((fused / "c.json").read_text())
+    content = json.loads((fused / "c.json").read_text(encoding="utf-8"))
     assert list(content["structures"]) == ["GTVp", "Heart", "Node"]
     assert content["only_one_reader"] == ["Node"]
     assert content["structures"]["Heart"]["number_of_raters"] == 3
@@ -130,7 +130,7 @@ def test_report_writes_the_page_of_structures_alone(study: Path, tmp_path: Path)
     page = tmp_path / "only.html"
     words = [*options(study), "--method", "vote", "-o", str(page), "--window", "bone"]
     assert main(["report", *inputs(study), *words]) == 0
-    assert "Grey values: bone" in page.read_text()
+    assert "Grey values: bone" in page.read_text(encoding="utf-8")
     assert [path.name for path in tmp_path.iterdir()] == ["only.html"]
 
 
@@ -156,7 +156,10 @@ def test_agreement_is_measured_for_each_structure(
     with open(files[0]) as stream:
         rows = list(csv.DictReader(stream))
     assert [row["structure"] for row in rows] == ["GTVp"] * 3 + ["Heart"] * 3
-    assert list(json.loads(Path(files[1]).read_text())["structures"]) == ["GTVp", "Heart"]
+    assert list(json.loads(Path(files[1]).read_text(encoding="utf-8"))["structures"]) == [
+        "GTVp",
+        "Heart",
+    ]
     series = ic.read_dicom_series(study / "ct")
     masks = [ic.read_dicom_contours(path, series)[1].mask for path in inputs(study)]
     expected = ic.Agreement(masks)[1].dice[0, 1]
@@ -177,9 +180,9 @@ def test_the_patient_is_named_in_a_page_only_if_that_is_asked(study: Path, tmp_p
     page, out = tmp_path / "c.html", tmp_path / "c.seg.nrrd"
     words: list[Any] = [*options(study), "--method", "vote", "-o", out, "--report", page]
     assert main(["fuse", *inputs(study), *map(str, words), "--show-identity"]) == 0
-    assert NAME in page.read_text()
+    assert NAME in page.read_text(encoding="utf-8")
     assert main(["fuse", *inputs(study), *map(str, words), "--overwrite"]) == 0
-    assert "Jane" not in page.read_text()
+    assert "Jane" not in page.read_text(encoding="utf-8")
     series = ic.read_dicom_series(study / "ct")
     assert "Jane" not in repr(series) + str(series)
 

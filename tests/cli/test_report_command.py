@@ -69,4 +69,4 @@ def test_a_window_may_be_below_zero(words: list[str], tmp_path: Path) -> None:
     page = tmp_path / "p.html"
     options = ["--image", paths[0], "-o", str(page), "--method", "vote"]
     assert main(["report", *paths, *options, *words]) == 0
-    assert "as asked (center -600, width 1500)" in page.read_text()
+    assert "as asked (center -600, width 1500)" in page.read_text(encoding="utf-8")

@@ -205,3 +205,16 @@ def test_the_report_lists_objects_and_how_each_reader_finds(tmp_path):
     for lesion in filter_.GetObjects().lesions:
         assert f"lesion {lesion.number}<" in page
     assert "false finds per case" in page
+
+
+def test_long_names_of_raters_stand_beside_letters_and_not_in_every_row_of_the_report(tmp_path):
+    case = LESION_SETTINGS["missed and false"](5)
+    filter_ = ic.InstanceConsensusFilter()
+    filter_.Execute(list(case.raters))
+    names = [f"cases/of/a/long/way/reader_{number}_annotations.nrrd" for number in range(5)]
+    ic.report(filter_, tmp_path / "page.html", names=names)
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    lesions = page[page.index('id="lesions"') : page.index('id="labels"')]
+    assert [lesions.count(name) for name in names] == [1] * 5
+    for lesion in filter_.GetObjects().lesions:
+        assert f"<td>{' '.join('ABCDE'[reader] for reader in lesion.finders)}</td>" in lesions

@@ -57,7 +57,7 @@ def records(folder: Path) -> dict[Path, int]:
     return {
         path: path.stat().st_mtime_ns
         for path in folder.glob("*/case.json")
-        if json.loads(path.read_text())["result"]
+        if json.loads(path.read_text(encoding="utf-8"))["result"]
     }
 
 
@@ -164,7 +164,7 @@ def test_killed_and_started_again_it_redoes_nothing_and_ends_with_the_same_table
     assert {path: after[path] for path in before} == before
     plan = Plan("vote", tmp_path / "clean")
     rows = in_this_process(find_cases(f"{inputs}/{{case}}/{{rater}}.nii.gz"), plan)
-    assert (output / "summary.csv").read_text() == table_text(rows)
+    assert (output / "summary.csv").read_text(encoding="utf-8") == table_text(rows)
 
 
 def test_a_list_of_cases_gives_a_table_and_a_page(
@@ -178,11 +178,11 @@ def test_a_list_of_cases_gives_a_table_and_a_page(
     assert code == 1
     assert "case gone: FileError" in captured.err
     assert re.search(r"failed +1\n", captured.out)
-    table = list(csv.DictReader((output / "summary.csv").read_text().splitlines()))
+    table = list(csv.DictReader((output / "summary.csv").read_text(encoding="utf-8").splitlines()))
     assert [row["case"] for row in table] == ["gone", "c03", "c02", "c01", "c00"]
-    index = (output / "index.html").read_text()
+    index = (output / "index.html").read_text(encoding="utf-8")
     assert index.index("c03") < index.index("c00")
-    record = json.loads((output / "c00" / "case.json").read_text())
+    record = json.loads((output / "c00" / "case.json").read_text(encoding="utf-8"))
     assert record["fingerprint"]["method"] == "vote"
 
 

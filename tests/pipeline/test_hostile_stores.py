@@ -71,7 +71,9 @@ def test_a_store_never_replaces_what_an_input_consists_of(
     Path("link.zarr").symlink_to("z0.zarr")
     sitk.WriteImage(sitk.GetImageFromArray(TRUTH), "a.mhd")
     os.replace("a.raw", "old.zarr/a.raw")
-    Path("a.mhd").write_text(Path("a.mhd").read_text().replace("a.raw", "old.zarr/a.raw"))
+    Path("a.mhd").write_text(
+        Path("a.mhd").read_text(encoding="utf-8").replace("a.raw", "old.zarr/a.raw")
+    )
     before = snapshot(folder)
     assert "would overwrite the input" in refused(words, capfd)
     assert snapshot(folder) == before
@@ -137,7 +139,7 @@ def test_damaged_metadata_is_one_clear_error(folder: Path, kind: str) -> None:
         shutil.copytree("z0.zarr", "whole.zarr/0")
         Path("whole.zarr/zarr.json").write_text(json.dumps(group()))
     assert open_volume(Path("whole.zarr")).shape == TRUTH.shape
-    whole = json.loads(Path("whole.zarr/zarr.json").read_text())
+    whole = json.loads(Path("whole.zarr/zarr.json").read_text(encoding="utf-8"))
     refusals = 0
     for text in ("", "{", "[" * 10_000, "5", *map(json.dumps, damaged(whole))):
         Path("whole.zarr/zarr.json").write_text(text)
@@ -161,7 +163,7 @@ def test_damaged_chunks_pipes_and_impossible_sizes_are_refused(
         chunk.unlink()
         os.mkfifo(chunk)
         assert "is no regular file" in refused(f"{FUSE} -o out.zarr", capfd)
-    metadata = json.loads(Path("z2.zarr/zarr.json").read_text())
+    metadata = json.loads(Path("z2.zarr/zarr.json").read_text(encoding="utf-8"))
     Path("z2.zarr/zarr.json").write_text(json.dumps({**metadata, "shape": [10**12] * 3}))
     words = "fuse z2.zarr z2.zarr --method vote -o out.zarr"
     assert "cannot be a volume of the shape" in refused(words, capfd)

@@ -69,6 +69,24 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any
     return folder / "out", drawn
 
 
+def test_volumes_have_intervals_in_the_table_of_cases_if_asked(
+    study: tuple[Path, dict[str, Any]], tmp_path: Path
+) -> None:
+    write_study(tmp_path / "in", cases=2)
+    pattern, out = str(tmp_path / "in/{case}/{rater}.nii.gz"), tmp_path / "out"
+    words = ["--method", "vote", "--volume-intervals"]
+    assert main(["batch", pattern, "-o", str(out), *words]) == 0
+    rows = [row for row in rows_of(out / "cases.csv") if row["case"] == "c0"]
+    fuser = ic.MajorityVoteFilter()
+    fuser.Execute([sitk.ReadImage(str(tmp_path / f"in/c0/{name}.nii.gz")) for name in READERS])
+    assert [row["label"] for row in rows] == ["1", "2"]
+    for row in rows:
+        wanted = ic.SampleSegmentations(fuser, label=int(row["label"])).volume()
+        found = [float(row[f"volume_{part}_ml"]) for part in wanted._fields]
+        np.testing.assert_allclose(found, wanted, atol=1e-6)
+    assert "volume_low_ml" not in rows_of(study[0] / "cases.csv")[0]
+
+
 def vote_of_others(labels: list[np.ndarray], left_out: int) -> np.ndarray:
     """Voxel by voxel; a tie is background."""
     others = [one for j, one in enumerate(labels) if j != left_out]
@@ -158,7 +176,7 @@ def test_cases_have_volumes_and_who_is_missing(study: Any) -> None:
 
 def test_the_index_page_needs_nothing_else_and_shows_all(study: Any) -> None:
     out, _ = study
-    text = (out / "index.html").read_text()
+    text = (out / "index.html").read_text(encoding="utf-8")
     assert text.count('class="thumbnail"') == 4
     assert all(source.startswith("data:image/png") for source in re.findall(r'src="([^"]*)', text))
     assert '<table class="sortable">' in text
@@ -185,7 +203,7 @@ def test_a_second_run_without_pages_keeps_those_there_are(study: Any) -> None:
     look = {"label_names": {1: "liver", 2: "node"}}
     run_batch(cases, Plan("vote", out, surfaces=True, look=look))
     assert {path: path.stat().st_mtime_ns for path in out.glob("*/*")} == before
-    assert (out / "index.html").read_text().count("/report.html") == 4
+    assert (out / "index.html").read_text(encoding="utf-8").count("/report.html") == 4
 
 
 def test_a_failure_names_the_file(tmp_path: Path) -> None:
@@ -224,7 +242,7 @@ def test_bids_is_read_in_both_spellings_and_written(entity: str, tmp_path: Path)
     out = tmp_path / "derivatives"
     words = ["--method", "vote", "--bids-output", "--label-names", "1=liver,2=node"]
     assert main(["batch", str(tmp_path / "bids"), "-o", str(out), *words]) == 0
-    described = json.loads((out / "dataset_description.json").read_text())
+    described = json.loads((out / "dataset_description.json").read_text(encoding="utf-8"))
     assert described["DatasetType"] == "derivative"
     assert described["GeneratedBy"][0]["Name"] == "itk-consensus"
     stem = out / "sub-00/ses-a/anat/sub-00_ses-a_desc-consensus"
@@ -233,8 +251,11 @@ def test_bids_is_read_in_both_spellings_and_written(entity: str, tmp_path: Path)
     probability = sitk.GetArrayFromImage(sitk.ReadImage(f"{stem}_probseg.nii.gz"))
     shares = np.mean([one == 2 for one in drawn["c0"].values()], axis=0)
     np.testing.assert_allclose(probability[1], shares, atol=1e-12)
-    assert json.loads(Path(f"{stem}_probseg.json").read_text())["LabelMap"] == ["liver", "node"]
-    ignored = (out / ".bidsignore").read_text().split()
+    assert json.loads(Path(f"{stem}_probseg.json").read_text(encoding="utf-8"))["LabelMap"] == [
+        "liver",
+        "node",
+    ]
+    ignored = (out / ".bidsignore").read_text(encoding="utf-8").split()
     ours = [p for p in out.rglob("*") if p.is_file() and not p.name.startswith((".", "dataset_"))]
     known = re.compile(r"sub-\d+_ses-a_desc-consensus_(dseg|probseg)\.(nii\.gz|json)")
     for path in ours:
@@ -254,7 +275,7 @@ def test_lonely_raters_and_empty_masks_are_no_failure(tmp_path: Path, more: list
     assert main(["batch", pattern, "-o", str(out), "--method", "vote", *more]) == 0
     assert [row["status"] for row in rows_of(out / "summary.csv")] == ["done", "done"]
     assert rows_of(out / "pairs.csv") == []
-    assert "c0" in (out / "index.html").read_text()
+    assert "c0" in (out / "index.html").read_text(encoding="utf-8")
 
 
 def test_bids_results_never_lie_among_the_raters(tmp_path: Path, capsys: Any) -> None:
@@ -312,3 +333,14 @@ def test_a_heading_sorts_the_table_both_ways(study: Any) -> None:
         assert page.locator("th[aria-sort=descending]").count() == 1
         assert not said
         browser.close()
+
+
+@pytest.mark.parametrize(("full", "says"), [(False, True), (True, False)])
+def test_the_index_says_that_nothing_was_compared_with_consensus(
+    tmp_path: Path, full: bool, says: bool
+) -> None:
+    write_study(tmp_path / "study", cases=1)
+    cases = find_cases(str(tmp_path / "study" / "{case}" / "{rater}.nii.gz"))
+    run_batch(cases, Plan("staple", tmp_path / "out", full=full))
+    page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    assert ("compare with Consensus by --full" in page) is says

@@ -190,7 +190,7 @@ def test_numbers_of_raters_become_names() -> None:
 
 
 def test_every_severity_has_a_word_and_a_colour() -> None:
-    style = (Path(page.__file__).parent / "parts.css").read_text()
+    style = (Path(page.__file__).parent / "parts.css").read_text(encoding="utf-8")
     for severity in ("note", "caution", "do not use", None):
         item = str(page._item(Finding("rule", 1.0, severity, "Oh."), ["Ann"]))
         assert (severity or "fine").capitalize() + ": rule." in item
@@ -300,6 +300,54 @@ def test_the_consensus_has_its_volume_and_its_row(tmp_path: Path) -> None:
     assert float(row[1]) == pytest.approx(volume, abs=6e-4)
 
 
+def test_the_page_says_which_volume_another_rater_would_draw(
+    vote: ic.MajorityVoteFilter, tmp_path: Path
+) -> None:
+    text = page_of(vote, tmp_path / "page.html")
+    estimate, low, high = ic.SampleSegmentations(vote).volume()
+    shown = re.search(r"<td>([\d.]+) \(([\d.]+)–([\d.]+)\)</td>", text)
+    assert shown is not None
+    np.testing.assert_allclose([float(one) for one in shown.groups()], [estimate, low, high], 6e-3)
+
+
+def test_the_page_shows_who_draws_generously_and_on_which_side(tmp_path: Path) -> None:
+    z, y, x = np.indices((32, 40, 40))
+    organ = (np.hypot(y - 20, x - 20) < 11) & (z > 8) & (z < 21)
+    higher = organ | ((np.hypot(y - 20, x - 20) < 11) & (z > 8) & (z < 23))
+    images = [sitk.GetImageFromArray(one.astype(np.uint8)) for one in (organ, organ, organ, higher)]
+    # Stored from head to feet, the last slices are the caudal ones.
+    for side, sense in (("cranial", 1), ("caudal", -1)):
+        for image in images:
+            image.SetDirection((1, 0, 0, 0, 1, 0, 0, 0, sense))
+        filter_ = ic.MajorityVoteFilter()
+        filter_.Execute(images)
+        text = page_of(filter_, tmp_path / "page.html")
+        table = text[text.index("How far outside the consensus") :]
+        sides = re.findall(r"<th scope=\"col\">([^<]+)</th>", table)[1:8]
+        row = re.search(r"D  rater 3</th>(.*?)</tr>", table)
+        assert row is not None
+        cells = re.findall(r"<td>([-+.\d]+)<svg.*? width=\"([\d.]+)\"", row[1])
+        drawn = {
+            name: (float(mm), float(bar)) for name, (mm, bar) in zip(sides, cells, strict=True)
+        }
+        assert drawn[side][0] == pytest.approx(2, abs=0.3)
+        assert drawn[side][1] == 30
+        assert all(abs(mm) < 0.3 for name, (mm, _) in drawn.items() if name not in (side, "mean"))
+
+
+def test_raters_who_did_not_annotate_everything_have_no_bias(tmp_path: Path) -> None:
+    masks = np.zeros((3, 20, 20), np.uint8)
+    masks[:, 5:15, 5:15] = 1
+    masks[2, :, 10:] = 9
+    filter_ = ic.MajorityVoteFilter(MissingLabel=9)
+    filter_.Execute([sitk.GetImageFromArray(mask) for mask in masks])
+    text = page_of(filter_, tmp_path / "page.html")
+    table = text[text.index("How far outside the consensus") :]
+    row = re.search(r"C  rater 2</th>(.*?)</tr>", table)
+    assert row is not None
+    assert set(re.findall(r"<td>(.*?)</td>", row[1])) == {"–"}
+
+
 def test_structures_have_their_names_everywhere(tmp_path: Path) -> None:
     atlases = atlas_labels(1, (16, 20, 18), labels=3, atlases=3)
     filter_ = ic.MultiLabelSTAPLEImageFilter()
@@ -333,7 +381,7 @@ def test_a_contact_sheet_has_every_disputed_slice(tmp_path: Path) -> None:
 
 def test_no_rule_of_the_style_stands_there_twice() -> None:
     room = Path(page.__file__).parent
-    style = "".join((room / name).read_text() for name in ("parts.css", "page.css"))
+    style = "".join((room / name).read_text(encoding="utf-8") for name in ("parts.css", "page.css"))
     rules = [line for line in style.splitlines() if line.startswith((".", "#", "t", "h"))]
     assert len(rules) == len(set(rules))
 
@@ -347,8 +395,8 @@ def test_slice_numbers_agree_between_page_and_command_line(tmp_path: Path) -> No
     page, out = tmp_path / "p.html", tmp_path / "f.nii.gz"
     words = ["--method", "vote", "-o", str(out), "--report", str(page), "--json", f"{out}.json"]
     assert main(["fuse", *paths, *words, "--contact-sheet"]) == 0
-    told = json.loads(Path(f"{out}.json").read_text())["disputed_slices"]
-    sheet = page.read_text().partition('class="sheet"')[2]
+    told = json.loads(Path(f"{out}.json").read_text(encoding="utf-8"))["disputed_slices"]
+    sheet = page.read_text(encoding="utf-8").partition('class="sheet"')[2]
     shown = {
         int(number): int(voxels)
         for number, voxels in re.findall(r"Slice (\d+) \(0 to 7\): (\d+) disputed", sheet)

@@ -12,6 +12,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -320,5 +321,8 @@ def test_a_case_that_cannot_be_opened_ends_the_application_which_says_why() -> N
     def session() -> Any:
         raise InputError("no reader drew anything")
 
-    with pytest.raises(InputError, match="no reader drew anything"):
-        serve([CaseToOpen("one", session)], ready=lambda address: None)
+    # In a thread of its own: Playwright keeps a loop running in this one.
+    with ThreadPoolExecutor(1) as pool:
+        served = pool.submit(serve, [CaseToOpen("one", session)], ready=lambda address: None)
+        with pytest.raises(InputError, match="no reader drew anything"):
+            served.result()

@@ -27,7 +27,8 @@ def test_the_conda_recipe_renders_and_asks_for_what_the_package_asks_for() -> No
     found = rendered.recipe.to_dict()
     assert found["package"]["version"] == itk_consensus.__version__
     asked = {_plain(line) for line in map(str, found["requirements"]["run"])} - {"python"}
-    assert asked == {_plain(line) for line in requirements()}
+    # What only older Pythons need is left out for the one that is rendered.
+    assert asked == {_plain(line) for line in requirements() if ";" not in line}
 
 
 def _plain(requirement: str) -> str:

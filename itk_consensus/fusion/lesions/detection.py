@@ -9,6 +9,9 @@ case there is nothing to fit them to. They are averaged over a grid under priors
 usual, weighted by how well they foresee all objects. What tells a reader from the others, how much
 more it finds and how often it is the author, is estimated on top, held to the others by a prior.
 
+Intervals of readers' rates add up what is unsure: the grid, the estimates on top of it, and the
+truth of objects, part of whose doubt is the same for all.
+
 So two of five are not enough where one object is all there is, and are where readers overlook
 about that many of the others too; and who marks many alone is not believed alone.
 """
@@ -35,6 +38,9 @@ RISES = (0.0, 0.25, 0.5)
 READER_SPREAD = 0.5
 #: Invented objects that each reader is given beforehand.
 AUTHOR_COUNT = 1.0
+#: Correlation of the truth of doubtful objects, beyond the grid. The priors doubt lone marks on
+#: purpose; where they are wrong, they are so for all of these. Intervals cover with it.
+SHARED_DOUBT = 0.2
 
 #: Values of d, e and p on the grid.
 GRID = (16, 6, 6)
@@ -46,6 +52,8 @@ _LARGEST_STEP, _STEP = 3.0, 0.5
 _MOST_ROUNDS, _SMALLEST_CHANGE = 30, 1e-4
 #: Below this probability a part of the grid does not count.
 _LEAST_WEIGHT = 1e-4
+#: Probabilities below the ends of an interval, and values at which they are looked for.
+_TAILS, _INTERVAL_STEPS = (0.025, 0.975), 128
 
 _PRIORS = (FINDING, JOINING, BEING_THERE)
 
@@ -86,32 +94,29 @@ class Detection:
     def sensitivity(self) -> tuple[Interval, ...]:
         """Of each reader: the share found of objects of these sizes that are there."""
         there = np.bincount(self.row, self.there, len(self._rows.number))
-        weight = there / there.sum() if there.sum() else self._rows.number / len(self.row)
-        readers = range(len(self._authors))
-        return tuple(self._sensitivity(reader, weight) for reader in readers)
-
-    def _sensitivity(self, reader: int, weight: Floats) -> Interval:
-        """Over the grid and this reader's deviation; those of others are as estimated."""
-        shares, weights = [], []
-        for step in _DEVIATIONS:
-            deviations = self._deviations.copy()
-            deviations[reader] = READER_SPREAD * step
-            likelihood, _ = _log_likelihood(self._rows, self._rates, deviations, self._authors)
-            odds = _odds(self._rows.doublings, self._rates, deviations[reader])
-            shares.append(scipy.special.expit(odds) @ weight)
-            weights.append(likelihood - step**2 / 2)
-        return _interval(np.concatenate(shares), np.concatenate(weights))
+        weight = there if there.sum() else self._rows.number
+        # Of no objects the prior is left, at one size.
+        doublings, weight = (
+            (self._rows.doublings, weight / weight.sum())
+            if len(self.row)
+            else (np.zeros(1), np.ones(1))
+        )
+        return tuple(
+            _sensitivity(self._posterior, doublings, weight, reader)
+            for reader in range(len(self._authors))
+        )
 
     @cached_property
     def false_finds(self) -> tuple[Interval, ...]:
         """Of each reader: marks of what is not there, per case."""
-        rows = self._rows
-        likelihood, there = _log_likelihood(rows, self._rates, self._deviations, self._authors)
-        node = _normalised(likelihood)
         return tuple(
-            _false_finds(1 - there, node, rows.number * rows.found[:, j], self.cases)
-            for j in range(len(self._authors))
+            _false_finds(self._posterior, reader, self.cases)
+            for reader in range(len(self._authors))
         )
+
+    @cached_property
+    def _posterior(self) -> _Posterior:
+        return _posterior(self._rows, self._rates, self._deviations, self._authors)
 
 
 def detect(
@@ -200,21 +205,26 @@ def _log_likelihood(
     """(nodes,) of all objects, and (nodes, R) that each row is there."""
     _, joined, there, rise = rates
     missed = rows.looked & ~rows.found
+    # Many rows differ by their finders only.
+    keys = np.column_stack([rows.looked, rows.doublings])
+    kinds, kind = np.unique(keys, axis=0, return_inverse=True)
+    looked, doublings, kind = kinds[:, :-1], kinds[:, -1], kind.reshape(-1)
     true = np.zeros((len(there), len(rows.number)))
-    nobody = np.zeros_like(true)
+    nobody = np.zeros((len(there), len(kinds)))
     for reader, deviation in enumerate(deviations):
-        odds = _odds(rows.doublings, rates, deviation)
+        odds = _odds(doublings, rates, deviation)
         log_missed = scipy.special.log_expit(-odds)
-        nobody += log_missed * rows.looked[:, reader]
-        true += log_missed * missed[:, reader]
-        true += (log_missed + odds) * rows.found[:, reader]
-    true -= np.log(-np.expm1(nobody))
+        nobody += log_missed * looked[:, reader]
+        true += log_missed[:, kind] * rows.looked[:, reader]
+        true += odds[:, kind] * rows.found[:, reader]
+    true -= np.log(-np.expm1(nobody))[:, kind]
     others = rows.found.sum(axis=1) - 1
     author = (rows.found @ authors) / (rows.looked @ authors)
     false = np.log(author) + np.outer(np.log(joined), others)
     false += np.outer(np.log1p(-joined), missed.sum(axis=1))
-    prior = scipy.special.logit(there)[:, None] + np.outer(rise, rows.doublings)
-    true, false = true + scipy.special.log_expit(prior), false + scipy.special.log_expit(-prior)
+    prior = scipy.special.logit(there)[:, None] + np.outer(rise, doublings)
+    true += scipy.special.log_expit(prior)[:, kind]
+    false += scipy.special.log_expit(-prior)[:, kind]
     either = np.logaddexp(true, false)
     return either @ rows.number, np.exp(true - either)
 
@@ -255,27 +265,131 @@ def _ranges(node: Floats) -> Ranges:
     return tuple(ranges)
 
 
-def _interval(values: Floats, log_weights: Floats) -> Interval:
-    """Of a distribution given by values and their weights."""
-    weights = np.exp(log_weights - log_weights.max())
-    order = np.argsort(values)
-    values, weights = values[order], weights[order] / weights.sum()
-    share = np.cumsum(weights) - weights / 2
-    low, high = np.interp([0.025, 0.975], share, values)
-    return _rounded(float(weights @ values), float(low), float(high))
+class _Posterior(NamedTuple):
+    """How unsure everything is: nodes that count, and around each what tells readers apart.
+
+    The deviations and the logarithms of authorship, 2 J numbers, were estimated; what they may be
+    instead is Gaussian, by the curvature of the likelihood of all objects, whose truth is unsure.
+    """
+
+    rows: _Rows
+    rates: Floats  #: (4, M)
+    deviations: Floats  #: (J,)
+    node: Floats  #: (M,) probability
+    there: Floats  #: (M, R)
+    contrast: Floats  #: (M, R, 2 J) how readers' numbers move the log-odds that a row is there
+    score: Floats  #: (M, 2 J) how they move the likelihood of all objects
+    covariance: Floats  #: (2 J, 2 J)
+
+    def variance(self, values: Floats, slope: Floats) -> float:
+        """Of a rate that is so at each node and moves so with readers' numbers: their part."""
+        # Other numbers of readers make other nodes likely.
+        slope = slope + (self.node * (values - self.node @ values)) @ self.score
+        return float(slope @ self.covariance @ slope)
 
 
-def _false_finds(invented: Floats, node: Floats, marks: Floats, cases: int) -> Interval:
+def _posterior(rows: _Rows, rates: Floats, deviations: Floats, authors: Floats) -> _Posterior:
+    likelihood, _ = _log_likelihood(rows, rates, deviations, authors)
+    node = _normalised(likelihood)
+    counts = node > _LEAST_WEIGHT * node.max()
+    rates, node = rates[:, counts], node[counts] / node[counts].sum()
+    _, there = _log_likelihood(rows, rates, deviations, authors)
+    true, true_curvature = _finding_score(rows, rates, deviations, node[:, None] * there)
+    false, false_curvature = _author_score(rows, authors, node @ (1 - there))
+    contrast = np.concatenate([true, np.broadcast_to(-false, true.shape)], axis=2)
+    part = np.concatenate([there[:, :, None] * true, (1 - there)[:, :, None] * false], axis=2)
+    score = np.einsum("mri,r->mi", part, rows.number)
+    away = score - node @ score
+    unsure = node[:, None] * rows.number * there * (1 - there)
+    flat = contrast.reshape(-1, contrast.shape[2])
+    curvature = scipy.linalg.block_diag(true_curvature, false_curvature)
+    curvature -= flat.T @ (unsure.reshape(-1, 1) * flat) + away.T @ (node[:, None] * away)
+    spread = np.repeat([READER_SPREAD, AUTHOR_COUNT**-0.5], len(authors))
+    # In units of the prior, beside which the objects tell something or nothing.
+    told, axes = np.linalg.eigh(spread[:, None] * curvature * spread)
+    axes = spread[:, None] * axes
+    covariance = (axes / (1 + np.maximum(told, 0))) @ axes.T
+    return _Posterior(rows, rates, deviations, node, there, contrast, score, covariance)
+
+
+def _finding_score(
+    rows: _Rows, rates: Floats, deviations: Floats, weight: Floats
+) -> tuple[Floats, Floats]:
+    """(M, R, J) how deviations move the log-likelihood of what is there, and its curvature."""
+    odds = np.stack([_odds(rows.doublings, rates, each) for each in deviations], axis=2)
+    chance = scipy.special.expit(odds) * rows.looked
+    nobody = np.prod(1 - chance, axis=2)
+    # Of objects that somebody found.
+    found = chance / (1 - nobody)[:, :, None]
+    weight = weight * rows.number
+    curvature = np.diag(np.einsum("mr,mrj->j", weight, found * (1 - chance)))
+    flat = found.reshape(-1, found.shape[2])
+    curvature -= flat.T @ ((weight * nobody).reshape(-1, 1) * flat)
+    return rows.found - found, curvature
+
+
+def _author_score(rows: _Rows, authors: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """(R, J) how log-authorship moves the log-likelihood of what is invented, and its curvature."""
+    weight = weight * rows.number
+    score, curvature = np.zeros(rows.found.shape), np.zeros((len(authors),) * 2)
+    for who, sign in ((rows.found, 1), (rows.looked, -1)):
+        share = who * authors / (who @ authors)[:, None]
+        score += sign * share
+        curvature -= sign * (np.diag(weight @ share) - share.T @ (weight[:, None] * share))
+    return score, curvature
+
+
+def _sensitivity(posterior: _Posterior, doublings: Floats, weight: Floats, reader: int) -> Interval:
+    """Log-odds are Gaussian around those of each node."""
+    odds = _odds(doublings, posterior.rates, posterior.deviations[reader])
+    middle = scipy.special.logit(scipy.special.expit(odds) @ weight)
+    slope = np.eye(len(posterior.covariance))[reader]
+    doubt = SHARED_DOUBT * _shared_doubt(posterior, reader) ** 2
+    spread = np.sqrt(posterior.variance(middle, slope) + doubt)
+    at = np.linspace(middle.min() - 5 * spread, middle.max() + 5 * spread, _INTERVAL_STEPS)
+    below = posterior.node @ scipy.special.ndtr((at - middle[:, None]) / spread)
+    return _interval(scipy.special.expit(at), below)
+
+
+def _shared_doubt(posterior: _Posterior, reader: int) -> float:
+    """How far a reader's log-odds go if all doubtful objects are there, or none, a deviation each.
+
+    What makes one lone mark real, a prior that asks too much, makes the others real as well.
+    """
+    rows, there = posterior.rows, posterior.node @ posterior.there
+    doubt = np.sqrt(there * (1 - there)) * rows.number
+    looked, found = rows.looked[:, reader], rows.found[:, reader]
+    # As if one more object were found and one more overlooked.
+    number, hits = (there * rows.number) @ looked + 2, (there * rows.number) @ found + 1
+    share = hits / number
+    return float((doubt @ (found - share * looked)) / (number * share * (1 - share)))
+
+
+def _false_finds(posterior: _Posterior, reader: int, cases: int) -> Interval:
     """The rate at which a reader invents: counts are unsure by node, and by chance within one."""
-    mean = invented @ marks
-    spread = (invented * (1 - invented)) @ marks
+    rows, node, there = posterior.rows, posterior.node, posterior.there
+    marks = rows.number * rows.found[:, reader]
+    mean = (1 - there) @ marks
+    unsure = there * (1 - there)
+    together = (np.sqrt(unsure) @ marks) ** 2
+    slope = -np.einsum("mr,mri->i", node[:, None] * unsure * marks, posterior.contrast)
     # A Gamma distribution with the mean and variance of the rate behind such a count, node by node.
-    expected, variance = mean + 0.5, mean + 0.5 + spread
+    expected = mean + 0.5
+    doubt = SHARED_DOUBT * together + (1 - SHARED_DOUBT) * (unsure @ marks)
+    variance = expected + doubt + posterior.variance(mean, slope)
     shape, scale = expected**2 / variance, variance / expected
-    rates = np.linspace(0, (expected + 6 * np.sqrt(variance)).max(), 400)
+    most = (expected + 6 * np.sqrt(variance)).max()
+    rates = most * np.linspace(0, 1, _INTERVAL_STEPS) ** 2
     below = node @ scipy.special.gammainc(shape[:, None], rates / scale[:, None])
-    low, high = np.interp([0.025, 0.975], below, rates)
+    low, high = np.interp(_TAILS, below, rates)
     return _rounded(float(node @ mean) / cases, float(low) / cases, float(high) / cases)
+
+
+def _interval(values: Floats, below: Floats) -> Interval:
+    """Of a distribution given by the probability below each of rising values."""
+    middles = (values[1:] + values[:-1]) / 2
+    low, high = np.interp(_TAILS, below, values)
+    return _rounded(float(np.diff(below) @ middles), float(low), float(high))
 
 
 def _rounded(*rates: float) -> Interval:

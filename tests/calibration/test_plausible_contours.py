@@ -19,6 +19,7 @@ from itk_consensus.calibration.samples import (
     volume_interval,
 )
 from itk_consensus.errors import InputError, NotExecutedError, ParameterError
+from itk_consensus.filters.sample_segmentations import volume_intervals
 from itk_consensus.simulation import level_case
 from itk_consensus.votes.overlap import dice
 
@@ -166,6 +167,37 @@ def test_the_volume_interval_is_students_on_the_logarithm():
     reach = 0.1 * student.ppf(0.95, 3) * np.sqrt(1.25)
     np.testing.assert_allclose(np.log(found[1:]), [2 - reach, 2 + reach], atol=0.003)
     assert reach > 0.1 * norm.ppf(0.95)
+
+
+def test_agreement_says_which_volume_another_rater_would_draw(readers, fuser):
+    result = ic.Agreement(readers, ic.MajorityVoteFilter(), VolumeIntervals=True)
+    (row,) = result.summary()
+    found = [row[f"volume_{part}_ml"] for part in ("estimate", "low", "high")]
+    np.testing.assert_allclose(found, ic.SampleSegmentations(fuser).volume())
+    assert "volume low ml" in result.table()
+    assert result.to_dict()["labels"][0]["volume_high_ml"] == found[2]
+    assert "volume_low_ml" not in ic.Agreement(readers, fuser).summary()[0]
+    with pytest.raises(ParameterError, match="VolumeIntervals needs a filter"):
+        ic.Agreement(readers, VolumeIntervals=True)
+
+
+def test_volumes_are_those_of_the_samples(fuser):
+    samples = ic.SampleSegmentations(fuser, 43)
+    drawn = [mask.sum() for mask in masks_of(samples)]
+    np.testing.assert_array_equal(samples.model.volumes(43), drawn)
+
+
+def test_labels_that_cannot_be_sampled_have_no_volume_interval():
+    masks = np.zeros((3, 9, 9), np.uint8)
+    masks[:, 3:6, 3:6] = 1
+    masks[0, 7, 7] = 2
+    vote = ic.MajorityVoteFilter()
+    vote.Execute(list(masks))
+    assert 1 in volume_intervals(vote)
+    vote.Execute(list(masks[:1]))
+    assert volume_intervals(vote) == {}
+    vote.Execute(list(np.zeros((3, 9, 9), np.uint8)))
+    assert volume_intervals(vote) == {}
 
 
 def leaves_out(family, number):
