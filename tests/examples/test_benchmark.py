@@ -46,6 +46,7 @@ def test_clinical_parts_run_by_themselves_and_have_a_plot_of_growth(benchmark_sc
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_what_is_waited_for_is_measured_and_held_to_its_limits(benchmark_script, tmp_path, capsys):
     benchmark_script.main(["--quick", "--only", "waiting", "--output", str(tmp_path)])
     rows = json.loads((tmp_path / "benchmark.json").read_text(encoding="utf-8"))["waiting"]
