@@ -18,19 +18,18 @@ class ReaderLimits:
     """From which numbers on readers' findings say something."""
 
     #: Mean Dice of pairs. Good: contouring uncertainty is expected to leave .8 to .9 (Brock et al.,
-    #: AAPM TG-132, Med Phys 44:e43, 2017). Poor: below .6 agreement beyond chance is no longer
-    #: called good (Cicchetti, Psychol Assess 6:284, 1994); of 114 organs of the head that an
-    #: oncologist and a radiographer drew (Nikolov et al., J Med Internet Res 23:e26151, 2021) 4 %
-    #: are.
+    #: AAPM TG-132, Med Phys 44:e43, 2017). Poor: below .6, where on the scale of kappa agreement is
+    #: at most moderate (Landis & Koch, Biometrics 33:159, 1977); that Dice is graded like kappa is
+    #: our choice.
     good_dice: float = 0.8
     poor_dice: float = 0.6
-    #: Mean surface Dice of pairs at a tolerance in mm (Nikolov et al.). Of the same organs 85 %
-    #: are good, 1 % poor. Where the Dice is good, contours are never called poor.
+    #: Mean surface Dice of pairs at a tolerance in mm (the measure of Nikolov et al., J Med
+    #: Internet Res 23:e26151, 2021). Where the Dice is good, contours are never called poor.
     good_surface_dice: float = 0.8
     poor_surface_dice: float = 0.5
     surface_tolerance: float = 2.0
-    #: Standard deviation over mean of the volumes. The largest among readers who agree (the even
-    #: cases of LIDC and BU-BIL) is .29; of the organs of the head one in ten is above .26.
+    #: Standard deviation over mean of the volumes; poor is above what was seen among readers who
+    #: agree, on the even cases of LIDC and BU-BIL.
     good_volume_variation: float = 0.2
     poor_volume_variation: float = 0.35
     #: A mask with less than this share of the others' median volume is as good as empty.
