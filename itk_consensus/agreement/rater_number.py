@@ -16,8 +16,8 @@ from math import comb, prod
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import t as student
 
 from itk_consensus.array_types import Floats
 from itk_consensus.calibration.probabilities import contour_area
@@ -208,5 +208,5 @@ def _interval(cases: Sequence[Floats]) -> Interval:
         low, high = np.quantile(cases[0], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
         return Interval(mean, float(low), float(high))
     error = means.std(ddof=1) / len(means) ** 0.5
-    reach = float(student.ppf((1 + LEVEL) / 2, len(means) - 1) * error)
+    reach = float(scipy.special.stdtrit(len(means) - 1, (1 + LEVEL) / 2) * error)
     return Interval(mean, mean - reach, mean + reach)

@@ -28,6 +28,7 @@ class AgreementSettings:
 
     surfaces: bool = True  #: Whether distances between contours are wanted too
     tolerance: float = 1.0  #: Distance in mm up to which contours agree, for the surface Dice
+    chance: bool = True  #: Whether agreement beyond chance is wanted too: kappa and alpha
 
 
 def study_agreement(

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import logit
-from scipy.stats import t as student
 
 from itk_consensus.array_types import Floats
 from itk_consensus.calibration.probabilities import (
@@ -102,7 +101,7 @@ class LabelCut(Part):
         gains = np.array([own[best_cut(total - own)] - own[HALF] for own in scores])
         mean = float(gains.mean())
         error = float(gains.std(ddof=1)) / number**0.5
-        reach = float(student.ppf((1 + _CONFIDENCE) / 2, number - 1)) * error
+        reach = float(scipy.special.stdtrit(number - 1, (1 + _CONFIDENCE) / 2)) * error
         learned = float(CUTS[best_cut(total)])
         is_on = mean - reach > 0
         return cls(learned if is_on else 0.5, learned, mean, mean - reach, mean + reach)
@@ -147,7 +146,7 @@ def cut_labels(probabilities: Sequence[NDArray[Any]], cuts: Sequence[float]) -> 
         return np.asarray(probabilities[0] >= cuts[0] - EPSILON).astype(np.uint16)
     if all(cut == CUTS[HALF] for cut in cuts):
         return consensus_labels(probabilities)
-    offsets = (0.0, *(-logit(cut) for cut in cuts))
+    offsets = (0.0, *(-scipy.special.logit(cut) for cut in cuts))
     return consensus_labels(
         [np.log(clipped(p)) + offset for p, offset in zip(probabilities, offsets, strict=True)]
     )

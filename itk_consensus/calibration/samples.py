@@ -22,9 +22,8 @@ from math import inf, isfinite, prod
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtri
-from scipy.stats import t as student
 
 from itk_consensus.agreement.overlap import PairCounts
 from itk_consensus.agreement.result import VolumeInterval
@@ -270,7 +269,8 @@ def volume_interval(volumes: Floats, level: float, readers: int) -> VolumeInterv
         At least two.
     """
     tail = (1 - level) / 2
-    few = student.ppf(1 - tail, readers - 1) / ndtri(1 - tail) * np.sqrt(1 + 1 / readers)
+    student = scipy.special.stdtrit(readers - 1, 1 - tail)
+    few = student / scipy.special.ndtri(1 - tail) * np.sqrt(1 + 1 / readers)
     low, middle, high = np.quantile(volumes, [tail, 0.5, 1 - tail])
     if middle <= 0:
         return VolumeInterval(float(volumes.mean()), 0.0, float(high))

@@ -20,6 +20,7 @@ from itk_consensus.cli.fusing import (
     exit_code,
     fuse_files,
 )
+from itk_consensus.cli.inputs import rater_names
 from itk_consensus.cli.options import add_file
 from itk_consensus.cli.outputs import (
     Output,
@@ -29,12 +30,11 @@ from itk_consensus.cli.outputs import (
     writing,
 )
 from itk_consensus.cli.page_options import add_page_options, page_options
-from itk_consensus.cli.per_structure import fuse_per_structure
 from itk_consensus.cli.structure_inputs import add_structure_options, require_no_structure_options
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.images.files import write_image, write_text
-from itk_consensus.report.fusion_report import FusionReport
+from itk_consensus.report.fusion_report import FusionReport, describe_inputs
 from itk_consensus.report.image_file import ImageFile
 from itk_consensus.report.text import PROGRAM, shown
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS
@@ -87,6 +87,8 @@ def _fuse(arguments: argparse.Namespace, console: Console) -> int:
     if arguments.fail_on is not None and is_store:
         arguments.parser.error("--fail-on needs findings, which .zarr outputs do not have")
     if arguments.per_structure:
+        from itk_consensus.cli.per_structure import fuse_per_structure
+
         return fuse_per_structure(arguments, console)
     require_no_structure_options(arguments)
     if is_store:
@@ -159,10 +161,10 @@ def _write(
     filter_ = fused.filter_
     # What is written has everything.
     full = arguments.full or arguments.json is not None or arguments.report is not None
-    labels = ImageFile.of(arguments.output, filter_.GetLabelImage())
+    labels = ImageFile.of(arguments.output, fused.labels)
     report = FusionReport(
         filter_,
-        fused.described,
+        describe_inputs(fused.inputs, rater_names(fused.inputs), with_labels=full),
         labels,
         fused.parameter_files,
         probabilities,

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from itk_consensus.cli.console import SOMETHING_FOUND, Console
 from itk_consensus.cli.inputs import (
-    rater_names,
     read_files,
     require_label_maps,
     require_one_space,
@@ -39,9 +38,9 @@ from itk_consensus.filters.parameters import parameters_of
 from itk_consensus.filters.registry import METHODS
 from itk_consensus.images.network_outputs import is_network_output
 from itk_consensus.pipeline.input_notes import ignored_labels
-from itk_consensus.report.fusion_report import describe_inputs
 from itk_consensus.report.image_file import ImageFile
 from itk_consensus.report.text import PROGRAM, section, shown, wrapped
+from itk_consensus.votes.label_stack import label_table
 
 #: Findings on which a command can end with another exit code, as they are spelled there.
 FAILING: dict[str, Severity] = {"caution": "caution", "do-not-use": "do not use"}
@@ -56,10 +55,10 @@ class FusedFiles:
 
     filter_: LabelFusionFilter
     inputs: list[ImageFile]  #: The raters' files
-    described: list[dict[str, Any]]  #: From `describe_inputs`
     parameter_files: dict[str, Path]  #: Parameters that are images, and where they were read
     image: Any  #: The image that the raters segmented, if given
     is_file_each: bool = True  #: Whether each rater is one file
+    labels: Any = None  #: The label map, once they are fused
 
     @property
     def paths(self) -> list[Path]:
@@ -179,15 +178,14 @@ def fuse_files(
 ) -> FusedFiles:
     """Read, check and fuse; `outputs` are refused before the work if they cannot be written."""
     files = read_raters(arguments, console, outputs)
-    execute(files, arguments, console)
-    return files
+    return replace(files, labels=execute(files, arguments, console))
 
 
-def execute(files: FusedFiles, arguments: argparse.Namespace, console: Console) -> None:
-    """Fuse what was read."""
+def execute(files: FusedFiles, arguments: argparse.Namespace, console: Console) -> Any:
+    """Fuse what was read, and return the label map."""
     console.follow(files.filter_, 0.5, 0.9)
     with naming_options(files.filter_, arguments.method):
-        files.filter_.Execute([file.image for file in files.inputs])
+        return files.filter_.fused_labels([file.image for file in files.inputs])
 
 
 def read_raters(
@@ -203,18 +201,15 @@ def read_raters(
     known = [*inputs, *by_name.values()]
     require_one_space(known, filter_.CoordinateTolerance, filter_.DirectionTolerance)
     others = {name: file.image for name, file in by_name.items()}
-    described = describe_inputs(inputs, rater_names(inputs))
     warn_of_copies(inputs, console)
-    found = {
-        label for row in described for rater in row["raters"] for label in rater["label_voxels"]
-    }
-    warn_of_ignored_labels(filter_, found, console)
+    if hasattr(filter_, "ForegroundValue"):
+        raters = [array for file in inputs for array in file.components]
+        found = set(label_table(raters, filter_.GetName()).tolist())
+        warn_of_ignored_labels(filter_, found, console)
     for name in parameter_files:
         setattr(filter_, name, others[name])
     is_grouped = getattr(arguments, "classes", None) is not None
-    return FusedFiles(
-        filter_, inputs, described, parameter_files, others.get(_IMAGE), not is_grouped
-    )
+    return FusedFiles(filter_, inputs, parameter_files, others.get(_IMAGE), not is_grouped)
 
 
 def _read(

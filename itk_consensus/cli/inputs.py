@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from itk_consensus.cli.console import Console
 from itk_consensus.errors import GeometryError, InputError
 from itk_consensus.images.files import read_quietly
 from itk_consensus.images.geometry import LARGEST_HEADER_NOISE
+from itk_consensus.pipeline.input_notes import InputNotes
 from itk_consensus.report.image_file import ImageFile, differences_in_space
 
 
@@ -75,19 +73,9 @@ def warn_of_copies(files: Sequence[ImageFile], console: Console) -> None:
 
     Raters who marked nothing at all are no copies of each other.
     """
-    raters = [
-        (name, counts, array)
-        for file in files
-        for name, counts, array in zip(
-            rater_names([file]), file.label_counts(), file.components, strict=True
-        )
-        if len(counts) > 1
-    ]
-    for (name, counts, array), (other, other_counts, other_array) in itertools.combinations(
-        raters, 2
-    ):
-        if counts == other_counts and np.array_equal(array, other_array):
-            warn_of_copy(name, other, console)
+    names, raters = rater_names(files), [array for file in files for array in file.components]
+    for one, other in InputNotes.of(raters, "", with_labels=False).copies:
+        warn_of_copy(names[one], names[other], console)
 
 
 def warn_of_copy(name: str, other: str, console: Console) -> None:

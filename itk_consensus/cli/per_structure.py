@@ -138,8 +138,7 @@ def _fuse_each(
     for number, (name, who) in enumerate(drawn):
         console.progress(number / len(drawn), name)
         with naming_options(fuser, arguments.method):
-            fuser.Execute([one.mask for one in who.values()])
-        mask = fuser.GetLabelImage()
+            mask = fuser.fused_labels([one.mask for one in who.values()])
         names = {n: readers.matched.readers[n] for n in who}
         # What is written has everything.
         full = arguments.full or arguments.json is not None or arguments.report is not None

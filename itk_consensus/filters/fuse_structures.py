@@ -37,6 +37,9 @@ def FuseStructures(
     for name, masks in structures.items():
         if all(mask is None for mask in masks):
             raise InputError(f"FuseStructures: no reader has a mask of {name}")
-        fuser.Execute(list(masks))
-        fused[name] = fuser.GetLabelImage() if output is None else output(fuser)
+        if output is None:
+            fused[name] = fuser.fused_labels(list(masks))
+        else:
+            fuser.Execute(list(masks))
+            fused[name] = output(fuser)
     return fused

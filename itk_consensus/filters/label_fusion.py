@@ -61,6 +61,8 @@ class LabelFusionFilter(RaterInputs):
     method: ClassVar[str] = ""
     #: For the README: what it assumes, when to use it, reference.
     summary: ClassVar[str] = ""
+    #: Whether Execute returns the label map, and not the foreground's probability.
+    returns_labels: ClassVar[bool] = True
     #: Whether images of probabilities are welcome among the inputs.
     takes_probabilities: ClassVar[bool] = False
     #: Whether label images may give way to probabilities, which count as shares of a vote.
@@ -147,7 +149,12 @@ class LabelFusionFilter(RaterInputs):
 
     def _primary_output(self) -> Any:
         """What Execute returns."""
-        return self.GetLabelImage()
+        return self.GetLabelImage() if self.returns_labels else self.GetProbabilityImage()
+
+    def fused_labels(self, images: Sequence[Any]) -> Any:
+        """Execute, for other parts of the package that want the label map whatever it returns."""
+        output = self.Execute(images)
+        return output if self.returns_labels else self.GetLabelImage()
 
     # -- chunks -----------------------------------------------------------------------------
 

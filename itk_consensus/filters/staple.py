@@ -177,6 +177,7 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
     positional = ("ConfidenceWeight", "ForegroundValue", "MaximumIterations")
     laws = frozenset({"rater permutation", "unanimity"})
     method = "staple"
+    returns_labels = False
     summary = (
         "Assumes raters independent given the truth, each with one sensitivity and specificity. "
         "Use Variant=advanced for small structures."
@@ -268,9 +269,6 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
 
     def _label_values(self, case: FusionCase) -> list[int]:
         return self._both_labels()
-
-    def _primary_output(self) -> Any:
-        return self.GetProbabilityImage()
 
 
 def _listed(values: list[int]) -> str:

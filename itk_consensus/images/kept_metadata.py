@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from enum import Enum, auto
+from functools import lru_cache
 from typing import Any
 
 _UNITS = (
@@ -60,11 +61,19 @@ class Keep(Enum):
 
 
 def _is_descriptive(key: str, value: Any) -> bool:
-    if _NUMERIC.fullmatch(key) and _is_numeric(value):
+    takes_numbers, words = _what_it_takes(key)
+    if takes_numbers and _is_numeric(value):
         return True
     # MONAI's words are members of an Enum.
     text = str(value.value if isinstance(value, Enum) else value).strip('" ')
-    return any(k.fullmatch(key) and words.fullmatch(text) for k, words in _WORDS.items())
+    return words is not None and words.fullmatch(text) is not None
+
+
+@lru_cache(1 << 10)
+def _what_it_takes(key: str) -> tuple[bool, re.Pattern[str] | None]:
+    """Whether a key's value may be numbers, and which words; headers have the same keys."""
+    words = next((words for named, words in _WORDS.items() if named.fullmatch(key)), None)
+    return _NUMERIC.fullmatch(key) is not None, words
 
 
 def _is_numeric(value: Any) -> bool:

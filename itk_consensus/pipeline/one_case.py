@@ -190,14 +190,13 @@ def _run(case: BatchCase, plan: Plan) -> CaseResult:
     names = [file.name for file in files.results]
     if not plan.overwrite:
         require_ours(files.record, names)
-    filter_, image, notes = _fuse(case, plan)
+    filter_, labels, image, notes = _fuse(case, plan)
     files.record.parent.mkdir(parents=True, exist_ok=True)
     # A run that was killed may have left a worker who is still at it.
     with locked(files.record):
         if not plan.overwrite:
             require_ours(files.record, names)
         record = begin(files.record, wanted, names)
-        labels = filter_.GetLabelImage()
         write_image(labels, files.consensus)
         agreement = _agreement(case, filter_, plan)
         if files.page is not None:
@@ -289,7 +288,8 @@ def _finished(
     return replace(CaseResult(**said), case=case.name, status=DONE, **files.named())
 
 
-def _fuse(case: BatchCase, plan: Plan) -> tuple[LabelFusionFilter, Any, str]:
+def _fuse(case: BatchCase, plan: Plan) -> tuple[LabelFusionFilter, Any, Any, str]:
+    """The filter, its label map, the image that the raters saw, and what to warn of."""
     fuser = METHODS[plan.method]
     parameters = {
         name: read_quietly(value)[0] if isinstance(value, Path) else value
@@ -305,8 +305,8 @@ def _fuse(case: BatchCase, plan: Plan) -> tuple[LabelFusionFilter, Any, str]:
         warnings.simplefilter("ignore", ConsensusWarning)
         raters = [read_quietly(path)[0] for path in case.raters]
         _require_label_maps(case, raters)
-        filter_.Execute(raters)
-    return filter_, image, _notes(case, filter_, raters)
+        labels = filter_.fused_labels(raters)
+    return filter_, labels, image, _notes(case, filter_, raters)
 
 
 def _require_label_maps(case: BatchCase, raters: Sequence[Any]) -> None:

@@ -29,9 +29,7 @@ class DisputedSlices(NamedTuple):
 
 def disputed_patterns(votes: DecisionPatterns) -> NDArray[np.bool_]:
     """(P,) patterns of which raters who annotated do not say the same."""
-    said = np.where(votes.present, votes.patterns, -1)
-    most = said.max(axis=1)
-    return np.asarray(((said != most[:, None]) & votes.present).any(axis=1))
+    return np.asarray(~votes.unanimous & votes.present.any(axis=1))
 
 
 def disputed_slices_of(filter_: LabelFusionFilter) -> DisputedSlices | None:

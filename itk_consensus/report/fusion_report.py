@@ -191,8 +191,10 @@ class FusionReport:
         }
 
 
-def describe_inputs(files: Sequence[ImageFile], names: Sequence[str]) -> list[dict[str, Any]]:
-    """Each file's raters, with their names and the voxels of their labels.
+def describe_inputs(
+    files: Sequence[ImageFile], names: Sequence[str], *, with_labels: bool = True
+) -> list[dict[str, Any]]:
+    """Each file's raters, with their names and, if wanted, the voxels of their labels.
 
     Raises
     ------
@@ -200,15 +202,13 @@ def describe_inputs(files: Sequence[ImageFile], names: Sequence[str]) -> list[di
         A file, which the message names, holds no labels.
     """
     named = iter(names)
-    return [
-        {
-            "path": file.path,
-            "raters": [
-                {"name": next(named), "label_voxels": counts} for counts in file.label_counts()
-            ],
-        }
-        for file in files
-    ]
+
+    def raters(file: ImageFile) -> list[dict[str, Any]]:
+        if not with_labels:
+            return [{"name": next(named)} for _ in file.components]
+        return [{"name": next(named), "label_voxels": counts} for counts in file.label_counts()]
+
+    return [{"path": file.path, "raters": raters(file)} for file in files]
 
 
 def to_plain(value: Any) -> Any:

@@ -148,13 +148,22 @@ class LabelStack:
     def votes(self) -> list[_kernels.RaterVotes]:
         """The present raters as the kernels read them."""
         masks = self.rater_masks or (None,) * len(self.arrays)
+        types = {array.dtype for array in self.arrays if array is not None}
+        known = {dtype: self._digits(dtype) for dtype in types}
         return [
-            self._rater_votes(array, mask)
+            _kernels.RaterVotes(
+                array.reshape(-1),
+                *known[array.dtype],
+                0,
+                None if mask is None else mask.reshape(-1),
+                self.missing_digit,
+            )
             for array, mask in zip(self.arrays, masks, strict=True)
             if array is not None
         ]
 
-    def _rater_votes(self, array: AnyArray, mask: NDArray[np.uint8] | None) -> _kernels.RaterVotes:
+    def _digits(self, dtype: np.dtype[Any]) -> tuple[AnyArray, list[int]]:
+        """The values that arrays of a type can hold, and the digit of each; others have 0."""
         pairs: list[tuple[float, int]]
         if self.foreground is not None:
             pairs = [(self.foreground, 1)]
@@ -165,15 +174,8 @@ class LabelStack:
         if self.missing_label is not None:
             pairs = [(v, d) for v, d in pairs if v != self.missing_label]
             pairs.append((self.missing_label, self.missing_digit))
-        pairs = [(value, digit) for value, digit in pairs if fits(value, array.dtype)]
-        return _kernels.RaterVotes(
-            array.reshape(-1),
-            exact([value for value, _ in pairs], array.dtype),
-            [digit for _, digit in pairs],
-            0,
-            None if mask is None else mask.reshape(-1),
-            self.missing_digit,
-        )
+        pairs = [(value, digit) for value, digit in pairs if fits(value, dtype)]
+        return exact([value for value, _ in pairs], dtype), [digit for _, digit in pairs]
 
 
 def label_table(arrays: Sequence[AnyArray | None], owner: str) -> NDArray[Any]:

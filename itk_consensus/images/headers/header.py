@@ -25,6 +25,8 @@ from itk_consensus.errors import FileError
 HEAD_BYTES = 1 << 20
 
 _CHUNK_BYTES = 1 << 20
+#: More than any header takes in a format that is compressed as a whole.
+_PACKED_HEAD_BYTES = 1 << 12
 # The index range of ITK's readers, and more dimensions than any format of ours has.
 _LARGEST_EXTENT = 2**31 - 1
 _MOST_DIMENSIONS = 16
@@ -109,7 +111,7 @@ def head_of(path: Path) -> tuple[bytes, bool]:
         with path.open("rb") as stream:
             if not is_gzip(stream):
                 return stream.read(HEAD_BYTES), False
-            return next(_inflated(stream, path), b""), True
+            return next(_inflated(stream, path, _PACKED_HEAD_BYTES), b""), True
     except OSError as error:
         raise FileError(f"{error.strerror}", path=path) from error
 
@@ -170,8 +172,8 @@ def _numbers_in(files: Iterable[Path], start: int) -> int:
     return words
 
 
-def _inflated(stream: BinaryIO, path: Path) -> Iterator[bytes]:
-    """Unpack gzip by chunks; junk after its end is ignored, an end that is missing is not."""
+def _inflated(stream: BinaryIO, path: Path, most: int = _CHUNK_BYTES) -> Iterator[bytes]:
+    """Unpack gzip by chunks of at most so many bytes; junk after its end is ignored, an end that is missing is not."""
     inflate, packed = zlib.decompressobj(wbits=31), b""
     while True:
         packed = packed or stream.read(_CHUNK_BYTES)
@@ -180,7 +182,7 @@ def _inflated(stream: BinaryIO, path: Path) -> Iterator[bytes]:
                 "is cut short or damaged: the end of the gzip data is missing", path=path
             )
         try:
-            chunk = inflate.decompress(packed, _CHUNK_BYTES)
+            chunk = inflate.decompress(packed, most)
         except zlib.error as error:
             raise FileError(f"is cut short or damaged: {error}", path=path) from error
         packed = inflate.unconsumed_tail
