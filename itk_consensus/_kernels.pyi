@@ -155,6 +155,9 @@ def vote_uncertainty(
     out: NDArray[np.float32],
     threads: int,
 ) -> None: ...
+def pair_counts(
+    rows: NDArray[Any], voxels: NDArray[np.int64], labels: int, threads: int
+) -> NDArray[np.int64]: ...
 def vote_counts(
     raters: Sequence[RaterVotes],
     labels: int,

@@ -8,6 +8,7 @@
 #include "expand.hpp"
 #include "memory.hpp"
 #include "merge_rows.hpp"
+#include "pair_counts.hpp"
 #include "parallel.hpp"
 #include "rater_votes.hpp"
 #include "row_extents.hpp"
@@ -261,6 +262,43 @@ nb::tuple run_row_extents(const Array& codes, std::size_t length,
   return nb::make_tuple(first, last);
 }
 
+ArrayOf<std::int64_t> run_pair_counts(const Array& rows, const ArrayOf<std::int64_t>& voxels,
+                                          std::size_t labels, std::size_t threads) {
+  require_axes(rows, 2);
+  const std::size_t extent = extent_of(voxels);
+  const std::size_t raters = rows.shape(1);
+  require_extent(rows, extent * raters);
+  ArrayOf<std::int64_t> shared({labels, raters, raters});
+  const std::size_t size = labels * raters * raters;
+  auto* total = shared.mutable_data();
+  const auto* counted = voxels.data();
+  with_code_type(rows, [&](auto tag) {
+    using Digit = typename decltype(tag)::type;
+    const auto* said = static_cast<const Digit*>(rows.data());
+    nb::gil_scoped_release release;
+    // A thread's own table must be worth it.
+    const auto slabs = make_slabs(extent, threads, std::max(kSmallestSlab, size));
+    std::vector<std::vector<std::int64_t>> parts(slabs.size());
+    for_each_slab(slabs, [&](std::size_t k, Slab slab) {
+      parts[k].assign(size, 0);
+      in_pieces(slab, kPiece, [&](Slab piece) {
+        pair_counts(said, raters, labels, counted, piece.begin, piece.end, parts[k].data());
+      });
+    });
+    std::fill_n(total, size, 0);
+    for (const auto& part : parts) {
+      for (std::size_t i = 0; i < size; ++i) total[i] += part[i];
+    }
+    for (std::size_t label = 0; label < labels; ++label) {
+      auto* table = total + label * raters * raters;
+      for (std::size_t i = 0; i < raters; ++i) {
+        for (std::size_t j = 0; j < i; ++j) table[i * raters + j] = table[j * raters + i];
+      }
+    }
+  });
+  return shared;
+}
+
 }  // namespace
 
 void bind_patterns(nb::module_& m) {
@@ -279,6 +317,8 @@ void bind_patterns(nb::module_& m) {
         nb::arg("table"), nb::arg("threads"));
   m.def("distinct", &run_distinct, nb::arg("data"), nb::arg("limit"), nb::arg("threads"),
         nb::arg("reference") = nb::none());
+  m.def("pair_counts", &run_pair_counts, nb::arg("rows"), nb::arg("voxels"), nb::arg("labels"),
+        nb::arg("threads"));
   m.def("row_extents", &run_row_extents, nb::arg("codes"), nb::arg("length"), nb::arg("flags"),
         nb::arg("threads"));
 }

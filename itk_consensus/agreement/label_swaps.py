@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.voting import VoteRules, decided_rows
 
 #: A label is called otherwise if it has at least this Dice with what others call so ...
 MEANT = 0.5
@@ -50,14 +50,9 @@ def renamed_labels(patterns: DecisionPatterns) -> list[Renamed]:
 
 def _most_frequent(patterns: DecisionPatterns) -> NDArray[Any]:
     """(P,) index of the label that most raters gave; ``len(labels)`` where nobody did."""
-    ordered = np.sort(patterns.patterns, axis=1).T
-    in_a_row = np.ones(len(patterns.patterns), np.intp)
-    best, value = in_a_row.copy(), ordered[0].copy()
-    for before, column in itertools.pairwise(ordered):
-        in_a_row = np.where(column == before, in_a_row + 1, 1)
-        better = (in_a_row > best) & (column < patterns.number_of_labels)
-        value[better], best[better] = column[better], in_a_row[better]
-    return np.asarray(value)
+    labels = patterns.number_of_labels
+    decision = decided_rows(patterns, VoteRules(ties="lowest"), np.zeros(labels))
+    return np.where(decision < 0, labels, decision)
 
 
 def _table(

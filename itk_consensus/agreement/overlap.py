@@ -22,20 +22,13 @@ class PairCounts:
 
     @classmethod
     def of(cls, patterns: DecisionPatterns) -> PairCounts:
-        """Count every pair of raters and labels in one sparse product over the patterns."""
-        raters, labels = patterns.number_of_raters, patterns.number_of_labels
-        votes = patterns.one_hot
-        weighted = votes.multiply(patterns.counts[:, None]).tocsr()
-        together = (votes.T @ weighted).tocoo()
-        first, said = np.divmod(together.row, labels)
-        second, answered = np.divmod(together.col, labels)
-        voxels = np.rint(together.data).astype(np.int64)
-        marked = np.zeros((labels, raters, raters), np.int64)
-        np.add.at(marked, (said, first, second), voxels)
-        shared = np.zeros_like(marked)
-        same = said == answered
-        shared[said[same], first[same], second[same]] = voxels[same]
-        return cls(marked, shared)
+        """Count every pair of raters and every label."""
+        shared = patterns.shared_votes()
+        if patterns.is_complete:
+            own = np.einsum("kjj->kj", shared)
+            return cls(np.broadcast_to(own[:, :, None], shared.shape), shared)
+        annotated = patterns.tally(patterns.present * patterns.counts[:, None])
+        return cls(np.rint(annotated).astype(np.int64).transpose(1, 0, 2), shared)
 
     def among(self, raters: Sequence[int]) -> PairCounts:
         """Of some raters only."""

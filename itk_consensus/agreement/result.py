@@ -40,7 +40,8 @@ class LabelAgreement:
     conformity: float  #: Generalised conformity index
     specific_agreement: float  #: Dice of all pairs pooled
     #: kappa and alpha: {"grid": float, "union": float}, Fleiss' kappa and Krippendorff's alpha of
-    #: this label against the rest, over all voxels and over those that any rater gave the label.
+    #: this label against the rest, over all voxels and over those that any rater gave the label;
+    #: empty if not asked for.
     kappa: Mapping[str, float]
     alpha: Mapping[str, float]
     #: hausdorff, hausdorff95, mean_distance: (J, J) in mm; NaN where both raters left the label
@@ -89,7 +90,7 @@ class AgreementResult(Displayed):
 
     raters: tuple[str, ...]
     labels: tuple[LabelAgreement, ...]  #: Background 0 left out
-    #: kappa and alpha: over all labels and voxels at once.
+    #: kappa and alpha: over all labels and voxels at once; NaN if not asked for.
     kappa: float
     alpha: float
     volume_unit: str  #: "ml", or "mm^2" for 2D images

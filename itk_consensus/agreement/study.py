@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
 
@@ -54,7 +55,8 @@ def study_agreement(
         every mean over pairs leave it out.
     """
     among_raters = patterns if reference is None else _without_last_rater(patterns)
-    pairs, ratings = PairCounts.of(patterns), Ratings.of(among_raters)
+    pairs = PairCounts.of(patterns)
+    ratings = Ratings.of(among_raters) if settings.chance else None
     report(0.0)
     voxel, unit = voxel_volume(spacing)
     sizes, dice, jaccard = pairs.sizes, pairs.dice, pairs.jaccard
@@ -65,7 +67,9 @@ def study_agreement(
         report(index / patterns.number_of_labels)
         if value == 0:
             continue
-        by_region = {r: ratings.against_the_rest(index, r) for r in REGIONS}
+        by_region: dict[str, Ratings] = {}
+        if ratings is not None:
+            by_region = {r: ratings.against_the_rest(index, r) for r in REGIONS}
         agreement = LabelAgreement(
             int(value),
             among_raters.number_of_raters,
@@ -83,8 +87,8 @@ def study_agreement(
     return AgreementResult(
         tuple(raters),
         tuple(labels),
-        fleiss_kappa(ratings),
-        krippendorff_alpha(ratings),
+        math.nan if ratings is None else fleiss_kappa(ratings),
+        math.nan if ratings is None else krippendorff_alpha(ratings),
         unit,
         settings.tolerance,
         reference,

@@ -236,7 +236,8 @@ def _agreement(case: BatchCase, filter_: LabelFusionFilter, plan: Plan) -> Agree
     votes = filter_.votes
     names, _ = _rater_files(case, votes.number_of_raters)
     spacing = filter_.fused.like.geometry.array_spacing
-    result = study_agreement(votes, spacing, names, AgreementSettings(plan.surfaces))
+    settings = AgreementSettings(plan.surfaces, chance=False)  # which no table of a batch has
+    result = study_agreement(votes, spacing, names, settings)
     return result.with_volumes(volume_intervals(filter_)) if plan.volume_intervals else result
 
 

@@ -82,7 +82,7 @@ class DecisionPatterns:
     @cached_property
     def present(self) -> NDArray[np.bool_]:
         """(P, J): whether the rater annotated voxels of this pattern; not to be written to."""
-        if self.patterns.max(initial=0) < self.number_of_labels:
+        if self.is_complete:
             # Usually no rater is missing, which a single value says.
             return np.broadcast_to(np.True_, self.patterns.shape)
         return np.asarray(self.patterns != self.number_of_labels)
@@ -167,6 +167,16 @@ class DecisionPatterns:
     def _transposed(self) -> scipy.sparse.csc_matrix:
         # Kept, because making the object takes longer than a product; it shares one_hot's memory.
         return self.one_hot.T
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether everybody annotated everywhere."""
+        return int(self.patterns.max(initial=0)) < self.number_of_labels
+
+    def shared_votes(self) -> NDArray[np.int64]:
+        """(K, J, J) voxels to which two raters gave the same label."""
+        rows = np.ascontiguousarray(self.patterns)
+        return _kernels.pair_counts(rows, self.counts, self.number_of_labels, current().threads)
 
     def merge(self, *others: DecisionPatterns) -> DecisionPatterns:
         """The table of all volumes together: counts add, labels unite; codes are dropped."""

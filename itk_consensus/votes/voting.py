@@ -182,6 +182,27 @@ class StackVote:
             )
 
 
+def decided_rows(
+    patterns: DecisionPatterns, rules: VoteRules, frequencies: Floats
+) -> NDArray[np.int64]:
+    """(P,) what patterns are decided to be, label indices or codes of `votes.ties`.
+
+    Parameters
+    ----------
+    frequencies : (K,) ndarray
+        Of the labels among all votes, for ties that go by them.
+    """
+    labels = np.arange(patterns.number_of_labels)
+    # A row for each rater: the table read as a small stack.
+    columns = tuple(np.ascontiguousarray(patterns.patterns.T))
+    missing = None if patterns.is_complete else len(labels)
+    stack = LabelStack(columns, labels, missing_label=missing)
+    decision = np.empty(len(patterns.patterns), np.int64)
+    codes = np.array([*labels, BACKGROUND, UNDECIDED], np.int64)
+    StackVote(stack, rules, frequencies).write_labels(codes, decision)
+    return decision
+
+
 @dataclass(frozen=True)
 class StackVoteFusion(Fusion):
     """A vote as a fusion, voxel by voxel; patterns are made only for those who ask by pattern."""

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
 from itk_consensus.votes.decision_patterns import DecisionPatterns
-from itk_consensus.votes.disputed_voxels import chunks
 from itk_consensus.votes.fusions import SHARES_AT_ONCE, PatternFusion, PatternShares
-from itk_consensus.votes.ties import SAME_VOTES, TieRule, decide
+from itk_consensus.votes.ties import TieRule
+from itk_consensus.votes.voting import VoteRules, decided_rows
 
 
 @dataclass(frozen=True)
@@ -44,19 +44,10 @@ def majority_vote(
         What a tie, or a vote that no label wins, becomes.
     """
     weights = np.ones(patterns.number_of_raters) if weights is None else weights
-    total = weight_of(patterns.present, weights)
-    labels = patterns.number_of_labels
     frequencies = label_frequencies(patterns, weights)
     shares = vote_shares(patterns, weights, frequencies)
-    decision = np.empty(len(total), np.int64)
-    tolerance = SAME_VOTES * float(total.max(initial=0.0))
-    for part in chunks(len(total), max(1, SHARES_AT_ONCE // labels)):
-        whole = total[part, None]
-        scores = np.where(whole > 0, patterns.votes(weights, part), -np.inf)
-        decision[part] = decide_shares(
-            scores, whole, patterns.labels, threshold, ties, frequencies, tolerance
-        )
-    few = len(total) * labels <= SHARES_AT_ONCE
+    decision = decided_rows(patterns, VoteRules(weights, threshold, ties), frequencies)
+    few = len(decision) * patterns.number_of_labels <= SHARES_AT_ONCE
     fractions = shares.rows(slice(None)) if few else shares
     return VoteResult(patterns, decision, fractions, frequencies)
 
@@ -94,19 +85,3 @@ def vote_shares(patterns: DecisionPatterns, weights: Floats, frequencies: Floats
         )
 
     return PatternShares((len(patterns.counts), patterns.number_of_labels), rows, column)
-
-
-def decide_shares(
-    scores: Floats,
-    total: Floats,
-    labels: NDArray[Any],
-    threshold: float | None,
-    ties: TieRule,
-    frequencies: Floats,
-    tolerance: float,
-) -> NDArray[np.int64]:
-    """Decide by votes of (P, K), asking for more than `threshold` of (P, 1) `total`."""
-    if threshold is not None:
-        # Below the threshold nobody wins; equal -inf scores then fall under the tie rule.
-        scores = np.where(scores > threshold * total + tolerance, scores, -np.inf)
-    return decide(scores, labels, ties, tolerance=tolerance, prior=frequencies)

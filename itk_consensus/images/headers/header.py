@@ -173,7 +173,7 @@ def _numbers_in(files: Iterable[Path], start: int) -> int:
 
 
 def _inflated(stream: BinaryIO, path: Path, most: int = _CHUNK_BYTES) -> Iterator[bytes]:
-    """Unpack gzip by chunks of at most so many bytes; junk after its end is ignored, an end that is missing is not."""
+    """Unpack gzip by chunks; junk after its end is ignored, an end that is missing is not."""
     inflate, packed = zlib.decompressobj(wbits=31), b""
     while True:
         packed = packed or stream.read(_CHUNK_BYTES)

@@ -1,0 +1,27 @@
+// Voxels to which two raters gave the same label, for every pair and label, from rows of equal votes.
+//
+// Preconditions: rows of `raters` digits each; a digit of `labels` or more is a missing rater;
+// `shared` has labels x raters x raters places, of which those of raters i <= j are added to.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace consensus {
+
+template <class Digit>
+void pair_counts(const Digit* rows, std::size_t raters, std::size_t labels, const std::int64_t* voxels,
+                 std::size_t begin, std::size_t end, std::int64_t* shared) {
+  for (std::size_t row = begin; row < end; ++row) {
+    const Digit* said = rows + row * raters;
+    for (std::size_t i = 0; i < raters; ++i) {
+      const Digit label = said[i];
+      if (label >= labels) continue;
+      std::int64_t* with = shared + (label * raters + i) * raters;
+      // Without a branch, which nobody could foresee.
+      for (std::size_t j = i; j < raters; ++j) with[j] += said[j] == label ? voxels[row] : 0;
+    }
+  }
+}
+
+}  // namespace consensus
