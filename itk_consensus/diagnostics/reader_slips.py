@@ -51,25 +51,37 @@ def slips(readers: Readers) -> Iterator[Finding]:
 
 def empty_masks(readers: Readers, explained: Known) -> Finding:
     """Nothing, or nearly nothing, of what most others drew."""
-    sizes, annotating = readers.pairs.sizes, readers.annotating
+    sizes = readers.pairs.sizes
+    # Where this rater annotated, too.
+    usual = _medians_of_others(readers.pairs.marked.transpose(2, 0, 1))
+    is_far = sizes < readers.limits.nearly_empty * usual
+    is_far &= (2 * readers.drawers > len(readers.annotating))[:, None]
     told = []
-    for label in np.flatnonzero(2 * readers.drawers > len(annotating)):
-        drew = sizes[label]
-        for rater in annotating:
-            # Where this rater annotated, too.
-            others = readers.pairs.marked[label, annotating[annotating != rater], rater]
-            usual = float(np.median(others[others > 0])) if (others > 0).any() else 0.0
-            if drew[rater] >= readers.limits.nearly_empty * usual:
-                continue
-            explained.add((int(label), int(rater)))
-            what = readers.volume(drew[rater]) if drew[rater] else "nothing"
-            told.append(
-                f"{readers.name(label)}rater {rater} drew {what}, "
-                f"the others a median of {readers.volume(usual)}"
-            )
+    for label, rater in np.argwhere(is_far):
+        explained.add((int(label), int(rater)))
+        drew = sizes[label, rater]
+        what = readers.volume(drew) if drew else "nothing"
+        told.append(
+            f"{readers.name(label)}rater {rater} drew {what}, "
+            f"the others a median of {readers.volume(usual[label, rater])}"
+        )
     message = _sentence(told) or "Nobody left out what most drew."
     advice = "Was it overlooked, or the wrong file given? As None it would be a missing rater."
     return about_raters("empty mask", len(told), "caution" if told else None, message, advice)
+
+
+def _medians_of_others(drawn: NDArray[np.int64]) -> Floats:
+    """(K, J) median of what others drew, as (J, K, J) each rater sees it; 0 where they drew nothing.
+
+    Those who drew nothing do not count.
+    """
+    medians = np.zeros(drawn.shape[1:])
+    for rater, seen in enumerate(drawn):
+        others = np.delete(seen, rater, axis=1).astype(float)
+        others[others == 0] = np.nan
+        some = np.isfinite(others).any(axis=1)
+        medians[some, rater] = np.nanmedian(others[some], axis=1)
+    return medians
 
 
 def lone_labels(readers: Readers) -> Finding:
@@ -263,22 +275,24 @@ def _told(readers: Readers, suspect: Suspect, before: float, fit: Fit) -> str:
 def other_volume(readers: Readers, explained: Known) -> Finding:
     """Far more or less than the others in the same place, who are closer to each other."""
     told = []
-    for label in np.flatnonzero(readers.drawers > 2):
-        drew = np.flatnonzero(readers.pairs.sizes[label])
-        sizes = readers.pairs.sizes[label, drew]
-        for place, rater in enumerate(drew):
-            others = np.delete(sizes, place)
-            ratio = sizes[place] / np.median(others)
-            if (int(label), int(rater)) in explained or not _is_other_extent(
-                readers, ratio, others, _contained(readers, label, rater)
-            ):
-                continue
-            explained.add((int(label), int(rater)))
-            told.append(
-                f"{readers.name(label)}rater {rater} drew {readers.volume(sizes[place])}, the "
-                f"others {readers.volume(others.min(), others.max())} ({ratio:.2f} times their "
-                "median)"
-            )
+    sizes = readers.pairs.sizes
+    usual = _medians_of_others(np.broadcast_to(sizes, (sizes.shape[1], *sizes.shape)))
+    compared = (readers.drawers > 2)[:, None] & (sizes > 0)
+    ratios = np.divide(sizes, usual, out=np.ones(sizes.shape), where=compared)
+    is_far = np.maximum(ratios, 1 / ratios) * readers.limits.other_volume > 1
+    for label, rater in np.argwhere(is_far):
+        others = np.delete(sizes[label], rater)
+        others = others[others > 0]
+        ratio = ratios[label, rater]
+        if (int(label), int(rater)) in explained or not _is_other_extent(
+            readers, ratio, others, _contained(readers, label, rater)
+        ):
+            continue
+        explained.add((int(label), int(rater)))
+        told.append(
+            f"{readers.name(label)}rater {rater} drew {readers.volume(sizes[label, rater])}, the "
+            f"others {readers.volume(others.min(), others.max())} ({ratio:.2f} times their median)"
+        )
     message = _sentence(told) or "Nobody drew far more or less than the others."
     advice = "Was another part, or only some slices, drawn?"
     return about_raters("volume apart", len(told), "caution" if told else None, message, advice)
@@ -287,12 +301,11 @@ def other_volume(readers: Readers, explained: Known) -> Finding:
 def _is_other_extent(
     readers: Readers, ratio: float, others: NDArray[np.int64], contained: float
 ) -> bool:
+    """Whether a volume lies far beyond the others' own spread, one mask within the other."""
     limits = readers.limits
     factor, spread = max(ratio, 1 / ratio), others.max() / others.min()
-    far = factor * limits.other_volume > 1 and np.log(factor) > limits.times_the_spread * np.log(
-        spread
-    )
-    return bool(far and contained >= limits.contained)
+    is_apart = np.log(factor) > limits.times_the_spread * np.log(spread)
+    return bool(is_apart and contained >= limits.contained)
 
 
 def _contained(readers: Readers, label: np.intp, rater: np.intp) -> float:

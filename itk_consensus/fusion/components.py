@@ -69,6 +69,8 @@ def lost_components(mask: Mask, kept: Mask, time_axis: bool = False) -> Mask:
     gone = np.ones(number + 1, bool)
     gone[faces[kept & mask]] = False
     gone[0] = False
+    if not gone.any():
+        return lost
     pieces, number = scipy.ndimage.label(gone[faces], _structure(mask.ndim, mask.ndim, time_axis))
     large = piece_sizes(pieces, number) >= LEAST_VOXELS
     large[0] = False
@@ -96,14 +98,21 @@ def count_lone_components(raters: Mask, time_axis: bool = False) -> tuple[int, i
     pieces, number = scipy.ndimage.label(union, _structure(union.ndim, union.ndim, time_axis))
     large = np.bincount(pieces.ravel(), minlength=number + 1) >= LEAST_VOXELS
     large[0] = False
+    # Where two raters meet they have both found it; of the few other pieces finders are counted.
+    met = pieces[raters.sum(axis=0, dtype=np.uint16) > 1]
+    apart = large & (np.bincount(met, minlength=number + 1) == 0)
+    places = np.flatnonzero(apart[pieces])
     finders = np.zeros(number + 1, np.int64)
-    for marked in raters:
-        finders += np.bincount(pieces[marked], minlength=number + 1) > 0
-    return int(np.count_nonzero(finders[large] == 1)), int(np.count_nonzero(large))
+    for marked in raters.reshape(len(raters), -1)[:, places] if len(places) else ():
+        found = pieces.reshape(-1)[places[marked]]
+        finders += np.bincount(found, minlength=number + 1) > 0
+    return int(np.count_nonzero(finders[apart] == 1)), int(np.count_nonzero(large))
 
 
 def describe_components(mask: Mask, spacing: Sequence[float]) -> list[Component]:
     """Components of a mask, connected by faces, edges or corners, the largest first."""
+    if not mask.any():
+        return []
     pieces, _ = scipy.ndimage.label(mask, _structure(mask.ndim, mask.ndim, len(spacing) > 3))
     millilitres = float(np.prod(spacing[-3:])) / 1000
     found = []

@@ -251,15 +251,27 @@ class DecisionPatterns:
         """
         if self.codes is None or self.slots is None:
             raise InputError("DecisionPatterns.split_by: a merged table has no voxels")
+        codes, flat = self.codes.reshape(-1), values.reshape(-1)
+        # One voxel's value stands for its pattern; few voxels have another one.
+        usual = np.empty(self.number_of_codes, values.dtype)
+        usual[codes] = flat
+        differs = usual[codes] != flat
+        if self.outside_code is not None:
+            differs &= codes != self.outside_code
+        other = np.flatnonzero(differs)
         low = int(values.min())
         span = int(values.max()) - low + 1
-        pairs = self.codes.ravel().astype(np.int64) * span + (values.ravel() - low)
-        counts = np.bincount(pairs, minlength=self.number_of_codes * span)
-        table = counts.reshape(self.number_of_codes, span)[self.slots]
-        rows, value = np.nonzero(table)
+        pairs = codes[other].astype(np.int64) * span + (flat[other].astype(np.int64) - low)
+        pairs, moved = np.unique(pairs, return_counts=True)
+        owners = np.searchsorted(self.slots, pairs // span)
+        left = self.counts.copy()
+        np.subtract.at(left, owners, moved)
+        rows = np.concatenate([np.arange(len(left)), owners])
+        value = np.concatenate([usual[self.slots].astype(np.int64), pairs % span + low])
+        order = np.lexsort((value, rows))
+        rows, value, counts = rows[order], value[order], np.concatenate([left, moved])[order]
         strata = None if self.strata is None else self.strata[rows]
-        split = DecisionPatterns(self.patterns[rows], table[rows, value], self.labels, strata)
-        return split, rows, value + low
+        return DecisionPatterns(self.patterns[rows], counts, self.labels, strata), rows, value
 
     def region(self, flagged: NDArray[np.bool_], margin: Sequence[int]) -> Box:
         """Bounding box, widened by `margin` voxels per axis, of voxels with a flagged pattern.
