@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.votes.decision_patterns import DecisionPatterns
-from itk_consensus.votes.voting import VoteRules, decided_rows
+from itk_consensus.votes.voting import StackVote, VoteRules, rows_as_stack
 
 #: A label is called otherwise if it has at least this Dice with what others call so ...
 MEANT = 0.5
@@ -51,7 +51,7 @@ def renamed_labels(patterns: DecisionPatterns) -> list[Renamed]:
 def _most_frequent(patterns: DecisionPatterns) -> NDArray[Any]:
     """(P,) index of the label that most raters gave; ``len(labels)`` where nobody did."""
     labels = patterns.number_of_labels
-    decision = decided_rows(patterns, VoteRules(ties="lowest"), np.zeros(labels))
+    decision = StackVote(rows_as_stack(patterns), VoteRules(ties="lowest")).decision()
     return np.where(decision < 0, labels, decision)
 
 

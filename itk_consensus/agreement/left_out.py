@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from itk_consensus.array_types import Floats
 from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.voting import StackVote, VoteRules, rows_as_stack
 
 
 def left_out_dice(patterns: DecisionPatterns) -> Floats:
@@ -15,24 +18,18 @@ def left_out_dice(patterns: DecisionPatterns) -> Floats:
     """
     said, present, counts = patterns.patterns, patterns.present, patterns.counts
     raters, labels = patterns.number_of_raters, patterns.number_of_labels
-    votes = np.zeros((len(said), labels), np.int32)
-    for rater in range(raters):
-        here = np.flatnonzero(present[:, rater])
-        votes[here, said[here, rater]] += 1
+    rows = rows_as_stack(patterns)
+    annotated = present.sum(axis=1)
     (background,) = np.flatnonzero(patterns.labels == 0)[:1].tolist() or [-1]
     found = np.full((labels, raters), np.nan)
     for rater in range(raters):
-        here = np.flatnonzero(present[:, rater])
-        own = said[here, rater]
-        others = votes[here]
-        others[np.arange(len(here)), own] -= 1
-        most = others.max(axis=1)
-        known = most > 0
-        if not known.any():
+        known = np.flatnonzero(present[:, rater] & (annotated > 1))
+        if not len(known):
             continue
-        winner = np.where((others == most[:, None]).sum(axis=1) > 1, background, others.argmax(1))
-        weights = counts[here][known]
-        own, winner = own[known], winner[known]
+        others = tuple(votes for j, votes in enumerate(rows.arrays) if j != rater)
+        vote = StackVote(replace(rows, arrays=others), VoteRules(ties="background")).decision()
+        own, winner, weights = said[known, rater], vote[known], counts[known]
+        winner[winner < 0] = background
         same = np.bincount(own[own == winner], weights[own == winner], labels)
         decided = winner >= 0
         sizes = np.bincount(own, weights, labels)

@@ -23,7 +23,7 @@ class PairCounts:
     @classmethod
     def of(cls, patterns: DecisionPatterns) -> PairCounts:
         """Count every pair of raters and every label."""
-        shared = patterns.shared_votes()
+        shared = patterns.shared_votes
         if patterns.is_complete:
             own = np.einsum("kjj->kj", shared)
             return cls(np.broadcast_to(own[:, :, None], shared.shape), shared)

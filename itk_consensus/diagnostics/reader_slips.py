@@ -71,9 +71,12 @@ def empty_masks(readers: Readers, explained: Known) -> Finding:
 
 
 def _medians_of_others(drawn: NDArray[np.int64]) -> Floats:
-    """(K, J) median of what others drew, as (J, K, J) each rater sees it; 0 where they drew nothing.
+    """(K, J) median of what others drew, those who drew nothing left out; 0 if nobody drew it.
 
-    Those who drew nothing do not count.
+    Parameters
+    ----------
+    drawn : (J, K, J) ndarray
+        As each rater sees all of them.
     """
     medians = np.zeros(drawn.shape[1:])
     for rater, seen in enumerate(drawn):

@@ -173,8 +173,9 @@ class DecisionPatterns:
         """Whether everybody annotated everywhere."""
         return int(self.patterns.max(initial=0)) < self.number_of_labels
 
+    @cached_property
     def shared_votes(self) -> NDArray[np.int64]:
-        """(K, J, J) voxels to which two raters gave the same label."""
+        """(K, J, J) voxels to which two raters gave the same label; not to be written to."""
         rows = np.ascontiguousarray(self.patterns)
         return _kernels.pair_counts(rows, self.counts, self.number_of_labels, current().threads)
 

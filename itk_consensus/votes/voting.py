@@ -85,6 +85,13 @@ class StackVote:
             current().threads,
         )
 
+    def decision(self) -> NDArray[np.int64]:
+        """Label index of every voxel, or a code of `votes.ties`."""
+        codes = [*range(len(self.stack.labels)), BACKGROUND, UNDECIDED]
+        decision = np.empty(self.stack.shape, np.int64)
+        self.write_labels(np.array(codes, np.int64), decision)
+        return decision
+
     def write_share(self, label: int, out: NDArray[Any]) -> None:
         """Write the share of the votes that the label with this index got, 0 outside the mask.
 
@@ -182,25 +189,12 @@ class StackVote:
             )
 
 
-def decided_rows(
-    patterns: DecisionPatterns, rules: VoteRules, frequencies: Floats
-) -> NDArray[np.int64]:
-    """(P,) what patterns are decided to be, label indices or codes of `votes.ties`.
-
-    Parameters
-    ----------
-    frequencies : (K,) ndarray
-        Of the labels among all votes, for ties that go by them.
-    """
+def rows_as_stack(patterns: DecisionPatterns) -> LabelStack:
+    """A table of patterns as a stack of its own, with a voxel for each pattern."""
     labels = np.arange(patterns.number_of_labels)
-    # A row for each rater: the table read as a small stack.
-    columns = tuple(np.ascontiguousarray(patterns.patterns.T))
     missing = None if patterns.is_complete else len(labels)
-    stack = LabelStack(columns, labels, missing_label=missing)
-    decision = np.empty(len(patterns.patterns), np.int64)
-    codes = np.array([*labels, BACKGROUND, UNDECIDED], np.int64)
-    StackVote(stack, rules, frequencies).write_labels(codes, decision)
-    return decision
+    columns = tuple(np.ascontiguousarray(patterns.patterns.T))
+    return LabelStack(columns, labels, missing_label=missing)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from itk_consensus.array_types import Floats
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fusions import SHARES_AT_ONCE, PatternFusion, PatternShares
 from itk_consensus.votes.ties import TieRule
-from itk_consensus.votes.voting import VoteRules, decided_rows
+from itk_consensus.votes.voting import StackVote, VoteRules, rows_as_stack
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,8 @@ def majority_vote(
     weights = np.ones(patterns.number_of_raters) if weights is None else weights
     frequencies = label_frequencies(patterns, weights)
     shares = vote_shares(patterns, weights, frequencies)
-    decision = decided_rows(patterns, VoteRules(weights, threshold, ties), frequencies)
+    rules = VoteRules(weights, threshold, ties)
+    decision = StackVote(rows_as_stack(patterns), rules, frequencies).decision()
     few = len(decision) * patterns.number_of_labels <= SHARES_AT_ONCE
     fractions = shares.rows(slice(None)) if few else shares
     return VoteResult(patterns, decision, fractions, frequencies)
@@ -72,7 +73,8 @@ def vote_shares(patterns: DecisionPatterns, weights: Floats, frequencies: Floats
     """Shares of the votes by pattern and label; (K,) frequencies where nobody annotated."""
 
     def share(votes: Floats, part: slice, frequency: Any) -> Floats:
-        total = weight_of(patterns.present[part], weights)
+        present = patterns.present[part]
+        total = weight_of(present[:1] if patterns.is_complete else present, weights)
         nobody = np.broadcast_to(frequency, votes.shape).copy()
         return np.asarray(np.divide(votes, total, out=nobody, where=total > 0))
 
