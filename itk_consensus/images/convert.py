@@ -88,6 +88,9 @@ def load_with_gaps(
     geometries = [image.geometry for image in read.values()]
     check_same_space(geometries, [f"input {i}" for i in read], owner=owner, **tolerances)
     first = next(iter(present))
+    metadata = {}
+    if keep is not Keep.NOTHING:
+        metadata = _ADAPTERS[families[first]].metadata(present[first], keep)
     return LoadedImages(
         arrays=tuple(
             array
@@ -96,7 +99,7 @@ def load_with_gaps(
         ),
         geometry=read[first].geometry,
         family=families[first],
-        metadata=_ADAPTERS[families[first]].metadata(present[first], keep),
+        metadata=metadata,
         owners=tuple(inputs),
         components=tuple(len(read[i].components) if i in read else 1 for i in range(len(inputs))),
         annotated=tuple(

@@ -45,6 +45,8 @@ _HEADER_READERS: tuple[Callable[[Path, bytes, bool], Header | None], ...] = (
 # Readers that trust headers; they get only files whose headers were checked here.
 _TRUSTING = {"MetaImageIO", "NrrdImageIO", "VTKImageIO", "NiftiImageIO", "TIFFImageIO"}
 _TRUSTING |= {"GiplImageIO", "MRCImageIO", "BMPImageIO", "JPEGImageIO", "LSMImageIO"}
+#: NIfTI has no place for the names of segments.
+_WITHOUT_LAYERS = "NiftiImageIO"
 #: Formats whose components are colours, also of what was saved as numbers with a palette.
 _PHOTOGRAPHS = {"PNGImageIO", "JPEGImageIO", "BMPImageIO"}
 _USE = "use .nii.gz, .nrrd or .mha"
@@ -83,16 +85,17 @@ def read_image(path: PathLike) -> Any:
     path = Path(path)
     reader = header_reader(path)
     try:
-        reader.ReadImageInformation()
-        reject_layers(reader, path)
+        if reader.GetImageIO() != _WITHOUT_LAYERS:
+            reader.ReadImageInformation()
+            reject_layers(reader, path)
         image = reader.Execute()
     except RuntimeError as error:
         if isinstance(error, FileError):
             raise
         reject_contours(path)
         raise FileError(f"cannot be read as an image: {_reason(error)}", path=path) from error
-    is_photograph = reader.GetImageIOFromFileName(str(path)) in _PHOTOGRAPHS
-    if is_photograph and image.GetNumberOfComponentsPerPixel() > 1:
+    is_vector = image.GetNumberOfComponentsPerPixel() > 1
+    if is_vector and reader.GetImageIOFromFileName(str(path)) in _PHOTOGRAPHS:
         image.SetMetaData(PIXEL_KIND, "RGB-color")  # as ITK has it of files that say so
     return image
 

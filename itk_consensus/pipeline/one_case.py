@@ -23,6 +23,7 @@ from itk_consensus.filters.sample_segmentations import volume_intervals
 from itk_consensus.images import convert
 from itk_consensus.images.content import image_hashes
 from itk_consensus.images.files import joined, read_quietly, write_bytes, write_image, write_text
+from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.images.locking import locked
 from itk_consensus.pipeline import bids
 from itk_consensus.pipeline.case_study import CaseStudy
@@ -219,7 +220,7 @@ def _write_for_the_study(
     plan: Plan,
 ) -> None:
     """What the tables and the index page need of a case, and the files of BIDS."""
-    (array,) = convert.load(labels, owner="consensus").arrays
+    (array,) = convert.load(labels, owner="consensus", keep=Keep.NOTHING).arrays
     assert array is not None
     write_text(files.agreement, CaseStudy.of(filter_, agreement, array).to_json())
     window = plan.look.get("window")
@@ -313,7 +314,7 @@ def _fuse(case: BatchCase, plan: Plan) -> tuple[LabelFusionFilter, Any, Any, str
 def _require_label_maps(case: BatchCase, raters: Sequence[Any]) -> None:
     """Refuse a case with an image among its raters, as a pattern takes it along."""
     for path, rater in zip(case.raters, raters, strict=True):
-        arrays = convert.load(rater, owner=str(path)).arrays
+        arrays = convert.load(rater, owner=str(path), keep=Keep.NOTHING).arrays
         why = next(filter(None, (intensities(one) for one in arrays if one is not None)), "")
         if why:
             raise FileError(
@@ -325,7 +326,8 @@ def _require_label_maps(case: BatchCase, raters: Sequence[Any]) -> None:
 
 def _notes(case: BatchCase, filter_: LabelFusionFilter, images: Sequence[Any]) -> str:
     """What the command that fuses one case would warn of."""
-    raters = [rater for rater in convert.load(images, owner=case.name).arrays if rater is not None]
+    arrays = convert.load(images, owner=case.name, keep=Keep.NOTHING).arrays
+    raters = [rater for rater in arrays if rater is not None]
     is_binary = hasattr(filter_, "ForegroundValue")
     notes = InputNotes.of(raters, filter_.GetName(), with_labels=is_binary)
     names, _ = _rater_files(case, len(raters))

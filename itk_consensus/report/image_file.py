@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from itk_consensus.errors import InputError
 from itk_consensus.images import convert
 from itk_consensus.images.geometry import ImageGeometry
+from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.report.text import counted, section, shown, times
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.intensities import intensities
@@ -34,7 +35,7 @@ class ImageFile:
     @classmethod
     def of(cls, path: Path, image: Any) -> ImageFile:
         """Describe an image just read."""
-        loaded = convert.load(image, owner=str(path))
+        loaded = convert.load(image, owner=str(path), keep=Keep.NOTHING)
         components = tuple(array for array in loaded.arrays if array is not None)
         return cls(path, image, components, loaded.geometry)
 

@@ -79,9 +79,9 @@ class SimpleITKFamily(CopyingFamily):
     def metadata(self, image: Any, keep: Keep) -> dict[str, str]:
         """Keys and values, as text."""
         return {
-            _settable(key): _settable(image.GetMetaData(key))
+            _settable(key): _settable(value)
             for key in image.GetMetaDataKeys()
-            if keep(key, image.GetMetaData(key))
+            if keep(key, value := image.GetMetaData(key))
         }
 
     def allocate(self, dtype: npt.DTypeLike, like: LoadedImages) -> OutputImage:
