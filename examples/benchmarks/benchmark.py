@@ -4,7 +4,7 @@ In examples/benchmarks:
 
 python benchmark.py                              every part; the clinical ones take long
 python benchmark.py --only first crowd           some parts: first, waiting, atlases, crowd, growth
-python benchmark.py --only waiting --slow        what is around a fusion, with fusers of minutes
+python benchmark.py --only waiting               what is around a fusion, with its limits
 python benchmark.py --only crowd --workload Vote only clinical rows named like this
 python benchmark.py --save benchmark.json        also keeps results and plot there
 python benchmark.py --readme ../../README.md     writes kept results to the README
@@ -100,7 +100,7 @@ QUICK = Plan(
 )
 
 
-def run(plan: Plan, only: Sequence[str] = PARTS, workload: str = "", *, slow: bool = False) -> Row:
+def run(plan: Plan, only: Sequence[str] = PARTS, workload: str = "") -> Row:
     """Measure the parts, and of clinical ones the workloads, printing results as they come."""
     results: Row = {"environment": environment()}
     if "first" in only:
@@ -109,7 +109,7 @@ def run(plan: Plan, only: Sequence[str] = PARTS, workload: str = "", *, slow: bo
         rounds = plan.clinical_effort.rounds
         results["waiting"] = _shown(
             "What is around a fusion, in processor seconds",
-            waiting(plan.atlas, plan.atlas_labels, plan.small, rounds, slow=slow),
+            waiting(plan.atlas, plan.atlas_labels, plan.small, rounds),
             waiting_line,
         )
     if "atlases" in only:
@@ -193,7 +193,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.quick:
         print("Tiny sizes, to see that everything runs: the limits are meant for the full run.")
     plan = QUICK if options.quick else FULL
-    results = run(plan, options.only, options.workload, slow=options.slow)
+    results = run(plan, options.only, options.workload)
     for path in (options.output / KEPT.name, options.save):
         if path is not None:
             save(results, path)
@@ -208,7 +208,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--only", nargs="+", choices=PARTS, default=PARTS, help="parts to run; default: all"
     )
-    parser.add_argument("--slow", action="store_true", help="also fusers that take minutes")
     parser.add_argument(
         "--workload",
         default="",

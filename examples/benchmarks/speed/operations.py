@@ -88,6 +88,19 @@ def _conformal_band(images: list[Any]) -> Any:
     return share, _calibrated_band().Execute(share, images)
 
 
+def _atlas(labels: Array) -> tuple[Any, Any]:
+    """An atlas: its labels, and an image in which each has a grey value of its own, with noise."""
+    noise = np.random.default_rng(0).normal(0, 8, labels.shape)
+    looked_at = (60 + 37 * labels.astype(np.float32) % 100 + noise).astype(np.float32)
+    return sitk.GetImageFromArray(labels), sitk.GetImageFromArray(looked_at)
+
+
+def _of_atlases(fuser: Any, atlases: list[tuple[Any, Any]]) -> Any:
+    """Label the first atlas's image by all of them."""
+    labels, looked_at = map(list, zip(*atlases, strict=True))
+    return fuser(Image=looked_at[0], AtlasImages=looked_at).Execute(labels)
+
+
 @cache
 def _calibrated_band() -> Any:
     """A band that some small cases have set; it does not matter which."""
@@ -133,6 +146,14 @@ OPERATIONS: dict[str, Operation] = {
     "Agreement, SimpleITK images": _on_simpleitk(itk_consensus.Agreement, output_bytes=0),
     "ConformalBand, SimpleITK images": _on_simpleitk(_conformal_band, output_bytes=9),
     FLOOR: _on_arrays(_read_inputs_fill_output),
+}
+OPERATIONS |= {
+    f"{name}, SimpleITK images": Operation(
+        _atlas,
+        sitk.GetArrayViewFromImage,
+        partial(_of_atlases, getattr(itk_consensus, f"{name}Filter")),
+    )
+    for name in ("JointLabelFusion", "LocallyWeightedVote")
 }
 #: What later outputs take, by what they are called and the bytes of a voxel.
 DERIVED = {

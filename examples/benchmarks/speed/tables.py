@@ -73,6 +73,7 @@ def render_markdown(results: Results) -> str:
             [_memory_cells(row) for row in results["extra_memory"]],
         ),
         *_clinical_section(results),
+        *_waiting_section(results),
         f"![Time of STAPLE against voxels and against raters]({PICTURE})",
     ]
     if "growth" in results:
@@ -91,6 +92,36 @@ def _clinical_section(results: Results) -> list[str]:
         "Atlases are followed by their number of labels; a crowd errs at every voxel. Bytes are "
         "per voxel, beyond inputs and output.",
         _table(header, [_clinical_cells(row) for row in rows]),
+    ]
+
+
+def _waiting_section(results: Results) -> list[str]:
+    """What is around a fusion, if it was measured."""
+    if "waiting" not in results:
+        return []
+    return [
+        "What people wait for, in processor seconds of all threads. T is SimpleITK's vote of the "
+        "same stack, Execute the fusion itself; what it took before was measured on another "
+        "machine. A limit in bold is not kept.",
+        _table(
+            ["waiting for", "takes", "that is", "at most", "took before"],
+            [_waiting_cells(row) for row in results["waiting"]],
+        ),
+    ]
+
+
+def _waiting_cells(row: Row) -> list[str]:
+    seconds, unit, limit, before = (
+        row[key] for key in ("processor_seconds", "unit", "limit", "before")
+    )
+    then = before if seconds is None or before is None else _time(before)
+    bound = "" if limit is None else f"{limit:g}"
+    return [
+        row["what"],
+        "" if seconds is None else _unbroken(_time(seconds)),
+        "?" if row["ratio"] is None else _unbroken(f"{row['ratio']:.3g} {unit}"),
+        f"**{bound}**" if row["met"] is False else bound,
+        "" if then is None else _unbroken(str(then)),
     ]
 
 

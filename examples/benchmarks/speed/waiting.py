@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -23,8 +25,11 @@ import itk_consensus as ic
 from itk_consensus.cli import main as command
 from itk_consensus.filters.registry import load_filter
 from itk_consensus.pipeline.cases import BatchCase
-from itk_consensus.pipeline.one_case import Plan, run_case
-from speed.volumes import ATLASES, CONTOUR_ERROR, CROWD, raters
+from itk_consensus.pipeline.one_case import DONE, Plan, run_case
+from itk_consensus.work import default_threads
+from speed.operations import OPERATIONS
+from speed.peak_memory import peak_bytes, save_raters
+from speed.volumes import ATLASES, CONTOUR_ERROR, CROWD, Raters, raters
 
 Row = dict[str, Any]
 Shape = tuple[int, ...]
@@ -34,45 +39,122 @@ class Wait(NamedTuple):
     """Something that is waited for, and at most how many `unit` it should take."""
 
     what: str
-    unit: str  #: "T", "Execute" or "s"
-    limit: float | None
-    #: Processor seconds when the limits were set (issue 35), on another machine, if noted.
-    before: float | None
+    unit: str  #: "T", "Execute", "s" or, where no time is measured, what is counted
+    limit: float | None = None
+    #: When the limits were set (issue 35), on another machine: processor seconds, or `unit`.
+    before: float | None = None
 
 
-#: Fusers that `slow` asks for: minutes each.
-SLOW_FUSERS = (
+FUSERS = (
     (Wait("SpatialSTAPLE, 5 atlases", "T", 30, 96), "SpatialSTAPLEFilter", 5),
     (Wait("BoundarySIMPLE", "T", 40, 94), "BoundarySIMPLEFilter", 15),
-)
-FUSERS = (
     (Wait("ShapeBasedAveraging", "T", 6, 7.4), "ShapeBasedAveragingFilter", 15),
     (Wait("SIMPLE", "T", None, 4.1), "SIMPLEFilter", 15),
     (Wait("Agreement with surfaces", "T", 12, 12.8), "AgreementFilter", 15),
 )
+#: Joint fusion took 46 T, and should take half of it.
+ATLAS_FUSERS = (
+    (Wait("joint fusion", "T", 23, 24), "JointLabelFusion, SimpleITK images"),
+    (Wait("local vote", "T", None, 3.9), "LocallyWeightedVote, SimpleITK images"),
+)
 
 
-def waiting(atlas: Shape, labels: int, organ: Shape, rounds: int, *, slow: bool) -> Iterator[Row]:
-    """All of it; `slow` adds what takes minutes."""
-    stack = _images(raters(f"{ATLASES} {labels}", atlas, 15))
-    yield from _of_atlases(stack, rounds)
-    for wait, name, number in (*FUSERS, *(SLOW_FUSERS if slow else ())):
-        some, filter_ = stack[:number], load_filter(name)
-        vote = least(lambda some=some: sitk.LabelVoting(some), rounds)
-        yield _row(wait, least(lambda f=filter_, some=some: f().Execute(some), 1), vote)
-    del stack
+def waiting(atlas: Shape, labels: int, organ: Shape, rounds: int) -> Iterator[Row]:
+    """All of it."""
+    yield from _of_atlases(f"{ATLASES} {labels}", atlas, rounds)
     for kind, before in ((CONTOUR_ERROR, 0.47), (CROWD, 2.8)):
         some = _images(raters(kind, organ, 5))
         vote = least(lambda some=some: sitk.LabelVoting(some), rounds)
         wait = Wait(f"Consensus, {kind}", "T", 6, before)
         yield _row(wait, least(lambda some=some: ic.Consensus(some), rounds), vote)
-    yield from _of_small_cases()
+    yield from _small_cases()
+    # How time grows with raters and labels (item 6) is joined here.
 
 
-def _of_atlases(stack: Sequence[Any], rounds: int) -> Iterator[Row]:
+def _of_atlases(kind: str, atlas: Shape, rounds: int) -> Iterator[Row]:
+    maps = raters(kind, atlas, 15)
+    stack = _images(maps)
     vote = least(lambda: sitk.LabelVoting(stack), rounds)
     fuser = ic.ConsensusFilter()
     execute = least(lambda: fuser.Execute(stack), rounds)
+    yield from _around(stack, execute, rounds)
+    half = tuple(side // 2 for side in atlas)
+    yield from _threads(_images(raters(kind, half, 5)))
+    yield from _consensus(fuser, execute, vote)
+    for wait, name, number in FUSERS:
+        some, filter_ = stack[:number], load_filter(name)
+        unit = vote if number == 15 else least(lambda some=some: sitk.LabelVoting(some), rounds)
+        yield _row(wait, least(lambda f=filter_, some=some: f().Execute(some), 1), unit)
+    yield from _atlas_fusers(maps, kind, half, vote)
+
+
+def _around(stack: Sequence[Any], execute: float, rounds: int) -> Iterator[Row]:
+    """Commands, beside the fusion that they call and beside their files alone."""
+    voter = ic.MajorityVoteFilter()
+    voted = least(lambda: voter.Execute(stack), rounds)
+    methods = {"consensus": execute, "vote": voted}
+    before = {"consensus": (96, None), "vote": (16.8, 18.5)}
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        files = [folder / f"{number}.nii.gz" for number in range(len(stack))]
+        for image, file in zip(stack, files, strict=True):
+            sitk.WriteImage(image, str(file))
+        output, batches = folder / "fused.nii.gz", iter(range(100))
+        case = BatchCase.of_files("one", files, None)
+        for method, alone in methods.items():
+            words = ["--method", method, "-o", str(output), "--overwrite"]
+            line = ["fuse", *map(str, files), *words]
+            fused = least(lambda line=line: _quietly(line), rounds if method == "vote" else 1)
+            yield _row(
+                Wait(f"fuse --method {method}", "Execute", 2, before[method][0]), fused, alone
+            )
+            ran = least(lambda m=method: _run(case, Plan(m, folder / f"out{next(batches)}")), 1)
+            yield _row(
+                Wait(f"batch, a case by {method}", "Execute", 2, before[method][1]), ran, alone
+            )
+
+        def copied() -> None:
+            images = [sitk.ReadImage(str(file)) for file in files]
+            sitk.WriteImage(images[0], str(output), True)
+
+        floor = Wait("SimpleITK reads these files and writes one", "Execute of vote")
+        yield _row(floor, least(copied, rounds), voted)
+    brief = least(lambda: voter.GetDiagnostics(full=False), 1)
+    yield _row(Wait("diagnostics of a vote, not full", "s", None, 13.9), brief)
+
+
+def _threads(stack: Sequence[Any]) -> Iterator[Row]:
+    """Whose processor time it is if one thread is asked for, and how many threads there are."""
+    for name in ("ConsensusFilter", "CoherenceVoteFilter", "HybridFusionFilter"):
+        fuser = load_filter(name)(NumberOfThreads=1)
+        fuser.Execute(stack)
+        for what, call in (
+            (name, lambda f=fuser: f.Execute(stack)),
+            (f"diagnostics of {name}", fuser.GetDiagnostics),
+        ):
+            share = _share_of_other_threads(call)
+            wait = Wait(f"{what}, of 1 thread: time of others", "%", 1, 78)
+            yield _counted(wait, 100 * share)
+    for threads in (1, 2):
+        fuser = ic.ConsensusFilter(NumberOfThreads=threads)
+        made = _most_threads(lambda f=fuser: (f.Execute(stack), f.GetDiagnostics()))
+        # With one nothing is started; with more the caller collects what the others make.
+        limit = 0 if threads == 1 else threads
+        yield _counted(Wait(f"threads that Consensus of {threads} adds", "threads", limit), made)
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        files = [folder / f"{number}.nii.gz" for number in range(len(stack))]
+        for image, file in zip(stack, files, strict=True):
+            sitk.WriteImage(image, str(file))
+        case, each = BatchCase.of_files("one", files, None), max(default_threads() // 2, 1)
+        plan = Plan("consensus", folder / "out", threads=each)
+        limit = 0 if each == 1 else each
+        wait = Wait(f"threads that one of two workers of {each} adds", "threads", limit)
+        yield _counted(wait, _most_threads(lambda: _run(case, plan)))
+
+
+def _consensus(fuser: Any, execute: float, vote: float) -> Iterator[Row]:
+    """Consensus of atlases, and what is asked of it afterwards."""
     yield _row(Wait("Consensus, atlases", "T", 6, 9.2), execute, vote)
     for wait, output in (
         (Wait("its uncertainty", "Execute", 1, 8), fuser.GetUncertaintyImage),
@@ -83,25 +165,25 @@ def _of_atlases(stack: Sequence[Any], rounds: int) -> Iterator[Row]:
         (Wait("resolution", "Execute", 1, 57), fuser.GetResolution),
     ):
         yield _row(wait, least(output, 1), execute)
-    voter = ic.MajorityVoteFilter()
-    voted = least(lambda: voter.Execute(stack), rounds)
-    brief = least(lambda: voter.GetDiagnostics(full=False), 1)
-    yield _row(Wait("diagnostics of a vote, not full", "T", None, 13.9), brief, vote)
-    with TemporaryDirectory() as name:
-        folder = Path(name)
-        files = [str(folder / f"{number}.nii.gz") for number in range(len(stack))]
-        for image, file in zip(stack, files, strict=True):
-            sitk.WriteImage(image, file)
-        for wait, words, alone in (
-            (Wait("itk-consensus fuse", "Execute", 2, 96), [], execute),
-            (Wait("fuse --method vote", "Execute", 2, 16.8), ["--method", "vote"], voted),
-        ):
-            output = ["-o", str(folder / "fused.nii.gz"), "--overwrite"]
-            line = ["fuse", *files, *output, *words]
-            yield _row(wait, least(lambda line=line: _quietly(line), 1), alone)
 
 
-def _of_small_cases() -> Iterator[Row]:
+def _atlas_fusers(maps: Raters, kind: str, half: Shape, vote: float) -> Iterator[Row]:
+    """Fusers that look at the atlases' images, with the radii that they have by default."""
+    for wait, name in ATLAS_FUSERS:
+        operation = OPERATIONS[name]
+        atlases = operation.images(maps)
+        yield _row(wait, least(lambda o=operation, a=atlases: o.run(a), 1), vote)
+    small = raters(kind, half, len(maps))
+    with TemporaryDirectory() as folder:
+        files = save_raters(small, Path(folder))
+        for wait, name in ATLAS_FUSERS:
+            peak = peak_bytes(name, kind, files)
+            extra = None if peak is None else peak / small[0].size - OPERATIONS[name].output_bytes
+            memory = Wait(f"memory of {wait.what} beyond inputs", "bytes/voxel", 24, 240)
+            yield _counted(memory, extra)
+
+
+def _small_cases() -> Iterator[Row]:
     for side, before, limit in ((512, 0.023, 0.010), (16, 0.0065, 0.002)):
         images = _images(_discs(side))
         name = f"Consensus, {side} x {side}, 4 readers"
@@ -114,9 +196,11 @@ def _of_small_cases() -> Iterator[Row]:
         # What a worker does, in this process, whose processor seconds are counted.
         plans = iter(Plan("vote", folder / f"out{number}") for number in range(20))
         case = BatchCase.of_files("one", files, None)
-        seconds = least(lambda: run_case(case, next(plans)), 20)
+        seconds = least(lambda: _run(case, next(plans)), 20)
         yield _row(Wait("a case of batch, 512 x 512, vote", "s", 0.015, 0.052), seconds)
-    yield _row(Wait("import of the command line", "s", 0.3, 0.85), _import_seconds())
+    line, libraries = _import_seconds("itk_consensus.cli.fuse", "numpy, SimpleITK")
+    yield _row(Wait("import of the command line", "s", 0.3, 0.85), line)
+    yield _row(Wait("import of NumPy and SimpleITK alone", "s"), libraries)
 
 
 def least(call: Callable[[], Any], rounds: int) -> float:
@@ -132,30 +216,66 @@ def least(call: Callable[[], Any], rounds: int) -> float:
 
 def waiting_line(row: Row) -> str:
     """One row, for the terminal."""
-    unit, ratio, limit = row["unit"], row["ratio"], row["limit"]
-    before = row["before_seconds"]
-    before = "" if before is None else f"; before: {before:g} s"
+    limit, before = row["limit"], row["before"]
+    timed = row["processor_seconds"] is not None
+    seconds = f"{row['processor_seconds']:8.3f} s" if timed else " " * 10
+    ratio = "       ?" if row["ratio"] is None else f"{row['ratio']:8.3g}"
     verdict = "no limit"
     if limit is not None:
-        verdict = f"at most {limit:g} {unit}: {'met' if row['met'] else 'not met'}"
-    return (
-        f"  {row['processor_seconds']:8.3f} s  {ratio:8.2f} {unit:<8} {row['what']:<36} "
-        f"({verdict}{before})"
-    )
+        met = {True: "met", False: "not met", None: "not measurable on this system"}[row["met"]]
+        verdict = f"at most {limit:g} {row['unit']}: {met}"
+    then = "" if before is None else f"; before: {before:g} {'s' if timed else row['unit']}"
+    return f"  {seconds}  {ratio} {row['unit']:<16} {row['what']:<52} ({verdict}{then})"
 
 
 def _row(wait: Wait, seconds: float, unit_seconds: float = 1.0) -> Row:
-    ratio = seconds / unit_seconds
+    """What takes time, in seconds and in `unit_seconds`."""
+    row = _counted(wait, seconds / unit_seconds)
+    return row | {"processor_seconds": seconds, "unit_seconds": unit_seconds}
+
+
+def _counted(wait: Wait, number: float | None) -> Row:
+    """What is counted in units of its own; None if this system does not tell."""
+    unknown = number is None or wait.limit is None
     return {
         "what": wait.what,
-        "processor_seconds": seconds,
+        "processor_seconds": None,
         "unit": wait.unit,
-        "unit_seconds": unit_seconds,
-        "ratio": ratio,
+        "unit_seconds": None,
+        "ratio": number,
         "limit": wait.limit,
-        "met": None if wait.limit is None else ratio <= wait.limit,
-        "before_seconds": wait.before,
+        "met": None if unknown else number <= wait.limit,
+        "before": wait.before,
     }
+
+
+def _share_of_other_threads(call: Callable[[], Any]) -> float:
+    """The share of a call's processor time that is not the calling thread's."""
+    own, everybody = time.thread_time(), time.process_time()
+    call()
+    own, everybody = time.thread_time() - own, time.process_time() - everybody
+    return max(0.0, 1 - own / everybody)
+
+
+def _most_threads(call: Callable[[], Any]) -> int | None:
+    """Most threads of this process during a call, beyond those before; None if nobody tells."""
+    tasks, done, most = Path("/proc/self/task"), threading.Event(), 0
+    if not tasks.exists():
+        call()
+        return None
+
+    def look() -> None:
+        nonlocal most
+        while not done.wait(0.001):
+            most = max(most, len(os.listdir(tasks)))
+
+    watcher = threading.Thread(target=look)
+    watcher.start()
+    before = len(os.listdir(tasks))
+    call()
+    done.set()
+    watcher.join()
+    return max(0, most - before)
 
 
 def _images(stack: Sequence[Any]) -> list[Any]:
@@ -177,15 +297,27 @@ def _quietly(words: list[str]) -> None:
             raise RuntimeError(f"{words[0]} failed")
 
 
-def _import_seconds() -> float:
-    """Of a fresh Python that has read the files before."""
-    script = "import time, itk_consensus.cli.fuse; print(time.process_time())"
-    bare = "import time; print(time.process_time())"
-    best = dict.fromkeys((script, bare), float("inf"))
-    for _ in range(5):
-        for text in best:
-            said = subprocess.run(
-                [sys.executable, "-c", text], check=True, capture_output=True, text=True
-            )
-            best[text] = min(best[text], float(said.stdout))
-    return best[script] - best[bare]
+def _run(case: BatchCase, plan: Plan) -> None:
+    result = run_case(case, plan)
+    if result.status != DONE:
+        raise RuntimeError(result.finding)
+
+
+def _import_seconds(*modules: str) -> list[float]:
+    """Of a fresh Python that has compiled the files before, without its own start."""
+    scripts = [f"import {names}" for names in ("sys", *modules)]
+    best = [float("inf")] * len(scripts)
+    with TemporaryDirectory() as folder:
+        environment = {**os.environ, "PYTHONPYCACHEPREFIX": folder}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        for _ in range(6):
+            for number, script in enumerate(scripts):
+                said = subprocess.run(
+                    [sys.executable, "-c", f"{script}, time; print(time.process_time())"],
+                    env=environment,
+                    check=True,
+                    capture_output=True,
+                    text=True,
+                )
+                best[number] = min(best[number], float(said.stdout))
+    return [seconds - best[0] for seconds in best[1:]]
