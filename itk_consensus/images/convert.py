@@ -88,9 +88,6 @@ def load_with_gaps(
     geometries = [image.geometry for image in read.values()]
     check_same_space(geometries, [f"input {i}" for i in read], owner=owner, **tolerances)
     first = next(iter(present))
-    metadata = {}
-    if keep is not Keep.NOTHING:
-        metadata = _ADAPTERS[families[first]].metadata(present[first], keep)
     return LoadedImages(
         arrays=tuple(
             array
@@ -99,7 +96,7 @@ def load_with_gaps(
         ),
         geometry=read[first].geometry,
         family=families[first],
-        metadata=metadata,
+        metadata=_ADAPTERS[families[first]].metadata(present[first], keep),
         owners=tuple(inputs),
         components=tuple(len(read[i].components) if i in read else 1 for i in range(len(inputs))),
         annotated=tuple(
