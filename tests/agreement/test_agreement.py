@@ -188,3 +188,13 @@ def test_tables_hold_one_row_per_pair_and_label() -> None:
     first, *_ = lines = result.table().splitlines()
     assert first.split() == ["label", *(str(one.label) for one in result.labels)]
     assert len(lines) == len(result.summary()[0])
+
+
+def test_agreement_beyond_chance_is_left_out_where_nobody_asks_for_it() -> None:
+    raters, spacing = random_stack(3)
+    whole = study(raters, spacing, NO_SURFACES)
+    brief = study(raters, spacing, AgreementSettings(surfaces=False, chance=False))
+    assert np.isnan([brief.kappa, brief.alpha]).all()
+    assert all(one.kappa == one.alpha == {} for one in brief.labels)
+    assert brief.pairs() == whole.pairs()
+    assert brief.mean_dice() == whole.mean_dice()

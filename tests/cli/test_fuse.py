@@ -28,6 +28,7 @@ from itk_consensus.filters import fusion_case as fusion_case_module
 from itk_consensus.filters.parameters import measurements_of, parameters_of
 from itk_consensus.filters.registry import METHODS
 from itk_consensus.images import files as files_module
+from itk_consensus.report.image_file import ImageFile
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SAMPLE = REPOSITORY / "itk_consensus" / "sample_data" / "LIDC-IDRI-0003.nrrd"
@@ -715,6 +716,34 @@ def test_the_command_line_loads_no_optional_package() -> None:
         check=True,
     )
     assert done.stdout.endswith("set()\n")
+
+
+def test_loading_the_command_does_not_wait_for_parts_of_scipy() -> None:
+    script = (
+        "import sys, itk_consensus.cli.fuse; "
+        "print({name for name in sys.modules if name.startswith('scipy.')} "
+        "& {'scipy.stats', 'scipy.optimize', 'scipy.special', 'scipy.ndimage', 'scipy.sparse'})"
+    )
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
+@pytest.mark.parametrize("method", ["vote", "staple"])
+def test_labels_are_counted_for_the_json_only_and_the_map_is_made_once(
+    masks: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    counted, made = [], []
+    count, make = ImageFile.label_counts, METHODS[method].GetLabelImage
+    monkeypatch.setattr(ImageFile, "label_counts", lambda f: (counted.append(f.path), count(f))[1])
+    monkeypatch.setattr(METHODS[method], "GetLabelImage", lambda f: (made.append(f), make(f))[1])
+    fused = tmp_path / "fused.nii.gz"
+    line = ["fuse", *masks, "-o", str(fused), "--method", method]
+    assert main(line) == 0
+    assert counted == [fused]
+    assert len(made) == 1
+    assert main([*line, "--overwrite", "--json", str(tmp_path / "fused.json")]) == 0
+    assert {str(path) for path in counted} == {*masks, str(fused)}
 
 
 def test_a_name_made_from_a_pattern_never_overwrites(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import ndimage
 
 from itk_consensus.filters.consensus_explanation import listed_components, lone_components
 from itk_consensus.fusion.coherence.rater_masks import RaterMasks
@@ -110,3 +111,13 @@ def test_components_found_in_the_boxes_of_labels_are_those_of_the_whole_volume()
     assert [(one.label, one.voxels, one.position) for one in found.gained] == gained
     assert any(label == 2 for label, *_ in gained)
     assert lone_components(masks) == tuple(lone)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_lone_components_are_those_in_which_one_rater_marked_anything(seed):
+    rng = np.random.default_rng(seed)
+    raters = rng.random((rng.integers(1, 5), 4, 9, 9)) < 0.06
+    pieces, number = ndimage.label(raters.any(axis=0), np.ones((3, 3, 3)))
+    large = [n for n in range(1, number + 1) if np.count_nonzero(pieces == n) > 1]
+    lone = [n for n in large if sum(marked[pieces == n].any() for marked in raters) == 1]
+    assert count_lone_components(raters) == (len(lone), len(large))

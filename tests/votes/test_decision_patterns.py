@@ -532,3 +532,47 @@ def test_a_table_with_a_row_per_voxel_takes_a_few_times_the_images_bytes(
     assert len(patterns.counts) == 20_000
     # The parts, their union and the sorted table; whole, the votes alone took 32 times the images.
     assert peak < 3 * sum(array.nbytes for array in arrays)
+
+
+# -- what is counted of patterns ------------------------------------------------------------------
+
+
+@given(drawn_stacks(raters=(1, 6)), st.integers(0, 2**32 - 1))
+def test_patterns_are_split_as_if_every_voxel_were_counted(drawn: Drawn, seed: int) -> None:
+    patterns = encode(drawn)
+    assert patterns.codes is not None
+    assert patterns.slots is not None
+    values = np.random.default_rng(seed).integers(-2, 3, patterns.codes.shape)
+    split, rows, decided = patterns.split_by(values)
+    expected = [
+        (row, value, np.count_nonzero((patterns.codes == slot) & (values == value)))
+        for row, slot in enumerate(patterns.slots)
+        for value in range(-2, 3)
+        if ((patterns.codes == slot) & (values == value)).any()
+    ]
+    assert list(zip(rows, decided, split.counts, strict=True)) == expected
+    np.testing.assert_array_equal(split.patterns, patterns.patterns[rows])
+
+
+@given(drawn_stacks(raters=(1, 6)))
+def test_votes_that_two_raters_share_are_counted_label_by_label(drawn: Drawn) -> None:
+    patterns = encode(drawn)
+    labels = np.arange(patterns.number_of_labels)[:, None, None, None]
+    said = patterns.patterns[None] == labels[..., 0]
+    both = said[:, :, :, None] & said[:, :, None, :]
+    expected = (both * patterns.counts[:, None, None]).sum(axis=1)
+    np.testing.assert_array_equal(patterns.shared_votes, expected)
+
+
+def test_votes_that_two_raters_share_do_not_depend_on_threads() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 4, (MANY, 3)).astype(np.uint8)  # 3 is a missing rater
+    patterns = DecisionPatterns(rows, rng.integers(1, 9, MANY), np.arange(3))
+    found = []
+    for threads in (1, 2, 7):
+        with working(threads=threads):
+            found.append(replace(patterns).shared_votes)
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+    pair = (rows[:, 0] == 2) & (rows[:, 2] == 2)
+    assert found[0][2, 0, 2] == found[0][2, 2, 0] == patterns.counts[pair].sum()
