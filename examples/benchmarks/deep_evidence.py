@@ -113,7 +113,9 @@ def easy_with_truth(
         training, cohort = easy_cohort(train, seed), easy_cohort(test, TEST_SEED + seed)
         how = {"with_truth": True, "NumberOfIterations": 150, **parameters}
         filter_, seconds = fitted(training, RandomSeed=seed, **how)
-        locked, error = score(cohort, fuser(filter_)), calibration_error(filter_, cohort)
+        error = calibration_error(filter_, cohort)
+        filter_.SetLockUnanimousVoxels(True)
+        locked = score(cohort, fuser(filter_))
         filter_.SetLockUnanimousVoxels(False)
         experiment.add(
             seed,
