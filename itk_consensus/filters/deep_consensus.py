@@ -206,8 +206,9 @@ class DeepConsensusFilter(ProcessObject):
     Patience = Parameter(
         Integer(low=1),
         5,
-        "Evaluations without improvement before training ends, one in forty iterations or in a "
-        "tenth of NumberOfIterations; those before the peak of the learning rate do not count.",
+        "Evaluations without improvement before training ends: one in a tenth of "
+        "NumberOfIterations or, without such a number, in fifty iterations, and then a third of "
+        "all so far if that is more. Those before the peak of the learning rate do not count.",
     )
     MissingLabel = Parameter(
         optional(Integer()), None, "The label that means 'not annotated here'."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from cohort_lists import QUICK, image_list, label_lists, sitk_image, truth_list
@@ -291,6 +293,7 @@ def hasty(monkeypatch):
     """Trainings without a number of iterations that are evaluated every second one."""
     monkeypatch.setattr("itk_consensus.deep.training._EVALUATED_EVERY", 2)
     monkeypatch.setattr("itk_consensus.deep.training._USUAL_ITERATIONS", 10)
+    monkeypatch.setattr("itk_consensus.deep.training._PATIENT_SHARE", 0.0)
     return {**QUICK, "NumberOfIterations": None, "Patience": 1}
 
 
@@ -305,6 +308,22 @@ def test_training_goes_on_until_held_out_cases_improve_no_more(cohort, hasty):
     fall_from = history[stale]["iteration"]
     assert history[-1]["iteration"] == fall_from + round(fall_from / 2)
     assert filter_.GetDiagnostics()["training"].severity is None
+
+
+def test_what_took_long_to_come_may_take_long_to_become_better():
+    from itk_consensus.deep.training import Trainer, TrainingState
+
+    def hopes(iteration, stale, length=None):
+        settings = SimpleNamespace(patience=5)
+        state = TrainingState(iteration=iteration, stale=stale)
+        one = SimpleNamespace(state=state, settings=settings, _length=length, _every=50)
+        return Trainer._hopes(one)
+
+    assert hopes(200, 4)
+    assert not hopes(200, 5)
+    assert hopes(3000, 19)
+    assert not hopes(3000, 20)
+    assert not hopes(3000, 5, length=4000)
 
 
 @ignored
