@@ -28,7 +28,7 @@ import itk_consensus as ic
 from itk_consensus.errors import ConsensusWarning
 
 TITLE = "Hippocampi: 12 targets train, 6 are reported; 15 atlases"
-THREADS = 2
+THREADS = 1
 
 
 class Material(NamedTuple):
