@@ -160,6 +160,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             rows.setdefault(name, {"dice": []})["dice"].append(dice)
     for name in chosen.networks:
         deep, facts = trained(name, chosen.models, TimeBudget=chosen.time_budget)
+        if NETWORKS[name] is image_alone:
+            del facts["said"]  # its vote is that of a rater who drew nothing
         rows[name] = {"dice": scores(deep, reported, NETWORKS[name]), **facts}
         print(f"{name}: {rows[name]}\n{deep.GetDiagnostics()}", flush=True)
         if chosen.save:
