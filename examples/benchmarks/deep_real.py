@@ -14,8 +14,12 @@ RESULTS = Path(__file__).resolve().with_suffix(".json")
 #: Of each row, by its name: "dice" of each case and, of a network, what its training took and said.
 Rows = dict[str, dict[str, Any]]
 
-#: Fusers without a network, whose differences to the others are shown where they were run.
-_BASES = {"vote": "the vote", "JointLabelFusion": "JointLabelFusion"}
+#: Rows whose differences to the others are shown where they were run.
+_BASES = {
+    "vote": "the vote",
+    "JointLabelFusion": "JointLabelFusion",
+    "network, image alone": "the image alone",
+}
 
 
 def table(rows: Rows) -> str:

@@ -34,16 +34,18 @@ _COLUMNS = (
     Column("labels", required=True, may_lack=True),
     Column("truth"),
     Column("raters", holds_files=False),
+    Column("atlas_images", may_lack=True),
 )
 _CASES_HELP = f"""\
 Train on images and label lists, with or without known truths.
 
 {FORMATS_HELP}
 
-  image   the image file
-  labels  a label file per rater, empty (null) for a missing one; or one vector image
-  truth   the true labels, if known (for all cases or for none)
-  raters  the raters' ids, empty (null) if unknown; by default the position in the list is the id
+  image         the image file
+  labels        a label file per rater, empty (null) for a missing one; or one vector image
+  truth         the true labels, if known (for all cases or for none)
+  raters        the raters' ids, empty (null) if unknown; by default the position in the list
+  atlas_images  if the raters are atlases: the image of each, warped as its labels were
 """
 
 #: Parameters that only matter to the finished model, and those that also matter to Fit.
@@ -117,6 +119,7 @@ def _fit(arguments: argparse.Namespace, console: Console) -> None:
     labels = [list(case["labels"]) for case in cases]
     truths = [_only(case, "truth") for case in cases if case["truth"]]
     ids = [list(case["raters"]) for case in cases if case["raters"]]
+    atlases = [list(case["atlas_images"]) for case in cases if case["atlas_images"]]
     if arguments.from_model is not None:
         filter_.Load(arguments.from_model)
     console.follow(filter_, 0.0, 1.0)
@@ -126,6 +129,7 @@ def _fit(arguments: argparse.Namespace, console: Console) -> None:
             labels,
             truths or None,
             ids or None,
+            atlas_images=atlases or None,
             checkpoint=arguments.checkpoint,
             warm_start=arguments.from_model is not None,
         )
@@ -175,6 +179,14 @@ def _add_apply(commands: Any) -> None:
         metavar="ID,ID,...",
         help="who drew each label image; unknown ids count as average raters [default: 1,2,...]",
     )
+    add_file(
+        parser,
+        "--atlas-images",
+        nargs="+",
+        default=[],
+        metavar="IMAGE",
+        help="image of each atlas that drew labels, if fit was given theirs",
+    )
     _add_options(parser, {*_ONLY_OF_APPLY, *_OF_BOTH})
 
 
@@ -189,15 +201,21 @@ def _apply(arguments: argparse.Namespace, console: Console) -> None:
         known = shown(filter_.GetLabels())
         raise ParameterError(f"--label must be one of the labels {known}, got {label}")
     outputs = given_outputs(arguments, output=np.uint8, probability=np.float64, evidence=np.float64)
-    paths = [arguments.image, *arguments.labels]
+    paths = [arguments.image, *arguments.labels, *arguments.atlas_images]
     files = list(read_files(paths, console, 0.3))
     dimension = files[0].geometry.dimension
     check_outputs(outputs, [arguments.model, *paths], dimension, overwrite=arguments.overwrite)
     require_one_space(files, filter_.CoordinateTolerance, filter_.DirectionTolerance)
     console.follow(filter_, 0.3, 1.0)
-    image, *labels = (file.image for file in files)
+    image, *others = (file.image for file in files)
+    number = len(arguments.labels)
     with naming_options(filter_, "deep apply"):
-        fused = filter_.Execute(image, labels, _known_ids(arguments.raters, filter_.GetRaterIds()))
+        fused = filter_.Execute(
+            image,
+            others[:number],
+            _known_ids(arguments.raters, filter_.GetRaterIds()),
+            atlas_images=others[number:] or None,
+        )
     written = [(arguments.output, fused)]
     if arguments.probability is not None:
         written.append((arguments.probability, filter_.GetProbabilityImage(label)))

@@ -25,6 +25,9 @@ _STAND_INS = 0.5
 #: Voxels looked at to find the intensity range; more would not change it.
 _SAMPLED_VOXELS = 200_000
 _RATER_DROPOUT = 0.2
+#: Share of patches that no atlas labels, where atlases have images: a registration that failed moves
+#: all of them alike, and then the image must lead.
+_UNLABELLED_PATCHES = 0.3
 _IDENTITY_DROPOUT = 0.22
 
 
@@ -227,11 +230,17 @@ def as_batch(patches: Sequence[Case]) -> Batch:
 
 
 def with_raters_dropped(batch: Batch, rng: np.random.Generator) -> Batch:
-    """Drop some raters, but not all of a case, and make some unknown."""
+    """Drop some raters, but not all of a case unless they are atlases, and make some unknown."""
     here = (batch.labels != MISSING).any(axis=tuple(range(2, batch.labels.ndim)))
     keep = _at_least_one(rng.random(here.shape) >= _RATER_DROPOUT, here, rng)
     names = with_names_dropped(batch.raters, rng)
-    return replace(batch, labels=hidden(batch.labels, ~keep), raters=names)
+    priors = batch.priors
+    if priors is not None:
+        unlabelled = rng.random(len(keep)) < _UNLABELLED_PATCHES
+        keep[unlabelled] = False
+        unknown = unlabelled.reshape(-1, *(1,) * (priors.ndim - 1))
+        priors = np.where(unknown, np.float32(1 / priors.shape[1]), priors)
+    return replace(batch, labels=hidden(batch.labels, ~keep), raters=names, priors=priors)
 
 
 def with_names_dropped(raters: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:

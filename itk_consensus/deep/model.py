@@ -91,6 +91,7 @@ class ConsensusModel:
     likeness: Likeness | None = None  #: Of the images it was trained on
     improving: bool = False  #: Whether training ended before it had learnt
     has_prior: bool = False  #: Whether the raters of its training had images
+    locks: bool = True  #: Whether voxels on which all raters agree are left to them
     #: Iteration and score of each evaluation; not written.
     history: list[dict[str, float]] = field(default_factory=list)
 

@@ -162,6 +162,7 @@ def _described_worth(model: ConsensusModel) -> dict[str, Any]:
         and {"by_truth": model.gain.by_truth, "over": [*map(list, model.gain.over.items())]},
         "likeness": model.likeness and asdict(model.likeness),
         "improving": model.improving,
+        "locks": model.locks,
     }
 
 
@@ -180,6 +181,7 @@ def _checked_worth(description: Mapping[str, Any], model: ConsensusModel) -> Non
             raise ValueError("its likeness contradicts itself")
         model.likeness = Likeness(low, high)
     model.improving = bool(description.get("improving", False))
+    model.locks = bool(description.get("locks", True))
 
 
 def _finite(values: Sequence[Any]) -> tuple[float, ...]:

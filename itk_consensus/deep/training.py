@@ -51,6 +51,9 @@ _EVALUATIONS = 10
 #: rate falls after that as a share of all before, and the most there are before.
 _EVALUATED_EVERY = 50
 _FALL = 0.5
+#: Of all its evaluations it has patience for this share at least: what took long to come may take
+#: long to become better.
+_PATIENT_SHARE = 1 / 3
 #: A learning rate that is held is this share of the peak that one cycle passes through.
 _HELD_PACE = 0.5
 _MOST_ITERATIONS = 10_000
@@ -113,6 +116,7 @@ class Trainer:
         self._length = (
             settings.iterations if validation else settings.iterations or _USUAL_ITERATIONS
         )
+        self._every = max(1, self._length // _EVALUATIONS) if self._length else _EVALUATED_EVERY
         self._rise = round(_RISE * (self._length or _USUAL_ITERATIONS))
         self.held_out = validation
         shape = patch_shape([case.shape for case in cases], settings.window, *model.network.sides)
@@ -162,13 +166,12 @@ class Trainer:
             The loss or the weights are no longer finite.
         """
         state, length = self.state, self._length
-        every = max(1, length // _EVALUATIONS) if length else _EVALUATED_EVERY
         with self._batches() as draw:
             while state.iteration < self._last() and (not length or self._hopes()):
                 begin, evaluated = time.monotonic(), False
                 self._step(state.iteration, draw)
                 state.iteration += 1
-                if state.iteration % every == 0 or state.iteration == self._last():
+                if state.iteration % self._every == 0 or state.iteration == self._last():
                     self._require_finite(bool(self._finite))
                     self._objective.settle()
                     self._evaluate()
@@ -182,7 +185,8 @@ class Trainer:
         self._keep_best()
 
     def _hopes(self) -> bool:
-        return self.state.stale < self.settings.patience
+        share = 0.0 if self._length else _PATIENT_SHARE * self.state.iteration / self._every
+        return self.state.stale < max(self.settings.patience, share)
 
     def _last(self) -> int:
         """Iterations in all, as far as that is known."""

@@ -41,6 +41,7 @@ from itk_consensus.errors import InputError, NotExecutedError, ParameterError, T
 from itk_consensus.filters.deep_gain import (
     findings,
     gain_of,
+    gain_over,
     known_gain,
     raters_answer,
     unlike_finding,
@@ -143,7 +144,11 @@ class DeepConsensusFilter(ProcessObject):
         "Millimetres by which disputed regions grow if unanimous voxels are not locked.",
     )
     LockUnanimousVoxels = Parameter(
-        Boolean(), True, "Whether voxels on which all raters agree keep their label."
+        optional(Boolean()),
+        None,
+        "Whether voxels on which all raters agree keep their label. Fit lets them go only if truths "
+        "of held-out cases show that the network knows better there.",
+        default_doc="chosen by Fit",
     )
     WithoutGain = Parameter(
         Choice(("raters", "network")),
@@ -201,8 +206,9 @@ class DeepConsensusFilter(ProcessObject):
     Patience = Parameter(
         Integer(low=1),
         5,
-        "Evaluations without improvement before training ends, one in forty iterations or in a "
-        "tenth of NumberOfIterations; those before the peak of the learning rate do not count.",
+        "Evaluations without improvement before training ends: one in a tenth of "
+        "NumberOfIterations or, without such a number, in fifty iterations, and then a third of "
+        "all so far if that is more. Those before the peak of the learning rate do not count.",
     )
     MissingLabel = Parameter(
         optional(Integer()), None, "The label that means 'not annotated here'."
@@ -326,6 +332,10 @@ class DeepConsensusFilter(ProcessObject):
     def GetChosenRaterWeight(self) -> float:
         """The RaterWeight that Fit chose; Execute uses it unless another one is set."""
         return self._trained().rater_weight
+
+    def GetChosenLock(self) -> bool:
+        """Whether unanimous voxels keep their label; Execute does so unless it is told otherwise."""
+        return self._trained().locks
 
     def GetTrainingHistory(self) -> tuple[dict[str, float], ...]:
         """Iteration and validation loss of each evaluation of the last Fit; not kept by Save."""
@@ -476,13 +486,17 @@ class DeepConsensusFilter(ProcessObject):
         if model.mode == "joint":
             model.rater_weight = chosen_rater_weight(model, trainer.checked_cases(_CHECKED_CASES))
 
-        def network(given: DeepInput) -> NDArray[np.uint8]:
-            return self._network_answer(model, given)[0].decision
+        def network(locks: bool, given: DeepInput) -> NDArray[np.uint8]:
+            return self._network_answer(model, given, locks)[0].decision
 
-        held_out = (sources[number].load() for number in trainer.held_out[:_CHECKED_CASES])
+        held_out = [sources[number] for number in trainer.held_out[:_CHECKED_CASES]]
+        if model.mode == "truth":
+            locked, free = (partial(network, locks) for locks in (True, False))
+            cases = (source.load() for source in held_out)
+            model.locks = not gain_over(free, locked, cases, model.labels).low > 0
         model.gain = gain_of(
-            network,
-            held_out,
+            partial(network, self._locks(model)),
+            (source.load() for source in held_out),
             model.labels,
             by_truth=model.mode == "truth",
             with_atlases=model.has_prior,
@@ -506,6 +520,9 @@ class DeepConsensusFilter(ProcessObject):
     def GetDiagnostics(self) -> Diagnostics:
         """What speaks against the model of Fit or Load, and against the last Execute's image."""
         return Diagnostics(tuple(findings(self._trained(), self.WithoutGain, self._unlike)))
+
+    def _locks(self, model: ConsensusModel) -> bool:
+        return model.locks if self.LockUnanimousVoxels is None else self.LockUnanimousVoxels
 
     def _rater_weight(self, model: ConsensusModel) -> float:
         return model.rater_weight if self.RaterWeight is None else self.RaterWeight
@@ -612,7 +629,7 @@ class DeepConsensusFilter(ProcessObject):
 
         model.network.to(find_device(self.Device, self.GetName()))
         if known_gain(model).is_shown or self.WithoutGain == "network":
-            fusion, write_evidence = self._network_answer(model, given)
+            fusion, write_evidence = self._network_answer(model, given, self._locks(model))
         else:
             fusion, write_evidence = raters_answer(given, model.labels), _no_evidence
         unlike = (
@@ -628,7 +645,7 @@ class DeepConsensusFilter(ProcessObject):
             self._warn(unlike_finding(unlike).message)
 
     def _network_answer(
-        self, model: ConsensusModel, given: DeepInput
+        self, model: ConsensusModel, given: DeepInput, locks: bool
     ) -> tuple[VolumeFusion, Callable[[NDArray[Any]], None]]:
         """The network's fusion, and what writes its evidence."""
         from itk_consensus.deep.inference import predict, voxels_to_ask
@@ -636,10 +653,10 @@ class DeepConsensusFilter(ProcessObject):
         case = given.as_case(model.labels, model.rater_numbers)
         decision = given.agreed_classes(model.labels)
         disputed = decision == MISSING
-        margin = 0.0 if self.LockUnanimousVoxels else self.RegionMargin
+        margin = 0.0 if locks else self.RegionMargin
         spacing = given.loaded.geometry.array_spacing
         asked = voxels_to_ask(disputed, spacing, None if self.Region == "full" else margin)
-        answered = asked & disputed if self.LockUnanimousVoxels else asked
+        answered = asked & disputed if locks else asked
         with self._named():
             prediction = predict(
                 model,

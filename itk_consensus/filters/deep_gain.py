@@ -77,6 +77,18 @@ def gain_of(
     return Gain(by_truth, dict(zip(others, columns, strict=True)))
 
 
+def gain_over(
+    one: Decide, other: Decide, cases: Iterable[DeepInput], labels: Sequence[int]
+) -> Interval:
+    """Dice with the truth that one answer gains over another."""
+    gains = []
+    for case in cases:
+        truth = case.true_classes(labels)
+        dices = [mean_dice(decide(case), truth, len(labels)) for decide in (one, other)]
+        gains.append(dices[0] - dices[1])
+    return Interval.of(gains)
+
+
 def mean_dice(found: NDArray[np.uint8], judge: NDArray[np.uint8], classes: int) -> float:
     """Of the classes but the first, where the judge has an opinion, and of those that he uses."""
     known = judge != MISSING

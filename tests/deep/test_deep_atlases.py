@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import SimpleITK as sitk
@@ -10,7 +12,7 @@ from cohort_lists import QUICK, image_list, label_lists, sitk_image, truth_list
 torch = pytest.importorskip("torch")
 
 from itk_consensus import JointLabelFusionFilter  # noqa: E402
-from itk_consensus.deep.cases import MISSING  # noqa: E402
+from itk_consensus.deep.cases import MISSING, Batch, with_raters_dropped  # noqa: E402
 from itk_consensus.deep.model import new_network  # noqa: E402
 from itk_consensus.deep.network import NetworkShape, one_hot  # noqa: E402
 from itk_consensus.errors import InputError  # noqa: E402
@@ -105,6 +107,19 @@ def test_an_atlas_can_stand_for_the_truth_and_the_others_label_it(cohort, atlase
     correlation = np.corrcoef(case.image.ravel(), atlases[0][2].ravel())[0, 1]
     assert correlation > 0.99
     np.testing.assert_allclose(case.prior.sum(0), 1, atol=1e-5)
+
+
+def test_some_patches_of_atlases_show_the_image_alone_and_none_of_readers():
+    labels, raters = np.zeros((400, 3, 4, 4), np.uint8), np.ones((400, 3), np.int64)
+    priors = np.tile(np.array([0.9, 0.1], np.float32)[:, None, None], (400, 1, 4, 4))
+    batch = Batch(np.zeros((400, 1, 4, 4), np.float32), labels, raters, labels[:, 0], priors)
+    shown = with_raters_dropped(batch, np.random.default_rng(0))
+    alone = (shown.labels == MISSING).all((1, 2, 3))
+    assert 0.2 < alone.mean() < 0.4
+    assert (shown.priors[alone] == 0.5).all()
+    np.testing.assert_array_equal(shown.priors[~alone], priors[~alone])
+    readers = with_raters_dropped(replace(batch, priors=None), np.random.default_rng(0))
+    assert not (readers.labels == MISSING).all((1, 2, 3)).any()
 
 
 def test_of_many_raters_training_encodes_some_and_inference_all():

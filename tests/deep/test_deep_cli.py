@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 import SimpleITK as sitk
-from cohort_lists import image_list, label_lists, sitk_image
+from cohort_lists import image_list, label_lists, sitk_image, truth_list
 
 from itk_consensus.cli import main
 from itk_consensus.filters.deep_consensus import DeepConsensusFilter
@@ -57,6 +57,26 @@ def test_fit_and_apply_on_the_command_line(folder, capsys):
     )
     np.testing.assert_array_equal(sitk.GetArrayFromImage(fused), sitk.GetArrayFromImage(expected))
     assert sitk.GetArrayFromImage(sitk.ReadImage(evidence)).max() > 0
+
+
+def test_atlases_bring_their_images_on_the_command_line(folder, cohort, capsys):
+    cases = json.loads((folder / "cases.json").read_text())
+    for number, (case, drawn) in enumerate(zip(cases, label_lists(cohort), strict=True)):
+        case["truth"], case["atlas_images"] = f"{number}-truth.nrrd", []
+        sitk.WriteImage(sitk_image(truth_list(cohort)[number]), folder / case["truth"])
+        for rater, labels in enumerate(drawn):
+            case["atlas_images"].append(f"{number}-{rater}.nrrd")
+            warped = sitk_image(labels.astype(np.float32))
+            sitk.WriteImage(warped, folder / case["atlas_images"][-1])
+    (folder / "cases.json").write_text(json.dumps(cases))
+    model, output = folder / "model", folder / "fused.nrrd"
+    assert deep("fit", folder / "cases.json", "--model", model, *QUICK) == 0
+    assert "beyond joint fusion" in capsys.readouterr().out
+    apply = ("apply", folder / "0.nrrd", folder / "0-raters.nrrd", "--model", model, "-o", output)
+    assert "needs atlas_images" in refused(capsys, *apply)
+    atlases = [folder / name for name in cases[0]["atlas_images"]]
+    assert deep(*apply, "--atlas-images", *atlases) == 0
+    assert sitk.ReadImage(output).GetSpacing() == (0.7, 1.3)
 
 
 def refused(capsys, *words):

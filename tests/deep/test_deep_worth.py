@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from cohort_lists import QUICK, image_list, label_lists, sitk_image, truth_list
+from scipy.ndimage import binary_dilation
 from scipy.stats import ttest_1samp
 
 torch = pytest.importorskip("torch")
@@ -13,7 +16,7 @@ from itk_consensus import MajorityVote  # noqa: E402
 from itk_consensus.deep.worth import Gain, Interval, Likeness, image_figures  # noqa: E402
 from itk_consensus.errors import ConsensusWarning, FileError  # noqa: E402
 from itk_consensus.filters.deep_consensus import DeepConsensusFilter  # noqa: E402
-from itk_consensus.filters.deep_gain import gain_of, mean_dice, vote_of, vote_shares  # noqa: E402
+from itk_consensus.filters.deep_gain import gain_of, gain_over, mean_dice, vote_of, vote_shares  # noqa: E402
 from itk_consensus.filters.deep_inputs import load_input  # noqa: E402
 from itk_consensus.simulation.deep_phantoms import easy_cohort  # noqa: E402
 
@@ -113,6 +116,55 @@ def test_dice_is_of_what_the_judge_knows_and_uses():
     judge = np.array([0, 1, 1, 255, 2])
     assert mean_dice(np.array([0, 1, 0, 1, 2]), judge, 4) == pytest.approx((2 / 3 + 1) / 2)
     assert mean_dice(np.zeros(3, np.uint8), np.zeros(3, np.uint8), 2) == 1
+
+
+# -- voxels on which all raters agree ---------------------------------------------------------
+
+
+def test_a_gain_over_another_answer_is_one_of_dice_with_the_truth(cohort):
+    cases = loaded(cohort)
+    votes = vote_of((0, 1))
+    assert gain_over(votes, votes, cases, (0, 1)) == (0, 0, 0)
+    found = gain_over(lambda given: given.true_classes((0, 1)), votes, cases, (0, 1))
+    dices = [mean_dice(votes(one), one.true_classes((0, 1)), 2) for one in cases]
+    assert found.mean == pytest.approx(1 - np.mean(dices))
+
+
+@pytest.fixture(scope="module")
+def too_wide():
+    """A filter whose raters all draw two or three voxels too wide, and one of its cases."""
+    cohort = easy_cohort(20, 1, shape=(32, 32))
+    wide = [
+        [binary_dilation(truth, iterations=width).astype(np.uint8) for width in (2, 2, 3)]
+        for truth in truth_list(cohort)
+    ]
+    filter_ = DeepConsensusFilter(**{**QUICK, "NumberOfIterations": 100, "WithoutGain": "raters"})
+    filter_.Fit(image_list(cohort), wide, truth_list(cohort))
+    return filter_, image_list(cohort)[0], wide[0]
+
+
+def test_raters_who_are_wrong_together_lose_their_unanimous_voxels(too_wide):
+    filter_, image, drawn = too_wide
+    assert not filter_.GetChosenLock()
+    unanimous = drawn[0] == drawn[2]
+    assert (filter_.Execute(image, drawn) != drawn[0])[unanimous].any()
+    filter_.SetLockUnanimousVoxels(True)
+    assert (filter_.Execute(image, drawn) == drawn[0])[unanimous].all()
+    filter_.SetLockUnanimousVoxels(None)
+
+
+@ignored
+def test_without_truths_or_a_clear_gain_unanimous_voxels_stay_as_they_are(cohort, fitted):
+    assert fitted.GetChosenLock()
+    blind = DeepConsensusFilter(**QUICK)
+    blind.Fit(blank(cohort), label_lists(cohort), truth_list(cohort))
+    assert blind.GetChosenLock()
+
+
+def test_a_file_keeps_whether_unanimous_voxels_are_locked(too_wide, tmp_path):
+    filter_, *_ = too_wide
+    filter_.Save(tmp_path / "model")
+    assert not DeepConsensusFilter.Load(tmp_path / "model").GetChosenLock()
 
 
 def test_a_network_that_gained_answers_and_nothing_speaks_against_it(worthy):
@@ -241,6 +293,7 @@ def hasty(monkeypatch):
     """Trainings without a number of iterations that are evaluated every second one."""
     monkeypatch.setattr("itk_consensus.deep.training._EVALUATED_EVERY", 2)
     monkeypatch.setattr("itk_consensus.deep.training._USUAL_ITERATIONS", 10)
+    monkeypatch.setattr("itk_consensus.deep.training._PATIENT_SHARE", 0.0)
     return {**QUICK, "NumberOfIterations": None, "Patience": 1}
 
 
@@ -255,6 +308,22 @@ def test_training_goes_on_until_held_out_cases_improve_no_more(cohort, hasty):
     fall_from = history[stale]["iteration"]
     assert history[-1]["iteration"] == fall_from + round(fall_from / 2)
     assert filter_.GetDiagnostics()["training"].severity is None
+
+
+def test_what_took_long_to_come_may_take_long_to_become_better():
+    from itk_consensus.deep.training import Trainer, TrainingState
+
+    def hopes(iteration, stale, length=None):
+        settings = SimpleNamespace(patience=5)
+        state = TrainingState(iteration=iteration, stale=stale)
+        one = SimpleNamespace(state=state, settings=settings, _length=length, _every=50)
+        return Trainer._hopes(one)
+
+    assert hopes(200, 4)
+    assert not hopes(200, 5)
+    assert hopes(3000, 19)
+    assert not hopes(3000, 20)
+    assert not hopes(3000, 5, length=4000)
 
 
 @ignored
