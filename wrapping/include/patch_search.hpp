@@ -99,6 +99,27 @@ struct PatchSettings {
   }
 };
 
+// out = the values of a patch, row by row, less their mean and in units of their spread; whole eights are
+// read and written, so that up to kEight - 1 values follow that are none of the patch's.
+CONSENSUS_WIDE static inline void normalise_patch(const float* corner, const Extents& size, std::size_t plane,
+                                                  std::size_t row, float mean, float inverse, float* out) {
+  for (std::size_t z = 0; z < size[1]; ++z) {
+    for (std::size_t y = 0; y < size[2]; ++y, out += size[3]) {
+      const float* values = corner + z * plane + y * row;
+      for (std::size_t x = 0; x < size[3]; x += kEight) {
+        float normalised[kEight];
+        for (std::size_t k = 0; k < kEight; ++k) normalised[k] = (values[x + k] - mean) * inverse;
+        std::memcpy(out + x, normalised, sizeof normalised);
+      }
+    }
+  }
+}
+
+// values[k] = |values[k] - goal[k]|.
+CONSENSUS_WIDE static inline void differ(const float* goal, std::size_t n, float* values) {
+  for (std::size_t k = 0; k < n; ++k) values[k] = std::abs(values[k] - goal[k]);
+}
+
 // A volume of floats around some voxels.
 struct Patches {
   Extents size{};  // of `values`: the voxels, grown by some reach and by the patch's radii
@@ -121,7 +142,7 @@ struct Patches {
     const Surroundings around = Surroundings::of(box, wide);
     size = around.size;
     places = Surroundings::of(box, reach).size;
-    values.resize(around.voxels());
+    values.resize(around.voxels() + kEight);  // rows are read in whole eights
     read_surroundings(around, shape, values.data(),
                       [&](std::size_t begin, std::size_t n, float* row) { image.read(begin, n, row); });
     measure(settings);
