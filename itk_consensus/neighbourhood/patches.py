@@ -58,14 +58,20 @@ class PatchRule:
     constrained: bool = False
 
 
-class PatchVotes(NamedTuple):
-    """What patches say of the N voxels that atlases do not agree on."""
+class PatchShares(NamedTuple):
+    """What patches say of N voxels."""
 
-    decision: NDArray[Any]  #: Of the volume: label index, or a code of `votes.ties`
     places: NDArray[np.int64]  #: (N,) flat indices in the volume
-    starts: NDArray[np.int64]  #: (N + 1,) where each voxel's labels begin in the next two
+    numbers: NDArray[np.uint16]  #: (N,) of the labels at each of them
     labels: NDArray[np.uint16]  #: Label indices, increasing at each voxel
     shares: NDArray[np.float32]  #: Of the votes; they sum to 1, or there are none
+
+
+class PatchVotes(NamedTuple):
+    """What patches say."""
+
+    decision: NDArray[Any]  #: Of the volume: label index, or a code of `votes.ties`
+    parts: list[PatchShares]  #: Of the voxels that atlases do not agree on, some tiles at a time
     weights: Floats  #: (J,) summed weight of each atlas over these voxels
     frequencies: Floats  #: (K,) of the labels among all votes, for voxels that nobody annotated
     images: list[NDArray[np.float32]]  #: The atlases' fused images by modality, if they were wanted
@@ -133,18 +139,18 @@ def patch_votes(
         settings,
     )
     count = int(np.prod([-(-extent // side) for extent, side in zip(shape, size, strict=True)]))
-    parts = []
+    parts, summed = [], np.zeros(len(votes))
     for first in range(0, count, TILES_AT_ONCE * threads):
         last = min(first + TILES_AT_ONCE * threads, count)
-        parts.append(_kernels.patch_fusion(*given, (first, last), threads, decision, images))
+        *shares, sums = _kernels.patch_fusion(
+            *given, (first, last), threads, decision, images
+        )
+        parts.append(PatchShares(*shares))
+        summed += sums.reshape(-1, len(votes)).sum(axis=0)
         report(last / count)
-    joined = [np.concatenate(part) for part in zip(*parts, strict=True)]
-    places, numbers, labels, shares, sums = joined
-    starts = np.concatenate([[0], np.cumsum(numbers, dtype=np.int64)])
-    summed = sums.reshape(-1, len(votes)).sum(axis=0)
     counts = _kernels.count_votes(votes, None, decision.size, len(stack.labels) + 1, threads)
     frequencies = label_frequencies(counts[:, :-1], np.ones(len(votes)))
-    return PatchVotes(decision, places, starts, labels, shares, summed, frequencies, images)
+    return PatchVotes(decision, parts, summed, frequencies, images)
 
 
 def nearest_first(radii: Sequence[int]) -> NDArray[np.int64]:

@@ -90,6 +90,7 @@ class PatchFusionTile {
     }
     if (open.empty()) return found;
     read_votes();
+    if (!searches()) sum_weights();
     decide(open, winners, found);
     return found;
   }
@@ -106,6 +107,7 @@ class PatchFusionTile {
     std::vector<std::uint16_t> slots;  // of the label at each voxel
     std::vector<std::int32_t> moves;   // of centres_: from a voxel to the one that was chosen for it
     std::vector<float> weights;        // of centres_
+    std::vector<float> sums;           // of centres_, if there is no search: of the weights around
   };
 
   // -- what atlases agree on ----------------------------------------------------------------
@@ -338,22 +340,46 @@ class PatchFusionTile {
     return reach;
   }
 
-  // Sums, label by label, the weights of all patches that reach a voxel. Sums come in lanes, since an
-  // addition to the sum before would have to wait for it.
+  bool searches() const { return field_->settings.shifts.size() > 1; }
+
+  // Without a search all patches that reach a voxel have one label of an atlas there: what they weigh
+  // together is a sum over a box.
+  void sum_weights() {
+    const Extents& patch = field_->settings.patch;
+    const Surroundings around = Surroundings::of(centres_, patch);
+    for (Atlas& atlas : atlases_) {
+      padded_.assign(around.voxels(), 0.0f);
+      for_each_centre([&](std::size_t, std::size_t z, std::size_t y, std::size_t x, std::size_t centre) {
+        const std::size_t v = z - centres_.low[1] + patch[1], u = y - centres_.low[2] + patch[2];
+        padded_[(v * around.size[2] + u) * around.size[3] + x - centres_.low[3] + patch[3]] = atlas.weights[centre];
+      });
+      box_sums_.add(padded_.data(), around.size, patch, atlas.sums);
+    }
+  }
+
+  // Sums, label by label, the weights of all patches that reach a voxel. Each label has several sums,
+  // since an addition to the one before would have to wait for it.
   void gather(std::size_t t, std::size_t z, std::size_t y, std::size_t x) {
     tally_.assign((labels_.size() + 1) * kEight, 0.0f);
     const std::size_t here = in_layout(z - centres_.low[1], y - centres_.low[2], x - centres_.low[3], grown_search());
+    if (!searches()) {
+      const std::size_t centre = centres_.at(t, z, y, x);
+      for (std::size_t k = 0; k < atlases_.size(); ++k) {
+        tally_[atlases_[k].slots[here] * kEight + k % kEight] += atlases_[k].sums[centre];
+      }
+      return;
+    }
     const Box patch = around(t, z, y, x);
     const std::size_t length = patch.size(3);
     for (const Atlas& atlas : atlases_) {
       const std::uint16_t* slots = atlas.slots.data() + here;
-      std::size_t lane = 0;
+      std::size_t step = 0;
       for_each_row(patch, [&](std::size_t, std::size_t v, std::size_t u) {
         const std::size_t centre = centres_.at(t, v, u, patch.low[3]);
         const std::int32_t* moves = atlas.moves.data() + centre;
         const float* weights = atlas.weights.data() + centre;
-        for (std::size_t k = 0; k < length; ++k, ++lane) {
-          tally_[slots[moves[k]] * kEight + lane % kEight] += weights[k];
+        for (std::size_t k = 0; k < length; ++k, ++step) {
+          tally_[slots[moves[k]] * kEight + step % kEight] += weights[k];
         }
       });
     }
@@ -434,6 +460,7 @@ class PatchFusionTile {
   const AtlasField* field_;
   PatchSearch search_;
   JointWeights joint_;
+  BoxSums box_sums_;
   Box tile_, centres_;
   std::vector<Patches> target_, searched_;  // by modality
   std::vector<std::int32_t> shifts_;        // of centres_, of the atlas that is searched
@@ -441,7 +468,7 @@ class PatchFusionTile {
   Extents layout_{};                     // of what is kept of atlases
   std::vector<std::uint16_t> digits_;    // of a row of the tile, by atlas
   std::vector<std::uint8_t> open_, inside_, is_centre_;  // the first two of the tile
-  std::vector<float> goal_, errors_, sums_of_products_, weights_, tally_, image_, weight_;
+  std::vector<float> goal_, errors_, sums_of_products_, weights_, tally_, padded_, image_, weight_;
   std::vector<std::size_t> labels_;
 };
 

@@ -120,6 +120,34 @@ CONSENSUS_WIDE static inline void differ(const float* goal, std::size_t n, float
   for (std::size_t k = 0; k < n; ++k) values[k] = std::abs(values[k] - goal[k]);
 }
 
+// Sums over the patch around each voxel.
+class BoxSums {
+ public:
+  // `from` has one volume of this size, `to` gets the voxels whose patches are inside.
+  void add(const float* from, const Extents& size, const Extents& patch, std::vector<float>& to) {
+    const std::size_t plane = size[2] * size[3], across = 2 * patch[3], down = 2 * patch[2] * size[3];
+    const std::size_t columns = plane - across, rows = columns - down;
+    const std::size_t depth = size[1] - 2 * patch[1], height = size[2] - 2 * patch[2], width = size[3] - across;
+    to.resize(depth * height * width);
+    planes_.resize(size[1] * rows);
+    row_sums_.resize(columns);
+    for (std::size_t z = 0; z < size[1]; ++z) {
+      windows_.add(from + z * plane, patch[3], 1, columns, row_sums_.data());
+      windows_.add(row_sums_.data(), patch[2], size[3], rows, planes_.data() + z * rows);
+    }
+    for (std::size_t z = 0; z < depth; ++z) {
+      windows_.add(planes_.data() + z * rows, patch[1], rows, rows, row_sums_.data());
+      for (std::size_t y = 0; y < height; ++y) {
+        std::copy_n(row_sums_.data() + y * size[3], width, to.data() + (z * height + y) * width);
+      }
+    }
+  }
+
+ private:
+  Windows windows_;
+  std::vector<float> planes_, row_sums_;
+};
+
 // A volume of floats around some voxels.
 struct Patches {
   Extents size{};  // of `values`: the voxels, grown by some reach and by the patch's radii
@@ -153,14 +181,14 @@ struct Patches {
     const auto number = static_cast<float>(settings.patch_voxels());
     squares_.resize(values.size());
     multiply(values.data(), values.data(), values.size(), squares_.data());
-    box_sums(squares_, settings.patch, half_square);
+    box_sums_.add(squares_.data(), size, settings.patch, half_square);
     if (!settings.normalised) {
       mean.assign(half_square.size(), 0.0f);
       inverse.assign(half_square.size(), 1.0f);
       for (float& square : half_square) square *= 0.5f;
       return;
     }
-    box_sums(values, settings.patch, mean);
+    box_sums_.add(values.data(), size, settings.patch, mean);
     inverse.resize(mean.size());
     const float degrees = std::max(number - 1.0f, 1.0f);
     for (std::size_t k = 0; k < mean.size(); ++k) {
@@ -171,27 +199,8 @@ struct Patches {
     }
   }
 
-  void box_sums(const std::vector<float>& from, const Extents& patch, std::vector<float>& to) {
-    const std::size_t plane = size[2] * size[3], across = 2 * patch[3], down = 2 * patch[2] * size[3];
-    const std::size_t columns = plane - across, rows = columns - down;
-    to.resize(places[1] * places[2] * places[3]);
-    planes_.resize(size[1] * rows);
-    row_sums_.resize(columns);
-    for (std::size_t z = 0; z < size[1]; ++z) {
-      windows_.add(from.data() + z * plane, patch[3], 1, columns, row_sums_.data());
-      windows_.add(row_sums_.data(), patch[2], size[3], rows, planes_.data() + z * rows);
-    }
-    row_sums_.resize(rows);
-    for (std::size_t z = 0; z < places[1]; ++z) {
-      windows_.add(planes_.data() + z * rows, patch[1], rows, rows, row_sums_.data());
-      for (std::size_t y = 0; y < places[2]; ++y) {
-        std::copy_n(row_sums_.data() + y * size[3], places[3], to.data() + place_at(z, y, 0));
-      }
-    }
-  }
-
-  Windows windows_;
-  std::vector<float> squares_, planes_, row_sums_;
+  BoxSums box_sums_;
+  std::vector<float> squares_;
 };
 
 // Finds, voxel by voxel, the shift of an atlas whose patch is nearest to the target's.
