@@ -19,10 +19,10 @@ from itk_consensus.votes.vote_tiles import label_frequencies
 from itk_consensus.work import current, report
 
 #: A tile, in voxels per axis: patches beyond its border are weighed again by the tile beside it.
-TILE = (32, 32, 96)
+TILE = (40, 48, 40)
 
 #: Tiles per thread between two reports of progress; one may take a second.
-TILES_AT_ONCE = 4
+TILES_AT_ONCE = 8
 
 #: Shifts of a search, and voxels of a patch, each of which is looked at.
 MOST_STEPS = 2**16 - 1
@@ -111,7 +111,7 @@ def patch_votes(
     shape = four_axes(stack.shape)
     shifts = nearest_first(rule.search)
     threads = current().threads
-    size = (1, *(min(side, extent) for side, extent in zip(tile, shape[1:], strict=True)))
+    size = (1, *map(_evenly, tile, shape[1:]))
     settings = _kernels.AtlasSettings(
         shape,
         size,
@@ -173,3 +173,8 @@ def _kernel_image(image: ScaledImage) -> _kernels.AtlasImage:
     if native.kind not in "uif" or native in (np.float16, np.int64, np.uint64, np.longdouble):
         native = np.dtype(np.float64)
     return _kernels.AtlasImage(np.require(values, native, ["C", "A"]), image.centre, image.scale)
+
+
+def _evenly(side: int, extent: int) -> int:
+    """The largest tile's side, up to the given one, in parts that are about as large as each other."""
+    return -(-extent // max(1, -(-extent // side)))

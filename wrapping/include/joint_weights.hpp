@@ -35,11 +35,11 @@ CONSENSUS_INLINE void products_block(const float* two, const float* four, std::s
   }
 }
 
-// sums[i * rows + j] = the i-th row times the j-th, for j <= i; there are whole fours of rows, one after
+// sums[i * rows + j] = the i-th row times the j-th, for j >= i; there are whole fours of rows, one after
 // another, of whole eights.
 CONSENSUS_WIDE static inline void products(const float* values, std::size_t rows, std::size_t length, float* sums) {
   for (std::size_t i = 0; i < rows; i += 2) {
-    for (std::size_t j = 0; j <= i; j += 4) {
+    for (std::size_t j = i / 4 * 4; j < rows; j += 4) {
       products_block(values + i * length, values + j * length, length, rows, sums + i * rows + j);
     }
   }
@@ -54,6 +54,23 @@ CONSENSUS_WIDE static inline float sum_of_squares(const float* values, std::size
     sums += some * some;
   }
   return sum_of_eight(sums);
+}
+
+// matrix = (scale * sums)^beta, from the diagonal on; rows have `width`, whole fours.
+CONSENSUS_WIDE static inline void raise_means(const float* sums, double scale, double beta, std::size_t width,
+                                              double* matrix) {
+  for (std::size_t i = 0; i < width; ++i) {
+    const float* from = sums + i * width;
+    double* to = matrix + i * width;
+    if (beta == 2.0) {
+      for (std::size_t j = i / 4 * 4; j < width; ++j) {
+        const double mean = static_cast<double>(from[j]) * scale;
+        to[j] = mean * mean;
+      }
+    } else {
+      for (std::size_t j = i; j < width; ++j) to[j] = std::pow(static_cast<double>(from[j]) * scale, beta);
+    }
+  }
 }
 
 // The upper triangle of a matrix becomes Cholesky's factor, row by row, with its diagonal inverted, and
@@ -90,13 +107,8 @@ class JointWeights {
 
   // `sums` as products() leaves them, `scale` makes means of them; weights sum to 1.
   void find(const float* sums, double scale, float* weights) {
-    for (std::size_t i = 0; i < count_; ++i) {
-      for (std::size_t j = 0; j <= i; ++j) {
-        const double mean = static_cast<double>(sums[i * width_ + j]) * scale;
-        const double power = beta_ == 1.0 ? mean : beta_ == 2.0 ? mean * mean : std::pow(mean, beta_);
-        matrix_[i * width_ + j] = matrix_[j * width_ + i] = power + (i == j ? alpha_ : 0.0);
-      }
-    }
+    raise_means(sums, scale, beta_, width_, matrix_.data());
+    for (std::size_t i = 0; i < count_; ++i) matrix_[i * width_ + i] += alpha_;
     is_in_.assign(count_, 1);
     const bool solved = constrained_ ? solve_constrained() : solve();
     double total = 0.0;
@@ -137,7 +149,9 @@ class JointWeights {
 
   double gain(std::size_t atlas) const {
     double gain = 1.0;
-    for (std::size_t j = 0; j < count_; ++j) gain -= matrix_[atlas * width_ + j] * solution_[j];
+    for (std::size_t j = 0; j < count_; ++j) {
+      gain -= matrix_[std::min(atlas, j) * width_ + std::max(atlas, j)] * solution_[j];
+    }
     return gain;
   }
 
@@ -148,9 +162,13 @@ class JointWeights {
       if (is_in_[i]) kept_.push_back(i);
     }
     const std::size_t size = kept_.size();
-    for (std::size_t i = 0; i < size; ++i) {
-      const double* given = matrix_.data() + kept_[i] * width_;
-      for (std::size_t j = i; j < size; ++j) factor_[i * width_ + j] = given[kept_[j]];
+    if (size == count_) {
+      factor_ = matrix_;
+    } else {
+      for (std::size_t i = 0; i < size; ++i) {
+        const double* given = matrix_.data() + kept_[i] * width_;
+        for (std::size_t j = i; j < size; ++j) factor_[i * width_ + j] = given[kept_[j]];
+      }
     }
     std::fill(solution_.begin(), solution_.end(), 0.0);
     double* x = forward_.data();
@@ -167,7 +185,7 @@ class JointWeights {
   std::size_t count_, width_;
   double beta_, alpha_;
   bool constrained_;
-  std::vector<double> matrix_, factor_, solution_, forward_;
+  std::vector<double> matrix_, factor_, solution_, forward_;  // of the first two the upper triangle
   std::vector<char> is_in_;
   std::vector<std::size_t> kept_, wrong_;
 };

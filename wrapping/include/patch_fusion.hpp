@@ -189,6 +189,8 @@ class PatchFusionTile {
       keep_found(atlases_[atlas]);
       atlases_[atlas].weights.resize(centres_.voxels());
     }
+    target_pieces_ = pieces_of_patch(field_->settings.patch, target_[0].size);
+    pieces_ = pieces_of_patch(field_->settings.patch, layout_);
     for_each_centre([&](std::size_t, std::size_t z, std::size_t y, std::size_t x, std::size_t centre) {
       weigh_centre(z - centres_.low[1], y - centres_.low[2], x - centres_.low[3], centre);
     });
@@ -262,25 +264,22 @@ class PatchFusionTile {
   void weigh_centre(std::size_t z, std::size_t y, std::size_t x, std::size_t centre) {
     const std::size_t number = field_->settings.patch_voxels(), all = target_.size() * number;
     const std::size_t length = in_eights(all), rows = in_fours(atlases_.size());
-    Extents size;
-    for (std::size_t axis = 0; axis < kAxes; ++axis) size[axis] = 2 * field_->settings.patch[axis] + 1;
     goal_.resize(length + kEight);
     errors_.resize(rows * length + kEight);
     for (std::size_t m = 0; m < target_.size(); ++m) {
       const Patches& target = target_[m];
       const std::size_t place = target.place_at(z, y, x);
-      normalise_patch(target.values.data() + target.value_at(z, y, x), size, target.size[2] * target.size[3],
-                      target.size[3], target.mean[place], target.inverse[place], goal_.data() + m * number);
+      normalise_patch(target.values.data() + target.value_at(z, y, x), target_pieces_.data(), target_pieces_.size(),
+                      target.mean[place], target.inverse[place], goal_.data() + m * number);
     }
     const std::size_t corner = in_layout(z, y, x, field_->settings.search);
     for (std::size_t k = 0; k < atlases_.size(); ++k) {
       float* errors = errors_.data() + k * length;
       for (std::size_t m = 0; m < target_.size(); ++m) {
         const FoundImage& image = atlases_[k].images[m];
-        normalise_patch(image.values.data() + corner + atlases_[k].moves[centre], size, layout_[2] * layout_[3],
-                        layout_[3], image.mean[centre], image.inverse[centre], errors + m * number);
+        patch_errors(image.values.data() + corner + atlases_[k].moves[centre], pieces_.data(), pieces_.size(),
+                     image.mean[centre], image.inverse[centre], goal_.data() + m * number, errors + m * number);
       }
-      differ(goal_.data(), all, errors);
       std::fill(errors + all, errors + length, 0.0f);
     }
     const double scale = 1.0 / static_cast<double>(target_.size() * std::max<std::size_t>(number - 1, 1));
@@ -465,7 +464,8 @@ class PatchFusionTile {
   std::vector<Patches> target_, searched_;  // by modality
   std::vector<std::int32_t> shifts_;        // of centres_, of the atlas that is searched
   std::vector<Atlas> atlases_;
-  Extents layout_{};                     // of what is kept of atlases
+  Extents layout_{};                                 // of what is kept of atlases
+  std::vector<PatchPiece> target_pieces_, pieces_;  // of a patch of the target, of atlases
   std::vector<std::uint16_t> digits_;    // of a row of the tile, by atlas
   std::vector<std::uint8_t> open_, inside_, is_centre_;  // the first two of the tile
   std::vector<float> goal_, errors_, sums_of_products_, weights_, tally_, padded_, image_, weight_;

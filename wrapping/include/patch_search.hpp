@@ -99,25 +99,48 @@ struct PatchSettings {
   }
 };
 
-// out = the values of a patch, row by row, less their mean and in units of their spread; whole eights are
-// read and written, so that up to kEight - 1 values follow that are none of the patch's.
-CONSENSUS_WIDE static inline void normalise_patch(const float* corner, const Extents& size, std::size_t plane,
-                                                  std::size_t row, float mean, float inverse, float* out) {
-  for (std::size_t z = 0; z < size[1]; ++z) {
-    for (std::size_t y = 0; y < size[2]; ++y, out += size[3]) {
-      const float* values = corner + z * plane + y * row;
-      for (std::size_t x = 0; x < size[3]; x += kEight) {
-        float normalised[kEight];
-        for (std::size_t k = 0; k < kEight; ++k) normalised[k] = (values[x + k] - mean) * inverse;
-        std::memcpy(out + x, normalised, sizeof normalised);
+// Up to eight values of a row of a patch: where they are from its corner, and among all values of the patch.
+struct PatchPiece {
+  std::size_t from, to;
+};
+
+// The pieces of a patch, in order, in a volume of some size.
+inline std::vector<PatchPiece> pieces_of_patch(const Extents& patch, const Extents& size) {
+  std::vector<PatchPiece> pieces;
+  const std::size_t length = 2 * patch[3] + 1;
+  std::size_t row = 0;
+  for (std::size_t z = 0; z <= 2 * patch[1]; ++z) {
+    for (std::size_t y = 0; y <= 2 * patch[2]; ++y, ++row) {
+      for (std::size_t x = 0; x < length; x += kEight) {
+        pieces.push_back({(z * size[2] + y) * size[3] + x, row * length + x});
       }
     }
   }
+  return pieces;
 }
 
-// values[k] = |values[k] - goal[k]|.
-CONSENSUS_WIDE static inline void differ(const float* goal, std::size_t n, float* values) {
-  for (std::size_t k = 0; k < n; ++k) values[k] = std::abs(values[k] - goal[k]);
+// out = the values of a patch less their mean, in units of their spread. Whole eights are read and
+// written: up to seven values follow that are none of the patch's.
+CONSENSUS_WIDE static inline void normalise_patch(const float* corner, const PatchPiece* pieces, std::size_t number,
+                                                  float mean, float inverse, float* out) {
+  for (std::size_t p = 0; p < number; ++p) {
+    const float* values = corner + pieces[p].from;
+    float found[kEight];
+    for (std::size_t k = 0; k < kEight; ++k) found[k] = (values[k] - mean) * inverse;
+    std::memcpy(out + pieces[p].to, found, sizeof found);
+  }
+}
+
+// The same as absolute differences from the values of another patch.
+CONSENSUS_WIDE static inline void patch_errors(const float* corner, const PatchPiece* pieces, std::size_t number,
+                                               float mean, float inverse, const float* goal, float* out) {
+  for (std::size_t p = 0; p < number; ++p) {
+    const float* values = corner + pieces[p].from;
+    const float* wanted = goal + pieces[p].to;
+    float found[kEight];
+    for (std::size_t k = 0; k < kEight; ++k) found[k] = std::abs((values[k] - mean) * inverse - wanted[k]);
+    std::memcpy(out + pieces[p].to, found, sizeof found);
+  }
 }
 
 // Sums over the patch around each voxel.
