@@ -8,6 +8,7 @@ the union every voxel is chosen for being marked, which deflates it; the truth l
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -36,17 +37,34 @@ class Ratings:
         return cls(votes, patterns.counts[rated].astype(np.float64))
 
     def against_the_rest(self, label: int, region: Region) -> Ratings:
-        """Two categories: this label index or any other, everywhere or where somebody gave it."""
-        given = np.asarray(self.votes[:, [label]].todense())[:, 0]
-        others = self.number - given
-        rows = np.ones(len(given), bool) if region == "grid" else given > 0
-        two = scipy.sparse.csc_matrix(np.stack([others, given], axis=1)[rows])
-        return Ratings(two, self.voxels[rows])
+        """Two categories: this label index or any other, everywhere or where somebody gave it.
 
-    @property
+        Patterns without the label, of as many raters, are one: they say the same.
+        """
+        column = slice(*self.votes.indptr[label : label + 2])
+        rows, given = self.votes.indices[column], self.votes.data[column]
+        number, voxels = self.number[rows], self.voxels[rows]
+        if region == "grid":
+            sizes = np.arange(len(self._voxels_by_number))
+            silent = self._voxels_by_number - np.bincount(
+                number.astype(np.intp), voxels, minlength=len(sizes)
+            )
+            rated = silent > 0
+            number = np.append(number, sizes[rated])
+            voxels = np.append(voxels, silent[rated])
+            given = np.append(given, np.zeros(np.count_nonzero(rated)))
+        two = scipy.sparse.csc_matrix(np.stack([number - given, given], axis=1))
+        return Ratings(two, voxels)
+
+    @cached_property
     def number(self) -> Floats:
         """(P,) raters who annotated."""
         return np.asarray(self.votes.sum(axis=1), dtype=np.float64)[:, 0]
+
+    @cached_property
+    def _voxels_by_number(self) -> Floats:
+        """How many voxels have so many raters."""
+        return np.bincount(self.number.astype(np.intp), self.voxels)
 
     @property
     def agreeing_pairs(self) -> Floats:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,14 +62,24 @@ class OneWay:
         return cls(
             distances.size,
             float(distances.max()),
-            float(np.percentile(distances, 95)),
+            _percentile95(distances),
             float(distances.sum()),
             int(np.count_nonzero(distances <= tolerance)),
         )
 
 
-@dataclass(frozen=True)
-class SurfaceDistances:
+def _percentile95(values: Floats) -> float:
+    """As np.percentile has it, without what it asks about on the way: here are thousands of pairs."""
+    low, share = divmod(0.95 * (values.size - 1), 1)
+    below, above = int(low), min(int(low) + 1, values.size - 1)
+    ordered = np.partition(values, (below, above))
+    step = float(ordered[above] - ordered[below])
+    if share < 0.5:
+        return float(ordered[below]) + step * share
+    return float(ordered[above]) - step * (1 - share)
+
+
+class SurfaceDistances(NamedTuple):
     """How far two contours lie apart; NaN if both masks are empty, infinite if one is."""
 
     hausdorff: float = np.nan
