@@ -16,6 +16,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -112,11 +113,20 @@ bool know_nothing(const Real* row, std::size_t lanes, Real side) {
 inline bool mark_wanted(const Lines& lines, const std::uint8_t* wanted, std::size_t lanes, std::uint8_t* rows) {
   std::uint8_t any = 0;
   for (std::size_t k = 0; k < lines.length; ++k) {
-    rows[k] = 0;
-    for (std::size_t lane = 0; lane < lanes; ++lane) rows[k] |= wanted[k * lines.inner + lane];
+    rows[k] = std::memchr(wanted + k * lines.inner, 1, lanes) != nullptr;
     any |= rows[k];
   }
   return any != 0;
+}
+
+// A number that the compiler knows needs no call.
+template <class Real>
+void copy_lanes(const Real* from, std::size_t lanes, Real* to) {
+  if (lanes == kLanes) {
+    std::copy_n(from, kLanes, to);
+  } else {
+    std::copy_n(from, lanes, to);
+  }
 }
 
 template <class Real>
@@ -142,12 +152,10 @@ void distance_across(const Lines& lines, double size, Slab slab, const std::uint
     rows.last += rows.last + 1 < lines.length;
     if (wanted && !mark_wanted(lines, wanted + lines.first(block), lanes, is_wanted.data())) continue;
     if (lanes < kLanes) std::fill(values.begin(), values.end(), Real{0});
-    for (std::size_t k = 0; k < lines.length; ++k) {
-      std::copy_n(first + k * lines.inner, lanes, values.data() + k * kLanes);
-    }
+    for (std::size_t k = 0; k < lines.length; ++k) copy_lanes(first + k * lines.inner, lanes, values.data() + k * kLanes);
     distance_lines(values.data(), ways.data(), rows, lines.length, found.data());
     for (std::size_t k = 0; k < lines.length; ++k) {
-      if (is_wanted[k]) std::copy_n(found.data() + k * kLanes, lanes, first + k * lines.inner);
+      if (is_wanted[k]) copy_lanes(found.data() + k * kLanes, lanes, first + k * lines.inner);
     }
   }
 }

@@ -78,11 +78,12 @@ struct DrawnInBox {
   // from its neighbours' in a table, is looked up once for all.
   void draw(std::size_t first, std::size_t last, std::size_t threads, std::vector<std::uint8_t>& bits) const {
     std::vector<std::uint8_t> drawn(number_of_codes, 0);
+    const auto label = static_cast<Digit>(drawing.label), also = static_cast<Digit>(drawing.also);
     for (std::size_t rater = first; rater < last; ++rater) {
       const Digit* own = said + rater * number_of_codes;
       const auto bit = static_cast<std::uint8_t>(1u << (rater - first));
       for (std::size_t code = 0; code < number_of_codes; ++code) {
-        const bool is_inside = own[code] == drawing.label || own[code] == drawing.also;
+        const bool is_inside = (own[code] == label) | (own[code] == also);
         drawn[code] = static_cast<std::uint8_t>(drawn[code] | (is_inside ? bit : 0));
       }
     }
