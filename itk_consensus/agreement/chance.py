@@ -30,11 +30,14 @@ class Ratings:
     @classmethod
     def of(cls, patterns: DecisionPatterns) -> Ratings:
         """Every label is a category."""
-        raters, labels = patterns.number_of_raters, patterns.number_of_labels
-        over_raters = scipy.sparse.vstack([scipy.sparse.identity(labels, format="csr")] * raters)
-        rated = np.asarray(patterns.present.sum(axis=1)) > 1
-        votes = (patterns.one_hot[rated] @ over_raters).tocsc()
-        return cls(votes, patterns.counts[rated].astype(np.float64))
+        annotators = patterns.present.sum(axis=1)
+        rated = annotators > 1
+        said = patterns.patterns[rated][patterns.present[rated]]
+        shape = (int(np.count_nonzero(rated)), patterns.number_of_labels)
+        rows = np.repeat(np.arange(shape[0], dtype=np.int32), annotators[rated])
+        once = np.ones(len(rows), np.min_scalar_type(patterns.number_of_raters))
+        votes = scipy.sparse.coo_matrix((once, (rows, said)), shape).tocsc()
+        return cls(votes.astype(np.float64), patterns.counts[rated].astype(np.float64))
 
     def against_the_rest(self, label: int, region: Region) -> Ratings:
         """Two categories: this label index or any other, everywhere or where somebody gave it.

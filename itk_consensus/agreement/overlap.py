@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations_with_replacement, product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,19 +24,21 @@ class PairCounts:
 
     @classmethod
     def of(cls, patterns: DecisionPatterns) -> PairCounts:
-        """Count every pair of raters and labels in one sparse product over the patterns."""
+        """Count what every two raters say of each pattern."""
         raters, labels = patterns.number_of_raters, patterns.number_of_labels
-        votes = patterns.one_hot
-        weighted = votes.multiply(patterns.counts[:, None]).tocsr()
-        together = (votes.T @ weighted).tocoo()
-        first, said = np.divmod(together.row, labels)
-        second, answered = np.divmod(together.col, labels)
-        voxels = np.rint(together.data).astype(np.int64)
-        marked = np.zeros((labels, raters, raters), np.int64)
-        np.add.at(marked, (said, first, second), voxels)
-        shared = np.zeros_like(marked)
-        same = said == answered
-        shared[said[same], first[same], second[same]] = voxels[same]
+        said = np.ascontiguousarray(patterns.patterns.T)
+        present = np.ascontiguousarray(patterns.present.T)
+        shared = np.zeros((labels, raters, raters), np.int64)
+        marked = np.zeros_like(shared)
+        for i, j in combinations_with_replacement(range(raters), 2):
+            same = said[i] == said[j]
+            shared[:, i, j] = shared[:, j, i] = _voxels(said[i][same], patterns.counts[same], labels)
+        for i, j in product(range(raters), repeat=2):
+            both = present[i] & present[j]
+            if both.all():
+                marked[:, i, j] = shared[:, i, i]
+            else:
+                marked[:, i, j] = _voxels(said[i][both], patterns.counts[both], labels)
         return cls(marked, shared)
 
     def among(self, raters: Sequence[int]) -> PairCounts:
@@ -77,6 +81,12 @@ class PairCounts:
     @property
     def _union(self) -> NDArray[np.int64]:
         return self.marked + self.marked.transpose(0, 2, 1) - self.shared
+
+
+def _voxels(said: NDArray[Any], counts: NDArray[np.int64], labels: int) -> NDArray[np.int64]:
+    """(K,) voxels of patterns of each label; what is missing has the label after the last."""
+    # As doubles, which are exact below 2**53.
+    return np.bincount(said, counts, minlength=labels)[:labels].astype(np.int64)
 
 
 def _over_pairs(table: NDArray[np.int64]) -> NDArray[np.int64]:
