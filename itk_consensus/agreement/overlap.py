@@ -32,7 +32,9 @@ class PairCounts:
         marked = np.zeros_like(shared)
         for i, j in combinations_with_replacement(range(raters), 2):
             same = said[i] == said[j]
-            shared[:, i, j] = shared[:, j, i] = _voxels(said[i][same], patterns.counts[same], labels)
+            shared[:, i, j] = shared[:, j, i] = _voxels(
+                said[i][same], patterns.counts[same], labels
+            )
         for i, j in product(range(raters), repeat=2):
             both = present[i] & present[j]
             if both.all():

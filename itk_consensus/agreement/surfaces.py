@@ -65,7 +65,7 @@ class OneWay:
 
 
 def _percentile95(values: Floats) -> float:
-    """As np.percentile has it, in place: of thousands of pairs its copies and questions take long."""
+    """As np.percentile has it, in place: its copies and questions take long for many pairs."""
     low, share = divmod(0.95 * (values.size - 1), 1)
     first, second = int(low), min(int(low) + 1, values.size - 1)
     values.partition((first, second))

@@ -19,7 +19,7 @@ from itk_consensus.votes.vote_tiles import label_frequencies
 from itk_consensus.work import current, report
 
 #: A tile, in voxels per axis: patches beyond its border are weighed again by the tile beside it.
-TILE = (40, 48, 40)
+TILE = (32, 48, 40)
 
 #: Tiles per thread between two reports of progress; one may take a second.
 TILES_AT_ONCE = 8
@@ -142,9 +142,7 @@ def patch_votes(
     parts, summed = [], np.zeros(len(votes))
     for first in range(0, count, TILES_AT_ONCE * threads):
         last = min(first + TILES_AT_ONCE * threads, count)
-        *shares, sums = _kernels.patch_fusion(
-            *given, (first, last), threads, decision, images
-        )
+        *shares, sums = _kernels.patch_fusion(*given, (first, last), threads, decision, images)
         parts.append(PatchShares(*shares))
         summed += sums.reshape(-1, len(votes)).sum(axis=0)
         report(last / count)
@@ -176,5 +174,5 @@ def _kernel_image(image: ScaledImage) -> _kernels.AtlasImage:
 
 
 def _evenly(side: int, extent: int) -> int:
-    """The largest tile's side, up to the given one, in parts that are about as large as each other."""
+    """Up to this side of a tile, what makes tiles of about one size."""
     return -(-extent // max(1, -(-extent // side)))

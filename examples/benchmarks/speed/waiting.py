@@ -24,7 +24,8 @@ from itk_consensus.cli import main as command
 from itk_consensus.filters.registry import load_filter
 from itk_consensus.pipeline.cases import BatchCase
 from itk_consensus.pipeline.one_case import Plan, run_case
-from speed.volumes import ATLASES, CONTOUR_ERROR, CROWD, raters
+from itk_consensus.simulation.atlas_phantoms import atlas_case
+from speed.volumes import ATLAS_SEED, ATLASES, CONTOUR_ERROR, CROWD, raters
 
 Row = dict[str, Any]
 Shape = tuple[int, ...]
@@ -61,6 +62,8 @@ def waiting(atlas: Shape, labels: int, organ: Shape, rounds: int, *, slow: bool)
         vote = least(lambda some=some: sitk.LabelVoting(some), rounds)
         yield _row(wait, least(lambda f=filter_, some=some: f().Execute(some), 1), vote)
     del stack
+    if slow:
+        yield _of_joint_fusion(atlas, labels, rounds)
     for kind, before in ((CONTOUR_ERROR, 0.47), (CROWD, 2.8)):
         some = _images(raters(kind, organ, 5))
         vote = least(lambda some=some: sitk.LabelVoting(some), rounds)
@@ -99,6 +102,16 @@ def _of_atlases(stack: Sequence[Any], rounds: int) -> Iterator[Row]:
             output = ["-o", str(folder / "fused.nii.gz"), "--overwrite"]
             line = ["fuse", *files, *output, *words]
             yield _row(wait, least(lambda line=line: _quietly(line), 1), alone)
+
+
+def _of_joint_fusion(atlas: Shape, labels: int, rounds: int) -> Row:
+    """At the radii of the filter when the limit was set, where the old one took 27 T."""
+    case = atlas_case(ATLAS_SEED, atlas, labels, 15, amplitude=2.0)
+    radii = {"PatchRadius": 2.0, "SearchRadius": 0.0}
+    filter_ = ic.JointLabelFusionFilter(Image=case.target, AtlasImages=case.images, **radii)
+    vote = least(lambda images=_images(case.maps): sitk.LabelVoting(images), rounds)
+    seconds = least(lambda: filter_.Execute(case.maps), 1)
+    return _row(Wait("joint fusion, patch 2, no search", "T", 13.5, 24), seconds, vote)
 
 
 def _of_small_cases() -> Iterator[Row]:
