@@ -109,7 +109,8 @@ def _of_joint_fusion(atlas: Shape, labels: int, rounds: int) -> Row:
     case = atlas_case(ATLAS_SEED, atlas, labels, 15, amplitude=2.0)
     radii = {"PatchRadius": 2.0, "SearchRadius": 0.0}
     filter_ = ic.JointLabelFusionFilter(Image=case.target, AtlasImages=case.images, **radii)
-    vote = least(lambda images=_images(case.maps): sitk.LabelVoting(images), rounds)
+    maps = _images(case.maps)
+    vote = least(lambda: sitk.LabelVoting(maps), rounds)
     seconds = least(lambda: filter_.Execute(case.maps), 1)
     return _row(Wait("joint fusion, patch 2, no search", "T", 13.5, 24), seconds, vote)
 

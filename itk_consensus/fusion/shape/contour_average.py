@@ -29,8 +29,8 @@ from itk_consensus.votes.fusions import DisputedFusion
 from itk_consensus.votes.ties import SAME_SINGLE
 from itk_consensus.work import one_by_one
 
-#: Labels farther from a voxel are tried if none is nearer: by so many scales of probabilities, which
-#: lower odds to .7 %, but not within fewer nor beyond more of the (largest) voxel sides.
+#: Labels farther from a voxel are tried if none is nearer: by so many scales of probabilities,
+#: which lower odds to .7 %, but not within fewer nor beyond more of the (largest) voxel sides.
 FAR_SCALES, NEAR_SIDES, FAR_SIDES = 5, 5, 10
 
 
