@@ -67,7 +67,7 @@ class Ratings:
     @cached_property
     def _voxels_by_number(self) -> Floats:
         """How many voxels have so many raters."""
-        return np.bincount(self.number.astype(np.intp), self.voxels)
+        return np.asarray(np.bincount(self.number.astype(np.intp), self.voxels), np.float64)
 
     @property
     def agreeing_pairs(self) -> Floats:

@@ -142,8 +142,10 @@ def patch_votes(
     parts, summed = [], np.zeros(len(votes))
     for first in range(0, count, TILES_AT_ONCE * threads):
         last = min(first + TILES_AT_ONCE * threads, count)
-        *shares, sums = _kernels.patch_fusion(*given, (first, last), threads, decision, images)
-        parts.append(PatchShares(*shares))
+        places, numbers, labels, shares, sums = _kernels.patch_fusion(
+            *given, (first, last), threads, decision, images
+        )
+        parts.append(PatchShares(places, numbers, labels, shares))
         summed += sums.reshape(-1, len(votes)).sum(axis=0)
         report(last / count)
     counts = _kernels.count_votes(votes, None, decision.size, len(stack.labels) + 1, threads)
