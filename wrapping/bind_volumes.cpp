@@ -42,7 +42,7 @@ void run_signed_distance(const ArrayOf<std::uint8_t>& inside,
     for_each_piece(extent, threads, [&](Slab slab) {
       for (std::size_t k = slab.begin; k < slab.end; ++k) values[k] = unknown_distance<Real>(sides[k] != 0);
     });
-    signed_squares(shape, sizes, threads, values);
+    signed_squares(shape, sizes, threads, nullptr, values);
     for_each_piece(extent, threads, [&](Slab slab) { sign_roots(slab.begin, slab.end, values); });
   });
 }

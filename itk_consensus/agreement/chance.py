@@ -8,6 +8,7 @@ the union every voxel is chosen for being marked, which deflates it; the truth l
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -29,24 +30,44 @@ class Ratings:
     @classmethod
     def of(cls, patterns: DecisionPatterns) -> Ratings:
         """Every label is a category."""
-        raters, labels = patterns.number_of_raters, patterns.number_of_labels
-        over_raters = scipy.sparse.vstack([scipy.sparse.identity(labels, format="csr")] * raters)
-        rated = np.asarray(patterns.present.sum(axis=1)) > 1
-        votes = (patterns.one_hot[rated] @ over_raters).tocsc()
-        return cls(votes, patterns.counts[rated].astype(np.float64))
+        annotators = patterns.present.sum(axis=1)
+        rated = annotators > 1
+        said = patterns.patterns[rated][patterns.present[rated]]
+        shape = (int(np.count_nonzero(rated)), patterns.number_of_labels)
+        rows = np.repeat(np.arange(shape[0], dtype=np.int32), annotators[rated])
+        once = np.ones(len(rows), np.min_scalar_type(patterns.number_of_raters))
+        votes = scipy.sparse.coo_matrix((once, (rows, said)), shape).tocsc()
+        return cls(votes.astype(np.float64), patterns.counts[rated].astype(np.float64))
 
     def against_the_rest(self, label: int, region: Region) -> Ratings:
-        """Two categories: this label index or any other, everywhere or where somebody gave it."""
-        given = np.asarray(self.votes[:, [label]].todense())[:, 0]
-        others = self.number - given
-        rows = np.ones(len(given), bool) if region == "grid" else given > 0
-        two = scipy.sparse.csc_matrix(np.stack([others, given], axis=1)[rows])
-        return Ratings(two, self.voxels[rows])
+        """Two categories: this label index or any other, everywhere or where somebody gave it.
 
-    @property
+        Patterns without the label, of as many raters, are one: they say the same.
+        """
+        column = slice(*self.votes.indptr[label : label + 2])
+        rows, given = self.votes.indices[column], self.votes.data[column]
+        number, voxels = self.number[rows], self.voxels[rows]
+        if region == "grid":
+            sizes = np.arange(len(self._voxels_by_number))
+            silent = self._voxels_by_number - np.bincount(
+                number.astype(np.intp), voxels, minlength=len(sizes)
+            )
+            rated = silent > 0
+            number = np.append(number, sizes[rated])
+            voxels = np.append(voxels, silent[rated])
+            given = np.append(given, np.zeros(np.count_nonzero(rated)))
+        two = scipy.sparse.csc_matrix(np.stack([number - given, given], axis=1))
+        return Ratings(two, voxels)
+
+    @cached_property
     def number(self) -> Floats:
         """(P,) raters who annotated."""
         return np.asarray(self.votes.sum(axis=1), dtype=np.float64)[:, 0]
+
+    @cached_property
+    def _voxels_by_number(self) -> Floats:
+        """How many voxels have so many raters."""
+        return np.asarray(np.bincount(self.number.astype(np.intp), self.voxels), np.float64)
 
     @property
     def agreeing_pairs(self) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,7 +122,7 @@ def _with_surfaces(
         empty = surface.places.size == 0
         found[:, i, i] = [np.nan] * 4 if empty else [0.0, 0.0, 0.0, 1.0]
     for (i, j), distances in compared.items():
-        found[:, i, j] = found[:, j, i] = astuple(distances)
+        found[:, i, j] = found[:, j, i] = distances
     return replace(
         agreement,
         hausdorff=found[0],

@@ -19,10 +19,10 @@ from itk_consensus.votes.vote_tiles import label_frequencies
 from itk_consensus.work import current, report
 
 #: A tile, in voxels per axis: patches beyond its border are weighed again by the tile beside it.
-TILE = (32, 32, 96)
+TILE = (32, 48, 40)
 
 #: Tiles per thread between two reports of progress; one may take a second.
-TILES_AT_ONCE = 4
+TILES_AT_ONCE = 8
 
 #: Shifts of a search, and voxels of a patch, each of which is looked at.
 MOST_STEPS = 2**16 - 1
@@ -58,14 +58,20 @@ class PatchRule:
     constrained: bool = False
 
 
-class PatchVotes(NamedTuple):
-    """What patches say of the N voxels that atlases do not agree on."""
+class PatchShares(NamedTuple):
+    """What patches say of N voxels."""
 
-    decision: NDArray[Any]  #: Of the volume: label index, or a code of `votes.ties`
     places: NDArray[np.int64]  #: (N,) flat indices in the volume
-    starts: NDArray[np.int64]  #: (N + 1,) where each voxel's labels begin in the next two
+    numbers: NDArray[np.uint16]  #: (N,) of the labels at each of them
     labels: NDArray[np.uint16]  #: Label indices, increasing at each voxel
     shares: NDArray[np.float32]  #: Of the votes; they sum to 1, or there are none
+
+
+class PatchVotes(NamedTuple):
+    """What patches say."""
+
+    decision: NDArray[Any]  #: Of the volume: label index, or a code of `votes.ties`
+    parts: list[PatchShares]  #: Of the voxels that atlases do not agree on, some tiles at a time
     weights: Floats  #: (J,) summed weight of each atlas over these voxels
     frequencies: Floats  #: (K,) of the labels among all votes, for voxels that nobody annotated
     images: list[NDArray[np.float32]]  #: The atlases' fused images by modality, if they were wanted
@@ -105,7 +111,7 @@ def patch_votes(
     shape = four_axes(stack.shape)
     shifts = nearest_first(rule.search)
     threads = current().threads
-    size = (1, *(min(side, extent) for side, extent in zip(tile, shape[1:], strict=True)))
+    size = (1, *map(_evenly, tile, shape[1:]))
     settings = _kernels.AtlasSettings(
         shape,
         size,
@@ -133,18 +139,18 @@ def patch_votes(
         settings,
     )
     count = int(np.prod([-(-extent // side) for extent, side in zip(shape, size, strict=True)]))
-    parts = []
+    parts, summed = [], np.zeros(len(votes))
     for first in range(0, count, TILES_AT_ONCE * threads):
         last = min(first + TILES_AT_ONCE * threads, count)
-        parts.append(_kernels.patch_fusion(*given, (first, last), threads, decision, images))
+        places, numbers, labels, shares, sums = _kernels.patch_fusion(
+            *given, (first, last), threads, decision, images
+        )
+        parts.append(PatchShares(places, numbers, labels, shares))
+        summed += sums.reshape(-1, len(votes)).sum(axis=0)
         report(last / count)
-    joined = [np.concatenate(part) for part in zip(*parts, strict=True)]
-    places, numbers, labels, shares, sums = joined
-    starts = np.concatenate([[0], np.cumsum(numbers, dtype=np.int64)])
-    summed = sums.reshape(-1, len(votes)).sum(axis=0)
     counts = _kernels.count_votes(votes, None, decision.size, len(stack.labels) + 1, threads)
     frequencies = label_frequencies(counts[:, :-1], np.ones(len(votes)))
-    return PatchVotes(decision, places, starts, labels, shares, summed, frequencies, images)
+    return PatchVotes(decision, parts, summed, frequencies, images)
 
 
 def nearest_first(radii: Sequence[int]) -> NDArray[np.int64]:
@@ -167,3 +173,8 @@ def _kernel_image(image: ScaledImage) -> _kernels.AtlasImage:
     if native.kind not in "uif" or native in (np.float16, np.int64, np.uint64, np.longdouble):
         native = np.dtype(np.float64)
     return _kernels.AtlasImage(np.require(values, native, ["C", "A"]), image.centre, image.scale)
+
+
+def _evenly(side: int, extent: int) -> int:
+    """Up to this side of a tile, what makes tiles of about one size."""
+    return -(-extent // max(1, -(-extent // side)))

@@ -18,7 +18,9 @@ from statsmodels.stats.inter_rater import aggregate_raters
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_kappa
 
 from itk_consensus.agreement.chance import Ratings, fleiss_kappa, krippendorff_alpha
+from itk_consensus.agreement.overlap import PairCounts
 from itk_consensus.agreement.study import AgreementSettings, study_agreement
+from itk_consensus.agreement.surfaces import OneWay
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 
@@ -198,3 +200,17 @@ def test_agreement_beyond_chance_is_left_out_where_nobody_asks_for_it() -> None:
     assert all(one.kappa == one.alpha == {} for one in brief.labels)
     assert brief.pairs() == whole.pairs()
     assert brief.mean_dice() == whole.mean_dice()
+
+
+@pytest.mark.parametrize("number", [1, 2, 10, 20, 21, 500])
+def test_the_95th_percentile_of_distances_is_numpys(number: int) -> None:
+    distances = np.random.default_rng(number).gamma(2.0, size=number)
+    expected = np.percentile(distances, 95)
+    assert OneWay.of(distances, 1.0).percentile95 == expected
+
+
+def test_pairs_count_only_what_both_annotated() -> None:
+    raters = [np.array([1, 1, 9, 0]), np.array([1, 2, 1, 9])]
+    pairs = PairCounts.of(patterns_of(raters, missing_label=9))
+    assert pairs.marked[1].tolist() == [[2, 2], [1, 2]]
+    assert pairs.shared[1].tolist() == [[2, 1], [1, 2]]

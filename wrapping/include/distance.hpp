@@ -15,6 +15,8 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -57,53 +59,81 @@ CONSENSUS_INLINE bool any_farther(const Real* nearest, Real way) {
   return farther != 0;
 }
 
-// One block of kLanes lines: `lines` holds length rows of kLanes signed squares, `out` gets theirs.
+// Which rows of a block have something to offer, from the first to the last, and which are wanted.
+struct BlockRows {
+  std::size_t first, last;
+  const std::uint8_t* wanted;  // of each row, not 0
+};
+
+// One block of kLanes lines: `lines` holds length rows of kLanes signed squares, `out` gets theirs in the
+// rows that are wanted.
 template <class Real>
-CONSENSUS_INLINE void distance_block(const Real* lines, const Real* ways, std::size_t length, Real* out) {
+CONSENSUS_INLINE void distance_block(const Real* lines, const Real* ways, const BlockRows& rows, std::size_t length,
+                                     Real* out) {
   for (std::size_t at = 0; at < length; ++at) {
+    if (!rows.wanted[at]) continue;
     const Real* own = lines + at * kLanes;
     Real sides[kLanes], nearest[kLanes];
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
       sides[lane] = own[lane] < 0 ? Real{-1} : Real{1};
       nearest[lane] = sides[lane] * own[lane];
     }
-    const std::size_t most = std::max(at, length - 1 - at);
-    for (std::size_t k = 1; k <= most; ++k) {
-      // Asking costs as much as an offer, and one offer too many does no harm.
-      if (k % 2 == 1 && !any_farther(nearest, ways[k])) break;
-      if (k <= at) take_offers(own - k * kLanes, sides, ways[k], nearest);
-      if (k < length - at) take_offers(own + k * kLanes, sides, ways[k], nearest);
+    const std::size_t before = at > rows.last ? at - rows.last : 1, after = at < rows.first ? rows.first - at : 1;
+    const std::size_t most = std::max(at > rows.first ? at - rows.first : 0, at < rows.last ? rows.last - at : 0);
+    const std::size_t start = std::max(before, after);
+    for (std::size_t k = start; k <= most; ++k) {
+      // Asking costs as much as two offers, and some offers too many do no harm.
+      if ((k - start) % 4 == 0 && !any_farther(nearest, ways[k])) break;
+      if (rows.first + k <= at) take_offers(own - k * kLanes, sides, ways[k], nearest);
+      if (at + k <= rows.last) take_offers(own + k * kLanes, sides, ways[k], nearest);
     }
     for (std::size_t lane = 0; lane < kLanes; ++lane) out[at * kLanes + lane] = sides[lane] * nearest[lane];
   }
 }
 
-CONSENSUS_WIDE static inline void distance_lines(const float* lines, const float* ways, std::size_t length,
-                                                 float* out) {
-  distance_block(lines, ways, length, out);
+CONSENSUS_WIDE static inline void distance_lines(const float* lines, const float* ways, const BlockRows& rows,
+                                                 std::size_t length, float* out) {
+  distance_block(lines, ways, rows, length, out);
 }
 
-CONSENSUS_WIDE static inline void distance_lines(const double* lines, const double* ways, std::size_t length,
-                                                 double* out) {
-  distance_block(lines, ways, length, out);
+CONSENSUS_WIDE static inline void distance_lines(const double* lines, const double* ways, const BlockRows& rows,
+                                                 std::size_t length, double* out) {
+  distance_block(lines, ways, rows, length, out);
 }
 
-// Whether lines lie all on one side and know of no other: they have nothing to tell each other.
+// Whether neighbours lie all on one side, as `side` does, and know of no other.
 template <class Real>
-bool know_nothing(const Lines& lines, const Real* first, std::size_t lanes) {
-  if (!std::isinf(*first)) return false;
+bool know_nothing(const Real* row, std::size_t lanes, Real side) {
+  bool same = true;
+  for (std::size_t lane = 0; lane < lanes; ++lane) same = same && row[lane] == side;
+  return same && std::isinf(side);
+}
+
+// Marks the rows of a block in which some lane is wanted; whether there is any.
+inline bool mark_wanted(const Lines& lines, const std::uint8_t* wanted, std::size_t lanes, std::uint8_t* rows) {
+  std::uint8_t any = 0;
   for (std::size_t k = 0; k < lines.length; ++k) {
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-      if (first[k * lines.inner + lane] != *first) return false;
-    }
+    rows[k] = std::memchr(wanted + k * lines.inner, 1, lanes) != nullptr;
+    any |= rows[k];
   }
-  return true;
+  return any != 0;
+}
+
+// A number that the compiler knows needs no call.
+template <class Real>
+void copy_lanes(const Real* from, std::size_t lanes, Real* to) {
+  if (lanes == kLanes) {
+    std::copy_n(from, kLanes, to);
+  } else {
+    std::copy_n(from, lanes, to);
+  }
 }
 
 template <class Real>
-void distance_across(const Lines& lines, double size, Slab slab, Real* squared) {
+void distance_across(const Lines& lines, double size, Slab slab, const std::uint8_t* wanted, Real* squared) {
   // Lanes that stand for no line are as if next to a contour, so that nothing waits for them.
   std::vector<Real> values(lines.length * kLanes), found(values.size()), ways(lines.length);
+  std::vector<std::uint8_t> is_wanted(lines.length, 1);
   for (std::size_t k = 0; k < lines.length; ++k) {
     const double way = size * static_cast<double>(k);
     ways[k] = static_cast<Real>(way * way);
@@ -111,22 +141,29 @@ void distance_across(const Lines& lines, double size, Slab slab, Real* squared) 
   for (std::size_t block = slab.begin; block < slab.end; ++block) {
     Real* first = squared + lines.first(block);
     const std::size_t lanes = lines.lanes(block);
-    if (know_nothing(lines, first, lanes)) continue;
+    const auto offers_nothing = [&](std::size_t k) { return know_nothing(first + k * lines.inner, lanes, *first); };
+    // Rows at both ends that know nothing have nothing to offer, but for the innermost of them, which may
+    // be the other side.
+    BlockRows rows{0, lines.length - 1, is_wanted.data()};
+    while (rows.first < lines.length && offers_nothing(rows.first)) ++rows.first;
+    if (rows.first == lines.length) continue;
+    while (offers_nothing(rows.last)) --rows.last;
+    rows.first -= rows.first > 0;
+    rows.last += rows.last + 1 < lines.length;
+    if (wanted && !mark_wanted(lines, wanted + lines.first(block), lanes, is_wanted.data())) continue;
     if (lanes < kLanes) std::fill(values.begin(), values.end(), Real{0});
+    for (std::size_t k = 0; k < lines.length; ++k) copy_lanes(first + k * lines.inner, lanes, values.data() + k * kLanes);
+    distance_lines(values.data(), ways.data(), rows, lines.length, found.data());
     for (std::size_t k = 0; k < lines.length; ++k) {
-      std::copy_n(first + k * lines.inner, lanes, values.data() + k * kLanes);
-    }
-    distance_lines(values.data(), ways.data(), lines.length, found.data());
-    for (std::size_t k = 0; k < lines.length; ++k) {
-      std::copy_n(found.data() + k * kLanes, lanes, first + k * lines.inner);
+      if (is_wanted[k]) copy_lanes(found.data() + k * kLanes, lanes, first + k * lines.inner);
     }
   }
 }
 
 template <class Real>
-void distance_axis(const Lines& lines, double size, std::size_t threads, Real* squared) {
+void distance_axis(const Lines& lines, double size, std::size_t threads, const std::uint8_t* wanted, Real* squared) {
   for_each_block_slab(lines, threads, [&](Slab slab) {
-    if (lines.inner > 1) return distance_across(lines, size, slab, squared);
+    if (lines.inner > 1) return distance_across(lines, size, slab, wanted, squared);
     for (std::size_t line = slab.begin; line < slab.end; ++line) {
       run_distances(lines.length, size, squared + line * lines.length);
     }
@@ -142,12 +179,41 @@ void sign_roots(std::size_t begin, std::size_t end, Real* squared) {
   }
 }
 
-// All axes with a size above 0; the others hold independent volumes.
+// Which voxels of a volume are asked about, axis by axis: at the first axis that has a size, which is
+// the last to be done, the marked ones, at the others all that lie on a line with one of the axis before.
+class WantedVoxels {
+ public:
+  WantedVoxels(std::vector<std::uint8_t> marks, const std::vector<std::size_t>& shape,
+               const std::vector<double>& sizes) {
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+      marks_.push_back(marks);
+      if (sizes[axis] > 0) spread(lines_along(shape, axis), marks);
+    }
+  }
+
+  const std::uint8_t* at(std::size_t axis) const { return marks_[axis].data(); }
+
+ private:
+  static void spread(const Lines& lines, std::vector<std::uint8_t>& marks) {
+    for (std::size_t outer = 0; outer < lines.outer; ++outer) {
+      std::uint8_t* first = marks.data() + outer * lines.length * lines.inner;
+      for (std::size_t k = 1; k < lines.length; ++k) {
+        for (std::size_t at = 0; at < lines.inner; ++at) first[at] |= first[k * lines.inner + at];
+      }
+      for (std::size_t k = 1; k < lines.length; ++k) std::copy_n(first, lines.inner, first + k * lines.inner);
+    }
+  }
+
+  std::vector<std::vector<std::uint8_t>> marks_;
+};
+
+// All axes with a size above 0; the others hold independent volumes. Without `wanted`, everywhere.
 template <class Real>
-void signed_squares(const std::vector<std::size_t>& shape, const std::vector<double>& sizes,
-                    std::size_t threads, Real* squared) {
+void signed_squares(const std::vector<std::size_t>& shape, const std::vector<double>& sizes, std::size_t threads,
+                    const WantedVoxels* wanted, Real* squared) {
   for (std::size_t axis = shape.size(); axis-- > 0;) {
-    if (sizes[axis] > 0) distance_axis(lines_along(shape, axis), sizes[axis], threads, squared);
+    if (sizes[axis] == 0) continue;
+    distance_axis(lines_along(shape, axis), sizes[axis], threads, wanted ? wanted->at(axis) : nullptr, squared);
   }
 }
 

@@ -13,31 +13,88 @@
 
 namespace consensus {
 
-// Atlases are padded to whole lanes, so that one set of registers serves any number of them.
-constexpr std::size_t kLanes = 8;
+// Atlases come in fours, so that one set of registers serves any number of them.
+inline std::size_t in_fours(std::size_t atlases) { return (atlases + 3) / 4 * 4; }
 
-inline std::size_t in_lanes(std::size_t atlases) { return (atlases + kLanes - 1) / kLanes * kLanes; }
+// Of two rows with four others, all at once: sums[a * width + b] is that of the a-th and the b-th.
+CONSENSUS_INLINE void products_block(const float* two, const float* four, std::size_t length, std::size_t width,
+                                     float* sums) {
+  Eight found[2][4] = {};
+  for (std::size_t p = 0; p < length; p += kEight) {
+    Eight first, second, other;
+    load_eight(two + p, first);
+    load_eight(two + length + p, second);
+    for (std::size_t b = 0; b < 4; ++b) {
+      load_eight(four + b * length + p, other);
+      found[0][b] += first * other;
+      found[1][b] += second * other;
+    }
+  }
+  for (std::size_t a = 0; a < 2; ++a) {
+    for (std::size_t b = 0; b < 4; ++b) sums[a * width + b] = sum_of_eight(found[a][b]);
+  }
+}
 
-CONSENSUS_INLINE void products_block(const float* rows, std::size_t number, std::size_t width, float* sums) {
-  for (std::size_t i = 0; i < width; i += kLanes) {
-    for (std::size_t j = 0; j <= i; j += kLanes) {
-      float block[kLanes][kLanes] = {};
-      for (std::size_t p = 0; p < number; ++p) {
-        const float *left = rows + p * width + i, *right = rows + p * width + j;
-        for (std::size_t a = 0; a < kLanes; ++a) {
-          for (std::size_t b = 0; b < kLanes; ++b) block[a][b] += left[a] * right[b];
-        }
-      }
-      for (std::size_t a = 0; a < kLanes; ++a) {
-        for (std::size_t b = 0; b < kLanes; ++b) sums[(i + a) * width + j + b] = block[a][b];
-      }
+// sums[i * rows + j] = the i-th row times the j-th, for j >= i; there are whole fours of rows, one after
+// another, of whole eights.
+CONSENSUS_WIDE static inline void products(const float* values, std::size_t rows, std::size_t length, float* sums) {
+  for (std::size_t i = 0; i < rows; i += 2) {
+    for (std::size_t j = i / 4 * 4; j < rows; j += 4) {
+      products_block(values + i * length, values + j * length, length, rows, sums + i * rows + j);
     }
   }
 }
 
-// sums[i][j] = sum over rows of row[i] * row[j], for j <= i; `width` is a multiple of kLanes.
-CONSENSUS_WIDE static inline void products(const float* rows, std::size_t number, std::size_t width, float* sums) {
-  products_block(rows, number, width, sums);
+// Of whole eights.
+CONSENSUS_WIDE static inline float sum_of_squares(const float* values, std::size_t n) {
+  Eight sums = {};
+  for (std::size_t k = 0; k < n; k += kEight) {
+    Eight some;
+    load_eight(values + k, some);
+    sums += some * some;
+  }
+  return sum_of_eight(sums);
+}
+
+// matrix = (scale * sums)^beta, from the diagonal on; rows have `width`, whole fours.
+CONSENSUS_WIDE static inline void raise_means(const float* sums, double scale, double beta, std::size_t width,
+                                              double* matrix) {
+  for (std::size_t i = 0; i < width; ++i) {
+    const float* from = sums + i * width;
+    double* to = matrix + i * width;
+    if (beta == 2.0) {
+      for (std::size_t j = i / 4 * 4; j < width; ++j) {
+        const double mean = static_cast<double>(from[j]) * scale;
+        to[j] = mean * mean;
+      }
+    } else {
+      for (std::size_t j = i; j < width; ++j) to[j] = std::pow(static_cast<double>(from[j]) * scale, beta);
+    }
+  }
+}
+
+// The upper triangle of a matrix becomes Cholesky's factor, row by row, with its diagonal inverted, and
+// `solution` what solves the factor's transpose for ones. False if the matrix is not positive definite.
+// Values below the diagonal are not looked at, but written. Rows have `width`, whole fours.
+CONSENSUS_WIDE static inline bool factorise(double* matrix, std::size_t size, std::size_t width, double* solution) {
+  std::fill_n(solution, size, 1.0);
+  for (std::size_t j = 0; j < size; ++j) {
+    double* row = matrix + j * width;
+    if (!(row[j] > 0)) return false;
+    const double inverse = 1.0 / std::sqrt(row[j]);
+    for (std::size_t k = j + 1; k < size; ++k) row[k] *= inverse;
+    row[j] = inverse;
+    solution[j] *= inverse;
+    for (std::size_t i = j + 1; i < size; ++i) {
+      const double factor = row[i];
+      double* below = matrix + i * width;
+      solution[i] -= factor * solution[j];
+      for (std::size_t first = i / 4 * 4; first < size; first += 4) {
+        for (std::size_t k = first; k < first + 4; ++k) below[k] -= factor * row[k];
+      }
+    }
+  }
+  return true;
 }
 
 // Weights of the atlases of one voxel, from the sums of products of their errors.
@@ -45,19 +102,13 @@ class JointWeights {
  public:
   // alpha must be above 0. Without `constrained`, weights below 0 are taken for 0 after they are found.
   JointWeights(std::size_t atlases, double beta, double alpha, bool constrained)
-      : count_(atlases), width_(in_lanes(atlases)), beta_(beta), alpha_(alpha), constrained_(constrained),
-        matrix_(atlases * atlases), factor_(atlases * atlases), solution_(atlases),
-        forward_(atlases) {}
+      : count_(atlases), width_(in_fours(atlases)), beta_(beta), alpha_(alpha), constrained_(constrained),
+        matrix_(width_ * width_), factor_(width_ * width_), solution_(atlases), forward_(atlases) {}
 
   // `sums` as products() leaves them, `scale` makes means of them; weights sum to 1.
   void find(const float* sums, double scale, float* weights) {
-    for (std::size_t i = 0; i < count_; ++i) {
-      for (std::size_t j = 0; j <= i; ++j) {
-        const double mean = static_cast<double>(sums[i * width_ + j]) * scale;
-        const double power = beta_ == 1.0 ? mean : beta_ == 2.0 ? mean * mean : std::pow(mean, beta_);
-        matrix_[i * count_ + j] = matrix_[j * count_ + i] = power + (i == j ? alpha_ : 0.0);
-      }
-    }
+    raise_means(sums, scale, beta_, width_, matrix_.data());
+    for (std::size_t i = 0; i < count_; ++i) matrix_[i * width_ + i] += alpha_;
     is_in_.assign(count_, 1);
     const bool solved = constrained_ ? solve_constrained() : solve();
     double total = 0.0;
@@ -98,7 +149,9 @@ class JointWeights {
 
   double gain(std::size_t atlas) const {
     double gain = 1.0;
-    for (std::size_t j = 0; j < count_; ++j) gain -= matrix_[atlas * count_ + j] * solution_[j];
+    for (std::size_t j = 0; j < count_; ++j) {
+      gain -= matrix_[std::min(atlas, j) * width_ + std::max(atlas, j)] * solution_[j];
+    }
     return gain;
   }
 
@@ -109,28 +162,21 @@ class JointWeights {
       if (is_in_[i]) kept_.push_back(i);
     }
     const std::size_t size = kept_.size();
+    if (size == count_) {
+      factor_ = matrix_;
+    } else {
+      for (std::size_t i = 0; i < size; ++i) {
+        const double* given = matrix_.data() + kept_[i] * width_;
+        for (std::size_t j = i; j < size; ++j) factor_[i * width_ + j] = given[kept_[j]];
+      }
+    }
     std::fill(solution_.begin(), solution_.end(), 0.0);
     double* x = forward_.data();
-    for (std::size_t j = 0; j < size; ++j) {
-      double* row = factor_.data() + j * count_;
-      const double* given = matrix_.data() + kept_[j] * count_;
-      double pivot = given[kept_[j]], value = 1.0;
-      for (std::size_t k = 0; k < j; ++k) {
-        const double* other = factor_.data() + k * count_;
-        double sum = given[kept_[k]];
-        for (std::size_t l = 0; l < k; ++l) sum -= row[l] * other[l];
-        row[k] = sum * other[k];  // the diagonal is kept inverted
-        pivot -= row[k] * row[k];
-        value -= row[k] * x[k];
-      }
-      if (!(pivot > 0)) return false;
-      row[j] = 1.0 / std::sqrt(pivot);
-      x[j] = value * row[j];
-    }
+    if (!factorise(factor_.data(), size, width_, x)) return false;
     for (std::size_t j = size; j-- > 0;) {
-      double value = x[j];
-      for (std::size_t l = j + 1; l < size; ++l) value -= factor_[l * count_ + j] * x[l];
-      x[j] = value * factor_[j * count_ + j];
+      // The value found last is the last that is subtracted, so that the others need not wait for it.
+      for (std::size_t l = size; l-- > j + 1;) x[j] -= factor_[j * width_ + l] * x[l];
+      x[j] *= factor_[j * width_ + j];
       solution_[kept_[j]] = x[j];
     }
     return true;
@@ -139,7 +185,7 @@ class JointWeights {
   std::size_t count_, width_;
   double beta_, alpha_;
   bool constrained_;
-  std::vector<double> matrix_, factor_, solution_, forward_;
+  std::vector<double> matrix_, factor_, solution_, forward_;  // of the first two the upper triangle
   std::vector<char> is_in_;
   std::vector<std::size_t> kept_, wrong_;
 };

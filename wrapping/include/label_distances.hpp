@@ -27,12 +27,12 @@ struct BoxOfVolume {
     for (std::size_t side : size) product *= side;
     return product;
   }
-  // Calls work(first voxel of the volume, first voxel of the box) for each row of the box.
+  std::size_t rows() const { return size.back() == 0 ? 0 : voxels() / size.back(); }
+  // Calls work(first voxel of the volume, first voxel of the box) for some rows of the box.
   template <class Work>
-  void for_each_row(Work work) const {
+  void for_each_row(Slab slab, Work work) const {
     const std::size_t axes = shape.size(), length = size[axes - 1];
-    const std::size_t rows = length == 0 ? 0 : voxels() / length;
-    for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t row = slab.begin; row < slab.end; ++row) {
       std::size_t rest = row, at = low[axes - 1], step = shape[axes - 1];
       for (std::size_t axis = axes - 1; axis-- > 0;) {
         at += (low[axis] + rest % size[axis]) * step;
@@ -68,35 +68,64 @@ struct DrawnInBox {
   const std::int64_t* places;  // of the voxels wanted, in the box
   std::size_t number;          // of places
 
-  // One rater's signed distances; `squared` is room for the box.
-  void distances(std::size_t rater, std::size_t threads, std::vector<float>& squared, float* row) const {
-    squared.resize(box.voxels());
-    const Digit* own = said + rater * number_of_codes;
-    const std::size_t length = box.size.back();
-    box.for_each_row([&](std::size_t from, std::size_t to) {
-      for (std::size_t x = 0; x < length; ++x) {
-        const std::size_t digit = own[codes[from + x]];
-        squared[to + x] = unknown_distance<float>(digit == drawing.label || digit == drawing.also);
+  WantedVoxels wanted() const {
+    std::vector<std::uint8_t> marks(box.voxels(), 0);
+    for (std::size_t k = 0; k < number; ++k) marks[static_cast<std::size_t>(places[k])] = 1;
+    return WantedVoxels(std::move(marks), box.size, sizes);
+  }
+
+  // A bit for each rater of eight or fewer who drew a voxel of the box: a voxel's code, which lies far
+  // from its neighbours' in a table, is looked up once for all.
+  void draw(std::size_t first, std::size_t last, std::size_t threads, std::vector<std::uint8_t>& bits) const {
+    std::vector<std::uint8_t> drawn(number_of_codes, 0);
+    const auto label = static_cast<Digit>(drawing.label), also = static_cast<Digit>(drawing.also);
+    for (std::size_t rater = first; rater < last; ++rater) {
+      const Digit* own = said + rater * number_of_codes;
+      const auto bit = static_cast<std::uint8_t>(1u << (rater - first));
+      for (std::size_t code = 0; code < number_of_codes; ++code) {
+        const bool is_inside = (own[code] == label) | (own[code] == also);
+        drawn[code] = static_cast<std::uint8_t>(drawn[code] | (is_inside ? bit : 0));
       }
+    }
+    bits.resize(box.voxels());
+    for_each_piece(box.rows(), threads, [&](Slab slab) {
+      box.for_each_row(slab, [&](std::size_t from, std::size_t to) {
+        for (std::size_t x = 0; x < box.size.back(); ++x) bits[to + x] = drawn[codes[from + x]];
+      });
     });
-    signed_squares(box.size, sizes, threads, squared.data());
+  }
+
+  // Signed distances to what a bit marks; `squared` is room for the box.
+  void distances(const std::vector<std::uint8_t>& bits, std::size_t bit, std::size_t threads,
+                 const WantedVoxels& wanted, std::vector<float>& squared, float* row) const {
+    squared.resize(bits.size());
+    for (std::size_t k = 0; k < bits.size(); ++k) squared[k] = unknown_distance<float>(bits[k] >> bit & 1u);
+    signed_squares(box.size, sizes, threads, &wanted, squared.data());
     for (std::size_t k = 0; k < number; ++k) row[k] = squared[static_cast<std::size_t>(places[k])];
     sign_roots(0, number, row);
   }
 };
 
+constexpr std::size_t kRatersDrawn = 8;  // at a time, a bit each
+
 // `out` is (raters, number of places).
 template <class Code, class Digit>
 void label_distances(const DrawnInBox<Code, Digit>& drawn, std::size_t raters, RaterThreads threads, float* out) {
-  std::atomic<std::size_t> next{0};
-  const std::size_t workers = std::max<std::size_t>(1, std::min(threads.raters, raters));
-  for_each_slab(make_slabs(workers, workers, 1), [&](std::size_t, Slab) {
-    std::vector<float> squared;
-    for (std::size_t rater = next++; rater < raters; rater = next++) {
-      checkpoint();
-      drawn.distances(rater, threads.each, squared, out + rater * drawn.number);
-    }
-  });
+  const WantedVoxels wanted = drawn.wanted();
+  std::vector<std::uint8_t> bits;
+  for (std::size_t first = 0; first < raters; first += kRatersDrawn) {
+    const std::size_t last = std::min(raters, first + kRatersDrawn);
+    drawn.draw(first, last, threads.raters * threads.each, bits);
+    std::atomic<std::size_t> next{first};
+    const std::size_t workers = std::max<std::size_t>(1, std::min(threads.raters, last - first));
+    for_each_slab(make_slabs(workers, workers, 1), [&](std::size_t, Slab) {
+      std::vector<float> squared;
+      for (std::size_t rater = next++; rater < last; rater = next++) {
+        checkpoint();
+        drawn.distances(bits, rater - first, threads.each, wanted, squared, out + rater * drawn.number);
+      }
+    });
+  }
 }
 
 // Adds the raters' distances times their weights to `sums`, of each place, in the order of raters.

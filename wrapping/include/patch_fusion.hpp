@@ -68,8 +68,9 @@ class PatchFusionTile {
   explicit PatchFusionTile(const AtlasField& field)
       : field_(&field), search_(field.settings),
         joint_(field.atlases.size(), field.rule.beta, field.rule.alpha, field.rule.constrained),
-        target_(field.target.size()), atlases_(field.atlases.size(), std::vector<Patches>(field.target.size())),
-        shifts_(field.atlases.size()), digits_(field.atlases.size()) {}
+        target_(field.target.size()), searched_(field.target.size()), atlases_(field.atlases.size()) {
+    for (Atlas& atlas : atlases_) atlas.images.resize(field.target.size());
+  }
 
   // Writes the label of largest share of every voxel, and returns the shares of those not agreed on.
   template <class Index>
@@ -77,7 +78,6 @@ class PatchFusionTile {
     TileShares found;
     found.weights.assign(field_->atlases.size(), 0.0);
     tile_ = tile;
-    read_votes();
     agree(winners);
     const Box open = marked_box(open_);
     if (!field_->fused_images.empty()) {
@@ -89,45 +89,42 @@ class PatchFusionTile {
       weigh(open, open_);
     }
     if (open.empty()) return found;
-    vote(open);
+    read_votes();
+    if (!searches()) sum_weights();
     decide(open, winners, found);
     return found;
   }
 
  private:
+  // What is kept of an atlas while a tile is fused. `values` and `slots` reach as far beyond centres_ as
+  // search and patch do, and share one layout.
+  struct FoundImage {
+    std::vector<float> values;
+    std::vector<float> mean, inverse;  // of centres_: of the patch that was chosen
+  };
+  struct Atlas {
+    std::vector<FoundImage> images;   // by modality
+    std::vector<std::uint16_t> slots;  // of the label at each voxel
+    std::vector<std::int32_t> moves;   // of centres_: from a voxel to the one that was chosen for it
+    std::vector<float> weights;        // of centres_
+    std::vector<float> sums;           // of centres_, if there is no search: of the weights around
+  };
+
   // -- what atlases agree on ----------------------------------------------------------------
-
-  // Digits of all atlases in the tile and as far around as the search goes.
-  void read_votes() {
-    const Surroundings around = Surroundings::of(tile_, field_->settings.search);
-    digits_size_ = around.size;
-    for (std::size_t atlas = 0; atlas < digits_.size(); ++atlas) {
-      digits_[atlas].resize(around.voxels());
-      const Votes& votes = *field_->votes[atlas];
-      read_surroundings(around, field_->shape, digits_[atlas].data(),
-                        [&](std::size_t begin, std::size_t n, std::uint16_t* row) { votes.read(begin, n, row); });
-    }
-  }
-
-  // Where the digits of a voxel of the tile are, from some shift of the search.
-  std::size_t digit_at(std::size_t z, std::size_t y, std::size_t x, const Shift& shift = {}) const {
-    const auto along = [&](std::size_t at, std::size_t axis) {
-      return static_cast<std::size_t>(static_cast<std::ptrdiff_t>(at - tile_.low[axis] + search(axis)) + shift[axis]);
-    };
-    return (along(z, 1) * digits_size_[2] + along(y, 2)) * digits_size_[3] + along(x, 3);
-  }
-
-  std::size_t search(std::size_t axis) const { return field_->settings.search[axis]; }
 
   // Writes what all atlases say, and marks the voxels about which more has to be known.
   template <class Index>
   void agree(Index* winners) {
     open_.assign(tile_.voxels(), 0);
     inside_.assign(tile_.voxels(), 1);
+    const std::size_t length = tile_.size(3);
+    digits_.resize(atlases_.size() * length);
     for_each_row(tile_, [&](std::size_t t, std::size_t z, std::size_t y) {
       const std::size_t volume = field_->at(t, z, y, tile_.low[3]), here = tile_.at(t, z, y, tile_.low[3]);
-      const std::size_t row = digit_at(z, y, tile_.low[3]);
-      for (std::size_t x = 0; x < tile_.size(3); ++x) {
+      for (std::size_t atlas = 0; atlas < atlases_.size(); ++atlas) {
+        field_->votes[atlas]->read(volume, length, digits_.data() + atlas * length);
+      }
+      for (std::size_t x = 0; x < length; ++x) {
         if (field_->mask && !field_->mask[volume + x]) {
           winners[volume + x] = static_cast<Index>(kOutside);
           inside_[here + x] = 0;
@@ -136,8 +133,8 @@ class PatchFusionTile {
         const std::size_t missing = field_->labels;
         std::size_t said = missing;
         bool agreed = true;
-        for (const auto& digits : digits_) {
-          const std::size_t digit = digits[row + x];
+        for (std::size_t at = x; at < digits_.size(); at += length) {
+          const std::size_t digit = digits_[at];
           if (digit == missing) continue;
           agreed = agreed && (said == missing || said == digit);
           said = digit;
@@ -185,16 +182,52 @@ class PatchFusionTile {
     for (std::size_t atlas = 0; atlas < atlases_.size(); ++atlas) {
       checkpoint();
       for (std::size_t m = 0; m < target_.size(); ++m) {
-        atlases_[atlas][m].load(*field_->atlases[atlas][m], centres_, field_->settings.search, field_->shape,
-                                field_->settings);
+        searched_[m].load(*field_->atlases[atlas][m], centres_, field_->settings.search, field_->shape,
+                          field_->settings);
       }
-      search_.find(target_, atlases_[atlas], shifts_[atlas]);
+      search_.find(target_, searched_, shifts_);
+      keep_found(atlases_[atlas]);
+      atlases_[atlas].weights.resize(centres_.voxels());
     }
-    weights_.resize(centres_.voxels() * atlases_.size());
+    target_pieces_ = pieces_of_patch(field_->settings.patch, target_[0].size);
+    pieces_ = pieces_of_patch(field_->settings.patch, layout_);
     for_each_centre([&](std::size_t, std::size_t z, std::size_t y, std::size_t x, std::size_t centre) {
       weigh_centre(z - centres_.low[1], y - centres_.low[2], x - centres_.low[3], centre);
     });
   }
+
+  // Keeps what was found of the atlas that was searched last.
+  void keep_found(Atlas& atlas) {
+    atlas.moves.resize(centres_.voxels());
+    for (std::size_t m = 0; m < searched_.size(); ++m) {
+      FoundImage& found = atlas.images[m];
+      found.mean.resize(centres_.voxels());
+      found.inverse.resize(centres_.voxels());
+      for_each_centre([&](std::size_t, std::size_t z, std::size_t y, std::size_t x, std::size_t centre) {
+        const Shift& shift = field_->settings.shifts[static_cast<std::size_t>(shifts_[centre])];
+        const auto along = [&](std::size_t at, std::size_t axis) {
+          return static_cast<std::size_t>(static_cast<std::ptrdiff_t>(at - centres_.low[axis] + search(axis)) +
+                                          shift[axis]);
+        };
+        const std::size_t there = searched_[m].place_at(along(z, 1), along(y, 2), along(x, 3));
+        found.mean[centre] = searched_[m].mean[there];
+        found.inverse[centre] = searched_[m].inverse[there];
+        const auto height = static_cast<std::ptrdiff_t>(searched_[m].size[2]);
+        const auto width = static_cast<std::ptrdiff_t>(searched_[m].size[3]);
+        atlas.moves[centre] = static_cast<std::int32_t>((shift[1] * height + shift[2]) * width + shift[3]);
+      });
+      found.values.swap(searched_[m].values);
+    }
+    layout_ = searched_[0].size;
+  }
+
+  // Where the values of atlases are of a place that counts from the first voxel of centres_, grown by
+  // what is out of reach of them.
+  std::size_t in_layout(std::size_t z, std::size_t y, std::size_t x, const Extents& reach) const {
+    return ((z + reach[1]) * layout_[2] + y + reach[2]) * layout_[3] + x + reach[3];
+  }
+
+  std::size_t search(std::size_t axis) const { return field_->settings.search[axis]; }
 
   void mark_centres(const Box& box, const std::vector<std::uint8_t>& marks) {
     is_centre_.assign(centres_.voxels(), 0);
@@ -227,107 +260,128 @@ class PatchFusionTile {
     });
   }
 
-  // Where an atlas has the patch that was chosen for a voxel.
-  Extents chosen(std::size_t atlas, std::size_t z, std::size_t y, std::size_t x, std::size_t centre) const {
-    const Shift& shift = field_->settings.shifts[static_cast<std::size_t>(shifts_[atlas][centre])];
-    const auto along = [&](std::size_t at, std::size_t axis) {
-      return static_cast<std::size_t>(static_cast<std::ptrdiff_t>(at + search(axis)) + shift[axis]);
-    };
-    return {0, along(z, 1), along(y, 2), along(x, 3)};
-  }
-
   // Coordinates count from the first voxel of centres_.
   void weigh_centre(std::size_t z, std::size_t y, std::size_t x, std::size_t centre) {
-    const std::size_t width = in_lanes(atlases_.size()), number = field_->settings.patch_voxels();
-    const Extents& patch = field_->settings.patch;
-    errors_.assign(target_.size() * number * width, 0.0f);
+    const std::size_t number = field_->settings.patch_voxels(), all = target_.size() * number;
+    const std::size_t length = in_eights(all), rows = in_fours(atlases_.size());
+    goal_.resize(length + kEight);
+    errors_.resize(rows * length + kEight);
     for (std::size_t m = 0; m < target_.size(); ++m) {
       const Patches& target = target_[m];
       const std::size_t place = target.place_at(z, y, x);
-      for (std::size_t atlas = 0; atlas < atlases_.size(); ++atlas) {
-        const Patches& image = atlases_[atlas][m];
-        const Extents at = chosen(atlas, z, y, x, centre);
-        const std::size_t there = image.place_at(at[1], at[2], at[3]);
-        const float mean = image.mean[there], inverse = image.inverse[there];
-        float* errors = errors_.data() + m * number * width + atlas;
-        for (std::size_t v = 0; v <= 2 * patch[1]; ++v) {
-          for (std::size_t u = 0; u <= 2 * patch[2]; ++u) {
-            const float* goal = target.values.data() + target.value_at(z + v, y + u, x);
-            const float* row = image.values.data() + image.value_at(at[1] + v, at[2] + u, at[3]);
-            for (std::size_t k = 0; k <= 2 * patch[3]; ++k, errors += width) {
-              *errors = std::abs((row[k] - mean) * inverse - (goal[k] - target.mean[place]) * target.inverse[place]);
-            }
-          }
-        }
+      normalise_patch(target.values.data() + target.value_at(z, y, x), target_pieces_.data(), target_pieces_.size(),
+                      target.mean[place], target.inverse[place], goal_.data() + m * number);
+    }
+    const std::size_t corner = in_layout(z, y, x, field_->settings.search);
+    for (std::size_t k = 0; k < atlases_.size(); ++k) {
+      float* errors = errors_.data() + k * length;
+      for (std::size_t m = 0; m < target_.size(); ++m) {
+        const FoundImage& image = atlases_[k].images[m];
+        patch_errors(image.values.data() + corner + atlases_[k].moves[centre], pieces_.data(), pieces_.size(),
+                     image.mean[centre], image.inverse[centre], goal_.data() + m * number, errors + m * number);
       }
+      std::fill(errors + all, errors + length, 0.0f);
     }
     const double scale = 1.0 / static_cast<double>(target_.size() * std::max<std::size_t>(number - 1, 1));
-    float* weights = weights_.data() + centre * atlases_.size();
+    weights_.resize(atlases_.size());
     if (field_->rule.joint) {
-      sums_of_products_.resize(width * width);
-      products(errors_.data(), target_.size() * number, width, sums_of_products_.data());
-      joint_.find(sums_of_products_.data(), scale, weights);
+      sums_of_products_.resize(rows * rows);
+      products(errors_.data(), rows, length, sums_of_products_.data());
+      joint_.find(sums_of_products_.data(), scale, weights_.data());
     } else {
-      weigh_alone(width, scale, weights);
+      weigh_alone(length, scale);
+    }
+    for (std::size_t k = 0; k < atlases_.size(); ++k) {
+      atlases_[k].weights[centre] = weights_[k] * field_->own_weights[k];
     }
   }
 
-  void weigh_alone(std::size_t width, double scale, float* weights) {
-    for (std::size_t atlas = 0; atlas < atlases_.size(); ++atlas) {
-      double sum = 0.0;
-      for (std::size_t at = atlas; at < errors_.size(); at += width) {
-        sum += static_cast<double>(errors_[at]) * static_cast<double>(errors_[at]);
-      }
+  void weigh_alone(std::size_t length, double scale) {
+    for (std::size_t k = 0; k < atlases_.size(); ++k) {
+      const double sum = static_cast<double>(sum_of_squares(errors_.data() + k * length, length));
       // In units of alpha, below which nothing tells atlases apart: never infinite.
-      weights[atlas] = static_cast<float>(std::pow(1.0 + sum * scale / field_->rule.alpha, -field_->rule.beta));
-      weights[atlas] = std::max(weights[atlas], std::numeric_limits<float>::min());
+      weights_[k] = static_cast<float>(std::pow(1.0 + sum * scale / field_->rule.alpha, -field_->rule.beta));
+      weights_[k] = std::max(weights_[k], std::numeric_limits<float>::min());
     }
   }
 
   // -- votes --------------------------------------------------------------------------------
 
-  // Adds the weights of all patches to the labels of the voxels of the box.
-  void vote(const Box& box) {
-    number_labels(box);
-    const std::size_t voxels = box.voxels();
-    sums_.assign((labels_.size() + 1) * voxels, 0.0f);
-    for_each_centre([&](std::size_t t, std::size_t z, std::size_t y, std::size_t x, std::size_t centre) {
-      const Box part = intersection(around(t, z, y, x), box);
-      if (part.empty()) return;
-      const std::size_t length = part.size(3);
-      for (std::size_t atlas = 0; atlas < atlases_.size(); ++atlas) {
-        const float weight = weights_[centre * atlases_.size() + atlas] * field_->own_weights[atlas];
-        if (weight == 0) continue;
-        const Shift& shift = field_->settings.shifts[static_cast<std::size_t>(shifts_[atlas][centre])];
-        for_each_row(part, [&](std::size_t, std::size_t v, std::size_t u) {
-          const std::uint16_t* digits = digits_[atlas].data() + digit_at(v, u, part.low[3], shift);
-          float* sums = sums_.data() + box.at(t, v, u, part.low[3]);
-          for (std::size_t k = 0; k < length; ++k) sums[slots_[digits[k]] * voxels + k] += weight;
-        });
-      }
-    });
-  }
-
-  // Gives every label that occurs within reach of the box a place for its sums; what is missing gets
-  // the last one, which nobody reads.
-  void number_labels(const Box& box) {
-    slots_.assign(field_->labels + 1, 0);
-    for (const auto& digits : digits_) {
-      for (std::size_t z = box.low[1]; z < box.high[1] + 2 * search(1); ++z) {
-        for (std::size_t y = box.low[2]; y < box.high[2] + 2 * search(2); ++y) {
-          const std::size_t first = (((z - tile_.low[1]) * digits_size_[2]) + (y - tile_.low[2])) * digits_size_[3];
-          const std::uint16_t* row = digits.data() + first + (box.low[3] - tile_.low[3]);
-          for (std::size_t k = 0; k < box.size(3) + 2 * search(3); ++k) slots_[row[k]] = 1;
-        }
-      }
+  // Reads the labels of all atlases, each as its place in labels_. What is missing gets the place after
+  // the last, which nobody asks about.
+  void read_votes() {
+    const Surroundings around = Surroundings::of(centres_, grown_search());
+    std::vector<std::uint8_t> occurs(field_->labels + 1, 0);
+    for (std::size_t k = 0; k < atlases_.size(); ++k) {
+      atlases_[k].slots.resize(around.voxels());
+      const Votes& votes = *field_->votes[k];
+      read_surroundings(around, field_->shape, atlases_[k].slots.data(),
+                        [&](std::size_t begin, std::size_t n, std::uint16_t* row) { votes.read(begin, n, row); });
+      for (const std::uint16_t digit : atlases_[k].slots) occurs[digit] = 1;
     }
     labels_.clear();
+    std::vector<std::uint16_t> slots(field_->labels + 1, 0);
     for (std::size_t label = 0; label < field_->labels; ++label) {
-      if (!slots_[label]) continue;
-      slots_[label] = labels_.size();
+      if (!occurs[label]) continue;
+      slots[label] = static_cast<std::uint16_t>(labels_.size());
       labels_.push_back(label);
     }
-    slots_[field_->labels] = labels_.size();
+    slots[field_->labels] = static_cast<std::uint16_t>(labels_.size());
+    for (Atlas& atlas : atlases_) {
+      for (std::uint16_t& digit : atlas.slots) digit = slots[digit];
+    }
+  }
+
+  // Radii within which values and votes are looked at around a centre.
+  Extents grown_search() const {
+    Extents reach = field_->settings.search;
+    for (std::size_t axis = 0; axis < kAxes; ++axis) reach[axis] += field_->settings.patch[axis];
+    return reach;
+  }
+
+  bool searches() const { return field_->settings.shifts.size() > 1; }
+
+  // Without a search all patches that reach a voxel have one label of an atlas there: what they weigh
+  // together is a sum over a box.
+  void sum_weights() {
+    const Extents& patch = field_->settings.patch;
+    const Surroundings around = Surroundings::of(centres_, patch);
+    for (Atlas& atlas : atlases_) {
+      padded_.assign(around.voxels(), 0.0f);
+      for_each_centre([&](std::size_t, std::size_t z, std::size_t y, std::size_t x, std::size_t centre) {
+        const std::size_t v = z - centres_.low[1] + patch[1], u = y - centres_.low[2] + patch[2];
+        padded_[(v * around.size[2] + u) * around.size[3] + x - centres_.low[3] + patch[3]] = atlas.weights[centre];
+      });
+      box_sums_.add(padded_.data(), around.size, patch, atlas.sums);
+    }
+  }
+
+  // Sums, label by label, the weights of all patches that reach a voxel. Each label has several sums,
+  // since an addition to the one before would have to wait for it.
+  void gather(std::size_t t, std::size_t z, std::size_t y, std::size_t x) {
+    tally_.assign((labels_.size() + 1) * kEight, 0.0f);
+    const std::size_t here = in_layout(z - centres_.low[1], y - centres_.low[2], x - centres_.low[3], grown_search());
+    if (!searches()) {
+      const std::size_t centre = centres_.at(t, z, y, x);
+      for (std::size_t k = 0; k < atlases_.size(); ++k) {
+        tally_[atlases_[k].slots[here] * kEight + k % kEight] += atlases_[k].sums[centre];
+      }
+      return;
+    }
+    const Box patch = around(t, z, y, x);
+    const std::size_t length = patch.size(3);
+    for (const Atlas& atlas : atlases_) {
+      const std::uint16_t* slots = atlas.slots.data() + here;
+      std::size_t step = 0;
+      for_each_row(patch, [&](std::size_t, std::size_t v, std::size_t u) {
+        const std::size_t centre = centres_.at(t, v, u, patch.low[3]);
+        const std::int32_t* moves = atlas.moves.data() + centre;
+        const float* weights = atlas.weights.data() + centre;
+        for (std::size_t k = 0; k < length; ++k, ++step) {
+          tally_[slots[moves[k]] * kEight + step % kEight] += weights[k];
+        }
+      });
+    }
   }
 
   // Rounding must not choose between labels that are tied on paper.
@@ -335,15 +389,16 @@ class PatchFusionTile {
 
   template <class Index>
   void decide(const Box& box, Index* winners, TileShares& found) {
-    const std::size_t voxels = box.voxels();
     for_each_row(box, [&](std::size_t t, std::size_t z, std::size_t y) {
+      checkpoint();
       for (std::size_t x = box.low[3]; x < box.high[3]; ++x) {
         if (!open_[tile_.at(t, z, y, x)]) continue;
-        const std::size_t volume = field_->at(t, z, y, x), here = box.at(t, z, y, x);
+        gather(t, z, y, x);
+        const std::size_t volume = field_->at(t, z, y, x);
         const std::size_t first = found.labels.size();
         float total = 0.0f, best = 0.0f;
         for (std::size_t slot = 0; slot < labels_.size(); ++slot) {
-          const float sum = sums_[slot * voxels + here];
+          const float sum = sum_of_eight(tally_.data() + slot * kEight);
           if (sum == 0 || is_excluded(labels_[slot], volume)) continue;
           found.labels.push_back(static_cast<std::uint16_t>(labels_[slot]));
           found.shares.push_back(sum);
@@ -358,9 +413,9 @@ class PatchFusionTile {
         winners[volume] = static_cast<Index>(winner);
         found.places.push_back(static_cast<std::int64_t>(volume));
         found.numbers.push_back(static_cast<std::uint16_t>(found.labels.size() - first));
-        const float* weights = weights_.data() + centres_.at(t, z, y, x) * atlases_.size();
-        for (std::size_t atlas = 0; atlas < atlases_.size(); ++atlas) {
-          found.weights[atlas] += static_cast<double>(weights[atlas] * field_->own_weights[atlas]);
+        const std::size_t centre = centres_.at(t, z, y, x);
+        for (std::size_t k = 0; k < atlases_.size(); ++k) {
+          found.weights[k] += static_cast<double>(atlases_[k].weights[centre]);
         }
       }
     });
@@ -374,23 +429,19 @@ class PatchFusionTile {
       image_.assign(box.voxels(), 0.0f);
       weight_.assign(box.voxels(), 0.0f);
       for_each_centre([&](std::size_t t, std::size_t z, std::size_t y, std::size_t x, std::size_t centre) {
-        const Box patch = around(t, z, y, x), part = intersection(patch, box);
+        const Box part = intersection(around(t, z, y, x), box);
         if (part.empty()) return;
-        for (std::size_t atlas = 0; atlas < atlases_.size(); ++atlas) {
-          const float weight = weights_[centre * atlases_.size() + atlas] * field_->own_weights[atlas];
-          const Patches& image = atlases_[atlas][m];
-          const Intensities& given = *field_->atlases[atlas][m];
-          // Values reach farther than places by the patch's radius on both sides.
-          const Extents at = chosen(atlas, z - centres_.low[1], y - centres_.low[2], x - centres_.low[3], centre);
-          const auto along = [&](std::size_t voxel, std::size_t centre_at, std::size_t axis) {
-            return at[axis] + field_->settings.patch[axis] + voxel - centre_at;
-          };
+        for (std::size_t k = 0; k < atlases_.size(); ++k) {
+          const float weight = atlases_[k].weights[centre];
+          const float* values = atlases_[k].images[m].values.data() + atlases_[k].moves[centre];
+          const Intensities& given = *field_->atlases[k][m];
           for_each_row(part, [&](std::size_t, std::size_t v, std::size_t u) {
-            const float* row = image.values.data() + image.value_at(along(v, z, 1), along(u, y, 2), along(part.low[3], x, 3));
+            const float* row = values + in_layout(v - centres_.low[1], u - centres_.low[2],
+                                                  part.low[3] - centres_.low[3], grown_search());
             const std::size_t here = box.at(t, v, u, part.low[3]);
-            for (std::size_t k = 0; k < part.size(3); ++k) {
-              image_[here + k] += weight * given.restored(row[k]);
-              weight_[here + k] += weight;
+            for (std::size_t along = 0; along < part.size(3); ++along) {
+              image_[here + along] += weight * given.restored(row[along]);
+              weight_[here + along] += weight;
             }
           });
         }
@@ -408,15 +459,17 @@ class PatchFusionTile {
   const AtlasField* field_;
   PatchSearch search_;
   JointWeights joint_;
+  BoxSums box_sums_;
   Box tile_, centres_;
-  std::vector<Patches> target_;
-  std::vector<std::vector<Patches>> atlases_;
-  std::vector<std::vector<std::int32_t>> shifts_;       // by atlas, of centres_
-  std::vector<std::vector<std::uint16_t>> digits_;      // by atlas, of the tile and the search around it
-  Extents digits_size_{};
+  std::vector<Patches> target_, searched_;  // by modality
+  std::vector<std::int32_t> shifts_;        // of centres_, of the atlas that is searched
+  std::vector<Atlas> atlases_;
+  Extents layout_{};                                 // of what is kept of atlases
+  std::vector<PatchPiece> target_pieces_, pieces_;  // of a patch of the target, of atlases
+  std::vector<std::uint16_t> digits_;    // of a row of the tile, by atlas
   std::vector<std::uint8_t> open_, inside_, is_centre_;  // the first two of the tile
-  std::vector<float> errors_, sums_of_products_, weights_, sums_, image_, weight_;
-  std::vector<std::size_t> slots_, labels_;
+  std::vector<float> goal_, errors_, sums_of_products_, weights_, tally_, padded_, image_, weight_;
+  std::vector<std::size_t> labels_;
 };
 
 }  // namespace consensus

@@ -99,6 +99,78 @@ struct PatchSettings {
   }
 };
 
+// Up to eight values of a row of a patch: where they are from its corner, and among all values of the patch.
+struct PatchPiece {
+  std::size_t from, to;
+};
+
+// The pieces of a patch, in order, in a volume of some size.
+inline std::vector<PatchPiece> pieces_of_patch(const Extents& patch, const Extents& size) {
+  std::vector<PatchPiece> pieces;
+  const std::size_t length = 2 * patch[3] + 1;
+  std::size_t row = 0;
+  for (std::size_t z = 0; z <= 2 * patch[1]; ++z) {
+    for (std::size_t y = 0; y <= 2 * patch[2]; ++y, ++row) {
+      for (std::size_t x = 0; x < length; x += kEight) {
+        pieces.push_back({(z * size[2] + y) * size[3] + x, row * length + x});
+      }
+    }
+  }
+  return pieces;
+}
+
+// out = the values of a patch less their mean, in units of their spread. Whole eights are read and
+// written: up to seven values follow that are none of the patch's.
+CONSENSUS_WIDE static inline void normalise_patch(const float* corner, const PatchPiece* pieces, std::size_t number,
+                                                  float mean, float inverse, float* out) {
+  for (std::size_t p = 0; p < number; ++p) {
+    const float* values = corner + pieces[p].from;
+    float found[kEight];
+    for (std::size_t k = 0; k < kEight; ++k) found[k] = (values[k] - mean) * inverse;
+    std::memcpy(out + pieces[p].to, found, sizeof found);
+  }
+}
+
+// The same as absolute differences from the values of another patch.
+CONSENSUS_WIDE static inline void patch_errors(const float* corner, const PatchPiece* pieces, std::size_t number,
+                                               float mean, float inverse, const float* goal, float* out) {
+  for (std::size_t p = 0; p < number; ++p) {
+    const float* values = corner + pieces[p].from;
+    const float* wanted = goal + pieces[p].to;
+    float found[kEight];
+    for (std::size_t k = 0; k < kEight; ++k) found[k] = std::abs((values[k] - mean) * inverse - wanted[k]);
+    std::memcpy(out + pieces[p].to, found, sizeof found);
+  }
+}
+
+// Sums over the patch around each voxel.
+class BoxSums {
+ public:
+  // `from` has one volume of this size, `to` gets the voxels whose patches are inside.
+  void add(const float* from, const Extents& size, const Extents& patch, std::vector<float>& to) {
+    const std::size_t plane = size[2] * size[3], across = 2 * patch[3], down = 2 * patch[2] * size[3];
+    const std::size_t columns = plane - across, rows = columns - down;
+    const std::size_t depth = size[1] - 2 * patch[1], height = size[2] - 2 * patch[2], width = size[3] - across;
+    to.resize(depth * height * width);
+    planes_.resize(size[1] * rows);
+    row_sums_.resize(columns);
+    for (std::size_t z = 0; z < size[1]; ++z) {
+      windows_.add(from + z * plane, patch[3], 1, columns, row_sums_.data());
+      windows_.add(row_sums_.data(), patch[2], size[3], rows, planes_.data() + z * rows);
+    }
+    for (std::size_t z = 0; z < depth; ++z) {
+      windows_.add(planes_.data() + z * rows, patch[1], rows, rows, row_sums_.data());
+      for (std::size_t y = 0; y < height; ++y) {
+        std::copy_n(row_sums_.data() + y * size[3], width, to.data() + (z * height + y) * width);
+      }
+    }
+  }
+
+ private:
+  Windows windows_;
+  std::vector<float> planes_, row_sums_;
+};
+
 // A volume of floats around some voxels.
 struct Patches {
   Extents size{};  // of `values`: the voxels, grown by some reach and by the patch's radii
@@ -121,7 +193,7 @@ struct Patches {
     const Surroundings around = Surroundings::of(box, wide);
     size = around.size;
     places = Surroundings::of(box, reach).size;
-    values.resize(around.voxels());
+    values.resize(around.voxels() + kEight);  // rows are read in whole eights
     read_surroundings(around, shape, values.data(),
                       [&](std::size_t begin, std::size_t n, float* row) { image.read(begin, n, row); });
     measure(settings);
@@ -132,14 +204,14 @@ struct Patches {
     const auto number = static_cast<float>(settings.patch_voxels());
     squares_.resize(values.size());
     multiply(values.data(), values.data(), values.size(), squares_.data());
-    box_sums(squares_, settings.patch, half_square);
+    box_sums_.add(squares_.data(), size, settings.patch, half_square);
     if (!settings.normalised) {
       mean.assign(half_square.size(), 0.0f);
       inverse.assign(half_square.size(), 1.0f);
       for (float& square : half_square) square *= 0.5f;
       return;
     }
-    box_sums(values, settings.patch, mean);
+    box_sums_.add(values.data(), size, settings.patch, mean);
     inverse.resize(mean.size());
     const float degrees = std::max(number - 1.0f, 1.0f);
     for (std::size_t k = 0; k < mean.size(); ++k) {
@@ -150,27 +222,8 @@ struct Patches {
     }
   }
 
-  void box_sums(const std::vector<float>& from, const Extents& patch, std::vector<float>& to) {
-    const std::size_t plane = size[2] * size[3], across = 2 * patch[3], down = 2 * patch[2] * size[3];
-    const std::size_t columns = plane - across, rows = columns - down;
-    to.resize(places[1] * places[2] * places[3]);
-    planes_.resize(size[1] * rows);
-    row_sums_.resize(columns);
-    for (std::size_t z = 0; z < size[1]; ++z) {
-      windows_.add(from.data() + z * plane, patch[3], 1, columns, row_sums_.data());
-      windows_.add(row_sums_.data(), patch[2], size[3], rows, planes_.data() + z * rows);
-    }
-    row_sums_.resize(rows);
-    for (std::size_t z = 0; z < places[1]; ++z) {
-      windows_.add(planes_.data() + z * rows, patch[1], rows, rows, row_sums_.data());
-      for (std::size_t y = 0; y < places[2]; ++y) {
-        std::copy_n(row_sums_.data() + y * size[3], places[3], to.data() + place_at(z, y, 0));
-      }
-    }
-  }
-
-  Windows windows_;
-  std::vector<float> squares_, planes_, row_sums_;
+  BoxSums box_sums_;
+  std::vector<float> squares_;
 };
 
 // Finds, voxel by voxel, the shift of an atlas whose patch is nearest to the target's.

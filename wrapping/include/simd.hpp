@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -17,6 +18,35 @@
 #endif
 
 namespace consensus {
+
+constexpr std::size_t kEight = 8;
+
+inline std::size_t in_eights(std::size_t values) { return (values + kEight - 1) / kEight * kEight; }
+
+// Eight sums side by side, where a compiler would not find by itself that they fit a register.
+#if defined(__GNUC__)
+using Eight = float __attribute__((vector_size(kEight * sizeof(float))));
+#else
+struct Eight {
+  float values[kEight];
+  float operator[](std::size_t k) const { return values[k]; }
+  Eight operator*(const Eight& other) const {
+    Eight product;
+    for (std::size_t k = 0; k < kEight; ++k) product.values[k] = values[k] * other.values[k];
+    return product;
+  }
+  void operator+=(const Eight& other) {
+    for (std::size_t k = 0; k < kEight; ++k) values[k] += other.values[k];
+  }
+};
+#endif
+
+CONSENSUS_INLINE void load_eight(const float* from, Eight& to) { std::memcpy(&to, from, sizeof to); }
+
+template <class Values>
+CONSENSUS_INLINE float sum_of_eight(const Values& v) {
+  return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+}
 
 constexpr std::size_t kBlock = 1024;  // values that stay in the first cache while they are blended
 

@@ -73,6 +73,7 @@ def _write_share(votes: PatchVotes, label: int, out: NDArray[Any]) -> None:
     np.equal(votes.decision, label, out=out, casting="unsafe")
     out[votes.decision == UNDECIDED] = votes.frequencies[label]
     flat = out.reshape(-1)
-    flat[votes.places] = 0.0
-    found = np.flatnonzero(votes.labels == label)
-    flat[votes.places[votes.starts.searchsorted(found, "right") - 1]] = votes.shares[found]
+    for part in votes.parts:
+        flat[part.places] = 0.0
+        is_label = part.labels == label
+        flat[np.repeat(part.places, part.numbers)[is_label]] = part.shares[is_label]

@@ -29,8 +29,9 @@ from itk_consensus.votes.fusions import DisputedFusion
 from itk_consensus.votes.ties import SAME_SINGLE
 from itk_consensus.work import one_by_one
 
-#: Labels farther from a voxel than this many (largest) voxel sides are tried if none is nearer.
-NEAR = 10
+#: Labels farther from a voxel are tried if none is nearer: by so many scales of probabilities,
+#: which lower odds to .7 %, but not within fewer nor beyond more of the (largest) voxel sides.
+FAR_SCALES, NEAR_SIDES, FAR_SIDES = 5, 5, 10
 
 
 @dataclass(frozen=True)
@@ -71,12 +72,15 @@ def shape_based_average(
     extent = float(np.linalg.norm(np.multiply(voxels.shape, settings.spacing)))
     gaps = patterns.outside_code is not None or not patterns.present.all()
     # Where labels are unknown a box does not hold all that is near.
-    margin = extent if gaps else NEAR * max(voxel_sides(settings.spacing))
+    side = max(voxel_sides(settings.spacing))
+    near = np.clip(FAR_SCALES * settings.probability_scale, NEAR_SIDES * side, FAR_SIDES * side)
+    margin = extent if gaps else float(near)
     while True:
         means = MeanDistances(voxels, settings, None if margin >= extent else margin)
         closest = ClosestLabels(len(voxels.places), tolerance, settings.probability_scale)
-        for label, near in enumerate(one_by_one(means.near, range(patterns.number_of_labels))):
-            closest.add(label, *near)
+        every = one_by_one(means.near, range(patterns.number_of_labels))
+        for label, distances in enumerate(every):
+            closest.add(label, *distances)
         # Left out were distances beyond the margin: they matter only if nothing is nearer.
         if margin >= extent or closest.nearest.max(initial=0.0) <= margin:
             break

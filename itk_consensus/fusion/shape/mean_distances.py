@@ -120,14 +120,15 @@ class MeanDistances:
                 for weight, row in self._each(raters, around):
                     total += weight * row
             return total
-        for part in self._some(raters):
+        for part in self._some(raters, len(around.members)):
             where = around.label, around.box, around.places
             self._to_labels.add_weighted(total, self._weights[part], part, *where)
         return total
 
-    def _some(self, raters: Sequence[int]) -> Iterator[Sequence[int]]:
+    def _some(self, raters: Sequence[int], voxels: int) -> Iterator[Sequence[int]]:
         """Some raters at a time, for less memory and finer progress."""
-        for part in chunks(len(raters), current().threads):
+        fit = self.voxels.patterns.number_of_voxels // max(1, 2 * voxels)
+        for part in chunks(len(raters), max(current().threads, fit)):
             yield raters[part]
             report(part.stop / len(raters))
 
@@ -154,7 +155,7 @@ class MeanDistances:
 
     def _each(self, raters: Sequence[int], around: _Around) -> Iterator[tuple[float, Floats32]]:
         """Weight and (n,) signed distances of each rater; NaN where a rater is missing."""
-        for part in self._some(raters):
+        for part in self._some(raters, len(around.members)):
             rows = self._of_raters(part, around)
             yield from zip(self._weights[part], rows, strict=True)
 

@@ -128,7 +128,8 @@ def test_the_region_gives_what_the_whole_volume_gives(case):
 @given(blobs())
 def test_labels_far_from_a_voxel_are_tried_when_none_is_near(case):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(f"{MODULE}.contour_average.NEAR", 0.3)
+        for name in ("NEAR_SIDES", "FAR_SIDES"):
+            patch.setattr(f"{MODULE}.contour_average.{name}", 0.3)
         assert_equals_whole_volume(*case)
 
 
