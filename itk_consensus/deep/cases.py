@@ -25,8 +25,8 @@ _STAND_INS = 0.5
 #: Voxels looked at to find the intensity range; more would not change it.
 _SAMPLED_VOXELS = 200_000
 _RATER_DROPOUT = 0.2
-#: Share of patches that no atlas labels, where atlases have images: a registration that failed moves
-#: all of them alike, and then the image must lead.
+#: Share of patches that no atlas labels, where atlases have images: a registration that failed
+#: moves all of them alike, and then the image must lead.
 _UNLABELLED_PATCHES = 0.3
 _IDENTITY_DROPOUT = 0.22
 

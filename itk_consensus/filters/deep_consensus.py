@@ -146,8 +146,8 @@ class DeepConsensusFilter(ProcessObject):
     LockUnanimousVoxels = Parameter(
         optional(Boolean()),
         None,
-        "Whether voxels on which all raters agree keep their label. Fit lets them go only if truths "
-        "of held-out cases show that the network knows better there.",
+        "Whether voxels on which all raters agree keep their label. Fit lets them go only if "
+        "truths of held-out cases show that the network knows better there.",
         default_doc="chosen by Fit",
     )
     WithoutGain = Parameter(
@@ -334,7 +334,7 @@ class DeepConsensusFilter(ProcessObject):
         return self._trained().rater_weight
 
     def GetChosenLock(self) -> bool:
-        """Whether unanimous voxels keep their label; Execute does so unless it is told otherwise."""
+        """Whether unanimous voxels keep their label; so Execute does, unless told otherwise."""
         return self._trained().locks
 
     def GetTrainingHistory(self) -> tuple[dict[str, float], ...]:
