@@ -59,13 +59,13 @@ def waiting(atlas: Shape, labels: int, organ: Shape, rounds: int, *, slow: bool)
     for wait, name, number in (*FUSERS, *(SLOW_FUSERS if slow else ())):
         some, filter_ = stack[:number], load_filter(name)
         vote = least(lambda some=some: sitk.LabelVoting(some), rounds)
-        yield _row(wait, least(lambda f=filter_, some=some: f().Execute(some), 1), vote)
+        yield row_of(wait, least(lambda f=filter_, some=some: f().Execute(some), 1), vote)
     del stack
     for kind, before in ((CONTOUR_ERROR, 0.47), (CROWD, 2.8)):
         some = _images(raters(kind, organ, 5))
         vote = least(lambda some=some: sitk.LabelVoting(some), rounds)
         wait = Wait(f"Consensus, {kind}", "T", 6, before)
-        yield _row(wait, least(lambda some=some: ic.Consensus(some), rounds), vote)
+        yield row_of(wait, least(lambda some=some: ic.Consensus(some), rounds), vote)
     yield from _of_small_cases()
 
 
@@ -73,7 +73,7 @@ def _of_atlases(stack: Sequence[Any], rounds: int) -> Iterator[Row]:
     vote = least(lambda: sitk.LabelVoting(stack), rounds)
     fuser = ic.ConsensusFilter()
     execute = least(lambda: fuser.Execute(stack), rounds)
-    yield _row(Wait("Consensus, atlases", "T", 6, 9.2), execute, vote)
+    yield row_of(Wait("Consensus, atlases", "T", 6, 9.2), execute, vote)
     for wait, output in (
         (Wait("its uncertainty", "Execute", 1, 8), fuser.GetUncertaintyImage),
         (Wait("its probability, after that", "Execute", 1, 3.6), fuser.GetProbabilityImage),
@@ -82,11 +82,11 @@ def _of_atlases(stack: Sequence[Any], rounds: int) -> Iterator[Row]:
         (Wait("components lost, gained, lone", "Execute", 1, 33.5), fuser.GetExplanation),
         (Wait("resolution", "Execute", 1, 57), fuser.GetResolution),
     ):
-        yield _row(wait, least(output, 1), execute)
+        yield row_of(wait, least(output, 1), execute)
     voter = ic.MajorityVoteFilter()
     voted = least(lambda: voter.Execute(stack), rounds)
     brief = least(lambda: voter.GetDiagnostics(full=False), 1)
-    yield _row(Wait("diagnostics of a vote, not full", "T", None, 13.9), brief, vote)
+    yield row_of(Wait("diagnostics of a vote, not full", "T", None, 13.9), brief, vote)
     with TemporaryDirectory() as name:
         folder = Path(name)
         files = [str(folder / f"{number}.nii.gz") for number in range(len(stack))]
@@ -98,14 +98,14 @@ def _of_atlases(stack: Sequence[Any], rounds: int) -> Iterator[Row]:
         ):
             output = ["-o", str(folder / "fused.nii.gz"), "--overwrite"]
             line = ["fuse", *files, *output, *words]
-            yield _row(wait, least(lambda line=line: _quietly(line), 1), alone)
+            yield row_of(wait, least(lambda line=line: _quietly(line), 1), alone)
 
 
 def _of_small_cases() -> Iterator[Row]:
     for side, before, limit in ((512, 0.023, 0.010), (16, 0.0065, 0.002)):
         images = _images(_discs(side))
         name = f"Consensus, {side} x {side}, 4 readers"
-        yield _row(Wait(name, "s", limit, before), least(lambda i=images: ic.Consensus(i), 20))
+        yield row_of(Wait(name, "s", limit, before), least(lambda i=images: ic.Consensus(i), 20))
     with TemporaryDirectory() as name:
         folder = Path(name)
         files = [folder / f"{number}.nii.gz" for number in range(4)]
@@ -115,8 +115,8 @@ def _of_small_cases() -> Iterator[Row]:
         plans = iter(Plan("vote", folder / f"out{number}") for number in range(20))
         case = BatchCase.of_files("one", files, None)
         seconds = least(lambda: run_case(case, next(plans)), 20)
-        yield _row(Wait("a case of batch, 512 x 512, vote", "s", 0.015, 0.052), seconds)
-    yield _row(Wait("import of the command line", "s", 0.3, 0.85), _import_seconds())
+        yield row_of(Wait("a case of batch, 512 x 512, vote", "s", 0.015, 0.052), seconds)
+    yield row_of(Wait("import of the command line", "s", 0.3, 0.85), _import_seconds())
 
 
 def least(call: Callable[[], Any], rounds: int) -> float:
@@ -140,11 +140,12 @@ def waiting_line(row: Row) -> str:
         verdict = f"at most {limit:g} {unit}: {'met' if row['met'] else 'not met'}"
     return (
         f"  {row['processor_seconds']:8.3f} s  {ratio:8.2f} {unit:<8} {row['what']:<36} "
-        f"({verdict}{before})"
+        f"({verdict}{before}{row.get('note', '')})"
     )
 
 
-def _row(wait: Wait, seconds: float, unit_seconds: float = 1.0) -> Row:
+def row_of(wait: Wait, seconds: float, unit_seconds: float = 1.0) -> Row:
+    """What was measured, beside its limit."""
     ratio = seconds / unit_seconds
     return {
         "what": wait.what,
