@@ -1,8 +1,8 @@
 """How the time of every fuser grows with raters and with labels, beside limits.
 
 Processor seconds of one run over those of another, on atlas phantoms of one size: twice the raters,
-four times the labels. Where iterations until EM rests grow too, the note says so and what one takes.
-Patterns, at most as many as disputed voxels, grow with both.
+four times the labels. Patterns, at most as many as disputed voxels, grow with both; where
+iterations until EM rests grow too, a note says so, and by how much the time of one does.
 """
 
 from __future__ import annotations
