@@ -140,7 +140,7 @@ def run(plan: Plan, only: Sequence[str] = PARTS, workload: str = "", *, slow: bo
     if "fusers" in only:
         results["fusers"] = _shown(
             f"{size_text(plan.fusers)}, growth of all fusers, in processor seconds",
-            growth_of_fusers(plan.fusers, plan.numbers, 1, workload),
+            growth_of_fusers(plan.fusers, plan.numbers, 2, workload),
             waiting_line,
         )
     return results
