@@ -21,6 +21,10 @@ WITH_IMAGES = ("LocallyWeightedVoteFilter", "JointLabelFusionFilter")
 #: Of two labels only.
 BINARY = "STAPLEImageFilter"
 MOST_GROWTH = {"raters": 2.5, "labels": 5.0}
+#: Why a limit may be missed, by fuser and axis.
+REASONS = {
+    ("CorrectedVoteFilter", "labels"): "a tile holds more labels, each unmixed from the others",
+}
 
 
 class Numbers(NamedTuple):
@@ -56,12 +60,12 @@ def _grown(
     start, end = (sizes[axis == "raters"] for sizes in (few, many))
     what = f"{short_name(name)}, {axis} {start} to {end}"
     row = row_of(Wait(what, "times", MOST_GROWTH[axis], None), seconds[1], seconds[0])
-    iterations = [getattr(fuser, "ElapsedIterations", None) for fuser in fusers]
-    if None in iterations or not all(iterations):
-        return row
-    by_iteration = row["ratio"] * iterations[0] / iterations[1]
-    note = f"; {iterations[0]} to {iterations[1]} iterations: {by_iteration:.2f} times for each"
-    return {**row, "note": note}
+    notes = [REASONS[name, axis]] if (name, axis) in REASONS else []
+    before, after = (getattr(fuser, "ElapsedIterations", None) for fuser in fusers)
+    if before and after:
+        each = row["ratio"] * before / after
+        notes.append(f"{before} to {after} iterations, {each:.2f} times for each")
+    return {**row, "note": "".join(f"; {note}" for note in notes)}
 
 
 def _fuser_and_maps(name: str, shape: Shape, labels: int, number: int) -> tuple[Any, list[Any]]:
