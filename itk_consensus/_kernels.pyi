@@ -194,6 +194,15 @@ def posterior_shares(
     wanted: Sequence[int],
     threads: int,
 ) -> NDArray[np.float64]: ...
+def best_moves(
+    digits: NDArray[Any],
+    own: NDArray[np.int64],
+    joining: NDArray[np.float64],
+    prior_joining: NDArray[np.float64],
+    leaving: NDArray[np.float64],
+    prior_leaving: NDArray[np.float64],
+    threads: int,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]: ...
 def pack_votes(raters: Sequence[RaterVotes], extent: int, threads: int) -> NDArray[np.uint8]: ...
 def packed_counts(
     planes: NDArray[np.uint8],

@@ -1,7 +1,9 @@
-// EM over patterns: expected counts, starts from votes, and the posterior in the form asked for.
+// EM over patterns: expected counts, starts from votes, and the posterior in the form asked for; and the
+// moves of direct inference.
 #include <algorithm>
 
 #include "bindings.hpp"
+#include "block_moves.hpp"
 #include "confusion_em.hpp"
 #include "few_labels_em.hpp"
 #include "parallel.hpp"
@@ -194,6 +196,42 @@ Reals run_posterior_shares(const Array& digits, const Reals& log_theta, const Re
   return shares;
 }
 
+// What each block gains by its best move, and the label it moves to: [block][map].
+nb::tuple run_best_moves(const Array& digits, const ArrayOf<std::int64_t>& own, const Reals& joining,
+                         const Reals& prior_joining, const Reals& leaving, const Reals& prior_leaving,
+                         std::size_t threads) {
+  require_axes(digits, 2);
+  require_axes(own, 2);
+  require_axes(joining, 4);
+  const std::size_t blocks = digits.shape(0), raters = digits.shape(1);
+  const std::size_t maps = joining.shape(2), labels = joining.shape(3);
+  require_extent(own, blocks * maps);
+  for (const Reals* table : {&joining, &leaving}) require_extent(*table, raters * (labels + 1) * maps * labels);
+  for (const Reals* table : {&prior_joining, &prior_leaving}) require_extent(*table, maps * labels);
+  const std::int64_t* owned = own.data();
+  if (std::any_of(owned, owned + extent_of(own),
+                  [&](auto label) { return label < 0 || static_cast<std::size_t>(label) >= labels; })) {
+    throw std::invalid_argument("a block's own label does not exist");
+  }
+  Reals gains({blocks, maps});
+  ArrayOf<std::int64_t> targets({blocks, maps});
+  with_rows(digits, labels, labels, maps, [&](auto rows) {
+    if (std::any_of(rows.digits, rows.digits + blocks * raters, [&](auto digit) { return digit > labels; })) {
+      throw std::invalid_argument("a label that a rater said does not exist");
+    }
+    const Blocks<std::decay_t<decltype(*rows.digits)>> given{rows.digits, owned, raters, labels, maps};
+    const GainsOfVotes joined{joining.data(), prior_joining.data()}, left{leaving.data(), prior_leaving.data()};
+    double* const gain = gains.mutable_data();
+    std::int64_t* const target = targets.mutable_data();
+    nb::gil_scoped_release release;
+    for_each_slab(make_slabs(blocks, threads, 2048), [&](std::size_t, Slab slab) {
+      in_pieces(slab, kPatternsOfPiece,
+                [&](Slab piece) { best_moves(given, joined, left, piece, gain, target); });
+    });
+  });
+  return nb::make_tuple(gains, targets);
+}
+
 }  // namespace
 
 void bind_em(nb::module_& m) {
@@ -206,6 +244,8 @@ void bind_em(nb::module_& m) {
         nb::arg("log_prior"), nb::arg("prior_rows"), nb::arg("tolerance"), nb::arg("threads"));
   m.def("posterior_shares", &run_posterior_shares, nb::arg("digits"), nb::arg("log_theta"),
         nb::arg("log_prior"), nb::arg("prior_rows"), nb::arg("wanted"), nb::arg("threads"));
+  m.def("best_moves", &run_best_moves, nb::arg("digits"), nb::arg("own"), nb::arg("joining"),
+        nb::arg("prior_joining"), nb::arg("leaving"), nb::arg("prior_leaving"), nb::arg("threads"));
 }
 
 }  // namespace consensus

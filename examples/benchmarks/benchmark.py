@@ -3,9 +3,9 @@
 In examples/benchmarks:
 
 python benchmark.py                              every part; the clinical ones take long
-python benchmark.py --only first crowd           some parts: first, waiting, atlases, crowd, growth
+python benchmark.py --only first crowd           some parts, as listed by --help
 python benchmark.py --only waiting               what is around a fusion, with its limits
-python benchmark.py --only crowd --workload Vote only clinical rows named like this
+python benchmark.py --only crowd --workload Vote only clinical rows, or fusers, named like this
 python benchmark.py --save benchmark.json        also keeps results and plot there
 python benchmark.py --readme ../../README.md     writes kept results to the README
 """
@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 from run_facts import run_facts
 from speed.clinical import atlas_workloads, crowd_workloads, growth
 from speed.comparisons import extra_memory, large_volume, small_volume
+from speed.growth_limits import Numbers, growth_of_fusers
 from speed.plot import save_growth_plot, save_plot
 from speed.scaling import rater_scaling, voxel_scaling
 from speed.tables import (
@@ -50,7 +51,7 @@ Shape = tuple[int, ...]
 
 
 #: What --only chooses from.
-PARTS = ("first", "waiting", "atlases", "crowd", "growth")
+PARTS = ("first", "waiting", "atlases", "crowd", "growth", "fusers")
 
 
 class Plan(NamedTuple):
@@ -68,6 +69,8 @@ class Plan(NamedTuple):
     labels: tuple[int, ...]
     atlases: tuple[int, ...]
     clinical_effort: Effort
+    fusers: Shape
+    numbers: Numbers
 
 
 FULL = Plan(
@@ -83,6 +86,8 @@ FULL = Plan(
     labels=(2, 5, 10, 20, 50, 100, 200),
     atlases=(5, 10, 15, 20, 30, 40),
     clinical_effort=Effort(rounds=3, turn_seconds=0.0),
+    fusers=(64, 80, 64),
+    numbers=Numbers(),
 )
 QUICK = Plan(
     small=(24, 48, 48),
@@ -97,6 +102,8 @@ QUICK = Plan(
     labels=(2, 5, 10),
     atlases=(3, 5),
     clinical_effort=Effort(rounds=1, turn_seconds=0.0),
+    fusers=(12, 16, 12),
+    numbers=Numbers(raters=(3, 5), labels_of_raters=3, labels=(2, 5), raters_of_labels=3),
 )
 
 
@@ -129,6 +136,12 @@ def run(plan: Plan, only: Sequence[str] = PARTS, workload: str = "") -> Row:
             "Time against labels and atlases",
             growth(plan.growth, plan.labels, plan.atlases, plan.scaling_effort),
             scaling_line,
+        )
+    if "fusers" in only:
+        results["fusers"] = _shown(
+            f"{size_text(plan.fusers)}, growth of all fusers, in processor seconds",
+            growth_of_fusers(plan.fusers, plan.numbers, 2, workload),
+            waiting_line,
         )
     return results
 

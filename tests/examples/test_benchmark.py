@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from itk_consensus.filters.registry import FUSER_MODULES, short_name
+
 BENCHMARKS = Path(__file__).resolve().parents[2] / "examples" / "benchmarks"
 
 
@@ -69,6 +71,15 @@ def test_what_is_waited_for_is_a_table_where_it_was_measured(benchmark_script, r
     page = page.replace("\N{NO-BREAK SPACE}", " ")
     assert "| fuse | 5.00 s | 2.5 Execute | **2** | 96.00 s |" in page
     assert "| fuse |  | 2.5 % | 2 | 78 |" in page
+
+
+@pytest.mark.slow
+def test_growth_of_every_fuser_is_measured_and_held_to_its_limits(benchmark_script, tmp_path):
+    benchmark_script.main(["--quick", "--only", "fusers", "--output", str(tmp_path)])
+    rows = json.loads((tmp_path / "benchmark.json").read_text(encoding="utf-8"))["fusers"]
+    measured = {row["what"].split(", ")[0] for row in rows}
+    assert measured >= {short_name(name) for name in FUSER_MODULES}
+    assert all(row["met"] == (row["ratio"] <= row["limit"]) for row in rows)
 
 
 def test_results_and_plot_are_written_to_both_places(quick_run):

@@ -19,6 +19,7 @@ from itk_consensus import (
     CohortSTAPLEFilter,
     ConformalBandFilter,
     ConsensusFilter,
+    DirectInferenceFilter,
     JointLabelFusionFilter,
     MajorityVoteFilter,
     MultiLabelSTAPLEImageFilter,
@@ -66,6 +67,8 @@ def everything() -> None:
     cases: list[tuple[Any, list[np.ndarray]]] = [(fuser(), three) for fuser in FUSERS]
     cases += [(fuser(), contract.raters(SHAPE)) for fuser in FUSERS]
     cases += [(kind(), noise) for kind in (STAPLEImageFilter, MultiLabelSTAPLEImageFilter)]
+    # Of many patterns of one size direct inference looks for moves at once.
+    cases += [(DirectInferenceFilter(), [rater[:8, :8] for rater in noise])]
     cases += [(MultiLabelSTAPLEImageFilter(SmoothnessWeight="estimate"), three)]
     cases += [(MajorityVoteFilter(TieRule="prior"), three)]
     # Where a rater is missing, coherence is measured at every voxel.

@@ -80,6 +80,40 @@ def test_expected_counts_refuse(changed: dict[str, Any], message: str) -> None:
         _kernels.expected_counts(**{**arguments, **changed})
 
 
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"digits": np.zeros((3, 2), "u4")}, "uint8 or uint16"),
+        ({"digits": np.full((3, 2), 3, "u1")}, "rater said does not exist"),
+        ({"digits": np.zeros(6, "u1")}, "per axis"),
+        ({"own": np.full((3, 1), 2)}, "own label does not exist"),
+        ({"own": np.full((3, 1), -1)}, "own label does not exist"),
+        ({"own": np.zeros((2, 1), np.int64)}, "equally long"),
+        ({"joining": np.zeros((2, 2, 1, 2))}, "equally long"),
+        ({"leaving": np.zeros((2, 2, 1, 2))}, "equally long"),
+        ({"prior_joining": np.zeros((1, 1))}, "equally long"),
+        ({"prior_leaving": np.zeros((2, 2))}, "equally long"),
+    ],
+)
+def test_best_moves_refuse(changed: dict[str, Any], message: str) -> None:
+    joining = np.zeros((2, 3, 1, 2))
+    joining[:, 1, :, 1] = 1.0
+    arguments: dict[str, Any] = {
+        "digits": np.array([[0, 1], [1, 1], [2, 0]], "u1"),
+        "own": np.zeros((3, 1), np.int64),
+        "joining": joining,
+        "prior_joining": np.zeros((1, 2)),
+        "leaving": np.full((2, 3, 1, 2), 0.5),
+        "prior_leaving": np.zeros((1, 2)),
+        "threads": 1,
+    }
+    gain, target = _kernels.best_moves(**arguments)
+    assert gain.ravel().tolist() == [2.0, 3.0, 1.0]
+    assert target.ravel().tolist() == [1, 1, 1]
+    with pytest.raises(ValueError, match=message):
+        _kernels.best_moves(**{**arguments, **changed})
+
+
 def test_packed_kernels_refuse_short_arrays() -> None:
     planes = np.zeros((1, 4), "u1")
     with pytest.raises(ValueError, match="equally long"):

@@ -67,9 +67,8 @@ def waiting(atlas: Shape, labels: int, organ: Shape, rounds: int) -> Iterator[Ro
         some = _images(raters(kind, organ, 5))
         vote = least(lambda some=some: sitk.LabelVoting(some), rounds)
         wait = Wait(f"Consensus, {kind}", "T", 6, before)
-        yield _row(wait, least(lambda some=some: ic.Consensus(some), rounds), vote)
+        yield row_of(wait, least(lambda some=some: ic.Consensus(some), rounds), vote)
     yield from _small_cases()
-    # How time grows with raters and labels (item 6) is joined here.
 
 
 def _of_atlases(kind: str, atlas: Shape, rounds: int) -> Iterator[Row]:
@@ -85,7 +84,7 @@ def _of_atlases(kind: str, atlas: Shape, rounds: int) -> Iterator[Row]:
     for wait, name, number in FUSERS:
         some, filter_ = stack[:number], load_filter(name)
         unit = vote if number == 15 else least(lambda some=some: sitk.LabelVoting(some), rounds)
-        yield _row(wait, least(lambda f=filter_, some=some: f().Execute(some), 1), unit)
+        yield row_of(wait, least(lambda f=filter_, some=some: f().Execute(some), 1), unit)
     yield from _atlas_fusers(maps, kind, half, vote)
 
 
@@ -106,11 +105,11 @@ def _around(stack: Sequence[Any], execute: float, rounds: int) -> Iterator[Row]:
             words = ["--method", method, "-o", str(output), "--overwrite"]
             line = ["fuse", *map(str, files), *words]
             fused = least(lambda line=line: _quietly(line), rounds if method == "vote" else 1)
-            yield _row(
+            yield row_of(
                 Wait(f"fuse --method {method}", "Execute", 2, before[method][0]), fused, alone
             )
             ran = least(lambda m=method: _run(case, Plan(m, folder / f"out{next(batches)}")), 1)
-            yield _row(
+            yield row_of(
                 Wait(f"batch, a case by {method}", "Execute", 2, before[method][1]), ran, alone
             )
 
@@ -119,9 +118,9 @@ def _around(stack: Sequence[Any], execute: float, rounds: int) -> Iterator[Row]:
             sitk.WriteImage(images[0], str(output), True)
 
         floor = Wait("SimpleITK reads these files and writes one", "Execute of vote")
-        yield _row(floor, least(copied, rounds), voted)
+        yield row_of(floor, least(copied, rounds), voted)
     brief = least(lambda: voter.GetDiagnostics(full=False), 1)
-    yield _row(Wait("diagnostics of a vote, not full", "s", None, 13.9), brief)
+    yield row_of(Wait("diagnostics of a vote, not full", "s", None, 13.9), brief)
 
 
 def _threads(stack: Sequence[Any]) -> Iterator[Row]:
@@ -156,7 +155,7 @@ def _threads(stack: Sequence[Any]) -> Iterator[Row]:
 
 def _consensus(fuser: Any, execute: float, vote: float) -> Iterator[Row]:
     """Consensus of atlases, and what is asked of it afterwards."""
-    yield _row(Wait("Consensus, atlases", "T", 6, 9.2), execute, vote)
+    yield row_of(Wait("Consensus, atlases", "T", 6, 9.2), execute, vote)
     for wait, output in (
         (Wait("its uncertainty", "Execute", 1, 8), fuser.GetUncertaintyImage),
         (Wait("its probability, after that", "Execute", 1, 3.6), fuser.GetProbabilityImage),
@@ -165,7 +164,7 @@ def _consensus(fuser: Any, execute: float, vote: float) -> Iterator[Row]:
         (Wait("components lost, gained, lone", "Execute", 1, 33.5), fuser.GetExplanation),
         (Wait("resolution", "Execute", 1, 57), fuser.GetResolution),
     ):
-        yield _row(wait, least(output, 1), execute)
+        yield row_of(wait, least(output, 1), execute)
 
 
 def _atlas_fusers(maps: Raters, kind: str, half: Shape, vote: float) -> Iterator[Row]:
@@ -173,7 +172,7 @@ def _atlas_fusers(maps: Raters, kind: str, half: Shape, vote: float) -> Iterator
     for wait, name in ATLAS_FUSERS:
         operation = OPERATIONS[name]
         atlases = operation.images(maps)
-        yield _row(wait, least(lambda o=operation, a=atlases: o.run(a), 1), vote)
+        yield row_of(wait, least(lambda o=operation, a=atlases: o.run(a), 1), vote)
     small = raters(kind, half, len(maps))
     with TemporaryDirectory() as folder:
         files = save_raters(small, Path(folder))
@@ -192,14 +191,14 @@ def _joint_fusion_as_before(atlas: Shape, labels: int, rounds: int) -> Row:
     maps = _images(case.maps)
     vote = least(lambda: sitk.LabelVoting(maps), rounds)
     seconds = least(lambda: filter_.Execute(case.maps), 1)
-    return _row(Wait("joint fusion, patch 2, no search", "T", 13.5, 24), seconds, vote)
+    return row_of(Wait("joint fusion, patch 2, no search", "T", 13.5, 24), seconds, vote)
 
 
 def _small_cases() -> Iterator[Row]:
     for side, before, limit in ((512, 0.023, 0.010), (16, 0.0065, 0.002)):
         images = _images(_discs(side))
         name = f"Consensus, {side} x {side}, 4 readers"
-        yield _row(Wait(name, "s", limit, before), least(lambda i=images: ic.Consensus(i), 20))
+        yield row_of(Wait(name, "s", limit, before), least(lambda i=images: ic.Consensus(i), 20))
     with TemporaryDirectory() as name:
         folder = Path(name)
         files = [folder / f"{number}.nii.gz" for number in range(4)]
@@ -209,10 +208,10 @@ def _small_cases() -> Iterator[Row]:
         plans = iter(Plan("vote", folder / f"out{number}") for number in range(20))
         case = BatchCase.of_files("one", files, None)
         seconds = least(lambda: _run(case, next(plans)), 20)
-        yield _row(Wait("a case of batch, 512 x 512, vote", "s", 0.015, 0.052), seconds)
+        yield row_of(Wait("a case of batch, 512 x 512, vote", "s", 0.015, 0.052), seconds)
     line, libraries = _import_seconds("itk_consensus.cli.fuse", "numpy, SimpleITK")
-    yield _row(Wait("import of the command line", "s", 0.3, 0.85), line)
-    yield _row(Wait("import of NumPy and SimpleITK alone", "s"), libraries)
+    yield row_of(Wait("import of the command line", "s", 0.3, 0.85), line)
+    yield row_of(Wait("import of NumPy and SimpleITK alone", "s"), libraries)
 
 
 def least(call: Callable[[], Any], rounds: int) -> float:
@@ -237,10 +236,10 @@ def waiting_line(row: Row) -> str:
         met = {True: "met", False: "not met", None: "not measurable on this system"}[row["met"]]
         verdict = f"at most {limit:g} {row['unit']}: {met}"
     then = "" if before is None else f"; before: {before:g} {'s' if timed else row['unit']}"
-    return f"  {seconds}  {ratio} {row['unit']:<16} {row['what']:<52} ({verdict}{then})"
+    return f"  {seconds}  {ratio} {row['unit']:<16} {row['what']:<52} ({verdict}{then}{row.get('note', '')})"
 
 
-def _row(wait: Wait, seconds: float, unit_seconds: float = 1.0) -> Row:
+def row_of(wait: Wait, seconds: float, unit_seconds: float = 1.0) -> Row:
     """What takes time, in seconds and in `unit_seconds`."""
     row = _counted(wait, seconds / unit_seconds)
     return row | {"processor_seconds": seconds, "unit_seconds": unit_seconds}

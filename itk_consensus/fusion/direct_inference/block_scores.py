@@ -2,7 +2,8 @@
 
 A block is all voxels of a pattern, or a single one. Its factors n / N are rising factorials
 n (n+1) ... / N (N+1) ..., and their logarithms differences of log gamma. Blocks of one size have
-these in common: of the many patterns with few voxels each needs but a sum of J rows of a table.
+these in common: of the many patterns with few voxels each needs but a sum of J rows of a table. Of
+the table's numbers those of votes that nobody gave are all the same.
 
 Array layout as in label_evidence.py: P patterns, J raters, S maps, K labels.
 """
@@ -18,6 +19,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from itk_consensus import _kernels
 from itk_consensus.array_types import Floats
 from itk_consensus.fusion.direct_inference.label_evidence import (
     LabelEvidence,
@@ -26,12 +28,13 @@ from itk_consensus.fusion.direct_inference.label_evidence import (
 )
 from itk_consensus.votes.disputed_voxels import chunks
 from itk_consensus.votes.fusions import PatternShares
+from itk_consensus.work import current
 
 #: Numbers that one step handles; keeps its arrays in the processor's cache.
 _CHUNK = 2**17
 
-#: Blocks of one size that are worth a table, beyond the rows it has for each rater.
-_FEWEST_ALIKE = 64
+#: Blocks of one size that are worth a table.
+_FEWEST_ALIKE = 16
 
 
 class _Counts(NamedTuple):
@@ -53,9 +56,8 @@ class _Counts(NamedTuple):
 
 
 class _Gains(NamedTuple):
-    """What the counts gain where a block of one size joins."""
+    """What the counts gain where a block of one size joins, or leaves."""
 
-    size: float
     of_raters: Floats  #: (J, K + 1, S, K) [rater, what he said, map, label]
     of_prior: Floats  #: (S, K)
 
@@ -67,47 +69,82 @@ class BlockScores:
     model: LabelEvidence
     maps: Maps  #: (P, S)
 
-    def of_patterns(self) -> Iterator[tuple[NDArray[np.intp], Floats]]:
-        """Some patterns at a time, and (n, S, K) scores of all voxels of each."""
-        sizes, labels = self.model.patterns.counts, self.model.patterns.number_of_labels
+    def best_moves(self) -> Iterator[tuple[NDArray[np.intp], Floats, Maps]]:
+        """Some patterns at a time, what moving each gains at most, and the label it moves to.
+
+        Gains and labels are (n, S).
+        """
+        sizes = self.model.patterns.counts
         order = np.argsort(sizes, kind="stable")
         ends = np.flatnonzero(np.diff(sizes[order], append=-1)) + 1
         several = []
         for alike in np.split(order, ends[:-1]):
-            if len(alike) < labels + _FEWEST_ALIKE:
+            if len(alike) < _FEWEST_ALIKE:
                 several.append(alike)
             else:
-                yield from self._of_one_size(alike, self._gains(float(sizes[alike[0]])))
+                yield alike, *self._best_of_one_size(alike, float(sizes[alike[0]]))
         if several:
-            yield from self._of_several_sizes(np.concatenate(several))
+            for chosen, scores in self._of_several_sizes(np.concatenate(several)):
+                own = self.maps[chosen, :, None]
+                stay = np.take_along_axis(scores, own, axis=2)
+                np.put_along_axis(scores, own, -np.inf, axis=2)
+                yield chosen, scores.max(axis=2) - stay[..., 0], scores.argmax(axis=2)
+
+    def _best_of_one_size(self, patterns: NDArray[np.intp], size: float) -> tuple[Floats, Maps]:
+        return _kernels.best_moves(
+            self.model.patterns.patterns[patterns],
+            self.maps[patterns].astype(np.int64),
+            *self._gains(size),
+            *self._gains(-size),
+            current().threads,
+        )
 
     def of_voxels(self, part: slice) -> Floats:
         """(n, S, K) scores of a single voxel of some patterns."""
-        chosen = np.arange(len(self.maps))[part]
-        parts = self._of_one_size(chosen, self._gains_of_voxels)
-        return np.concatenate([scores for _, scores in parts])
-
-    def _of_one_size(
-        self, patterns: NDArray[np.intp], gains: _Gains
-    ) -> Iterator[tuple[NDArray[np.intp], Floats]]:
-        for part in chunks(len(patterns), max(1, _CHUNK // gains.of_prior.size)):
-            chosen = patterns[part]
+        patterns, gains = np.arange(len(self.maps))[part], self._gains_of_voxels
+        parts = []
+        for few in chunks(len(patterns), max(1, _CHUNK // gains.of_prior.size)):
+            chosen = patterns[few]
             scores = np.repeat(gains.of_prior[None], len(chosen), axis=0)
             votes = self.model.patterns.patterns[chosen].T
             for rows, said in zip(gains.of_raters, votes, strict=True):
                 scores += rows[said]
-            self._leave(scores, chosen, np.full(len(chosen), gains.size))
-            yield chosen, scores
-
-    def _gains(self, size: float) -> _Gains:
-        gained = self._counts.gain(size) - self._totals.gain(size)[:, None]
-        # What a missing rater says, the row beyond all labels, gains nothing.
-        rows = np.concatenate([gained, np.zeros_like(gained[:, :1])], axis=1)
-        return _Gains(size, rows, self._prior.gain(size))
+            self._leave(scores, chosen, np.ones(len(chosen)))
+            parts.append(scores)
+        return np.concatenate(parts)
 
     @cached_property
     def _gains_of_voxels(self) -> _Gains:
         return self._gains(1.0)
+
+    def _gains(self, size: float) -> _Gains:
+        """Of a block that joins or, its size being negative, leaves counts that hold it."""
+        confusion = self._counts.values
+        raters, labels, maps, _ = confusion.shape
+        # What a missing rater says, the row beyond all labels, gains nothing.
+        rows = np.zeros((raters, labels + 1, maps, labels))
+        if size > 0:
+            values, which = self._without_votes
+            rows[:, :-1] = values.gain(size)[which]
+        with np.errstate(invalid="ignore"):  # where too few could leave
+            rows[self._voted] = self._with_votes.gain(size)
+            rows[:, :-1] -= self._totals.gain(size)[:, None]
+            return _Gains(rows, self._prior.gain(size))
+
+    @cached_property
+    def _voted(self) -> tuple[NDArray[np.intp], ...]:
+        """Of (J, K, S, K) counts, those with votes: a few, where labels are many."""
+        return np.nonzero(self._counts.values != self.model.concentration[:, None])
+
+    @cached_property
+    def _with_votes(self) -> _Counts:
+        return self._counts.at(self._voted)
+
+    @cached_property
+    def _without_votes(self) -> tuple[_Counts, NDArray[np.intp]]:
+        """Distinct counts, and which of them (K, 1, K) counts without votes have."""
+        values, which = np.unique(self.model.concentration, return_inverse=True)
+        return _Counts.of(values), which.reshape(self.model.concentration.shape)[:, None]
 
     def _of_several_sizes(
         self, patterns: NDArray[np.intp]

@@ -32,9 +32,6 @@ _CLIMB_WORK = 2**21
 #: Numbers that one round of chains may look at; sets how many start, and how far they go.
 _CHAIN_WORK = 2**16
 
-#: Parts of the patterns whose moves are looked at between two reports: a fraction of a second.
-_PARTS_BETWEEN_TICKS = 64
-
 
 @dataclass(frozen=True)
 class Climb:
@@ -53,10 +50,7 @@ class Climb:
 
 
 def climb(model: LabelEvidence, maps: Maps) -> Climb:
-    """Move whole patterns until no single move raises the evidence of any map.
-
-    Progress is reported, and Abort checked, within a round: with many labels it may take long.
-    """
+    """Move whole patterns until no single move raises the evidence of any map."""
     maps, log_evidence = maps.copy(), model.log_evidence(maps)
     rounds = np.zeros(maps.shape[1], dtype=np.int64)
     active = np.arange(maps.shape[1])
@@ -70,9 +64,7 @@ def climb(model: LabelEvidence, maps: Maps) -> Climb:
             if not going_on:
                 break
             part = active[batch]
-            maps[:, part], log_evidence[part] = _move(
-                model, maps[:, part], log_evidence[part], len(trace) + 1
-            )
+            maps[:, part], log_evidence[part] = _move(model, maps[:, part], log_evidence[part])
         if not going_on and (log_evidence[active] == before).all():
             break
         trace.append(np.full(maps.shape[1], np.nan))
@@ -132,14 +124,12 @@ def preferred(model: LabelEvidence, maps: Maps, log_evidence: Floats) -> int:
     return int(near[model.agreement(maps[:, near]).argmax()])
 
 
-def _move(
-    model: LabelEvidence, maps: Maps, log_evidence: Floats, number: int
-) -> tuple[Maps, Floats]:
+def _move(model: LabelEvidence, maps: Maps, log_evidence: Floats) -> tuple[Maps, Floats]:
     """Make all useful moves at once, or the better half of them, and so on down to the best one.
 
     The best one alone raises the evidence, so a map that any move improves is improved.
     """
-    gain, target = _best_moves(model, maps, number)
+    gain, target = _best_moves(model, maps)
     rank = np.argsort(np.argsort(-gain, axis=0, kind="stable"), axis=0)
     moves = (gain > model.resolution).sum(axis=0)
     found, reached = maps.copy(), log_evidence.copy()
@@ -153,17 +143,11 @@ def _move(
     return found, reached
 
 
-def _best_moves(model: LabelEvidence, maps: Maps, number: int = 1) -> tuple[Floats, Maps]:
-    """(P, S) gain of the best move of each pattern in a round, and the label it moves to."""
+def _best_moves(model: LabelEvidence, maps: Maps) -> tuple[Floats, Maps]:
+    """(P, S) gain of the best move of each pattern, and the label it moves to."""
     gain, target = np.empty(maps.shape), np.empty_like(maps)
-    for part, (patterns, scores) in enumerate(BlockScores(model, maps).of_patterns()):
-        if part % _PARTS_BETWEEN_TICKS == _PARTS_BETWEEN_TICKS - 1:
-            current().iterated(number)
-        own = maps[patterns, :, None]
-        stay = np.take_along_axis(scores, own, axis=2)
-        np.put_along_axis(scores, own, -np.inf, axis=2)
-        gain[patterns] = scores.max(axis=2) - stay[..., 0]
-        target[patterns] = scores.argmax(axis=2)
+    for patterns, most, label in BlockScores(model, maps).best_moves():
+        gain[patterns], target[patterns] = most, label
     return gain, target
 
 

@@ -63,7 +63,7 @@ class LabelEvidence:
     def parameter_posterior(self, maps: Maps) -> ParameterPosterior:
         """The posterior given each map."""
         voxels, votes = self._counted(maps)
-        return ParameterPosterior(voxels + 1, votes + self._concentration[:, None, :])
+        return ParameterPosterior(voxels + 1, votes + self.concentration[:, None, :])
 
     def _counted(self, maps: Maps) -> tuple[Floats, Floats]:
         """(S, K) voxels by label, and (J, K, S, K) votes by rater, vote and label."""
@@ -90,7 +90,7 @@ class LabelEvidence:
         """(S,) log p(t, D), eq. 25 with the constants of its priors."""
         labels, raters = self.patterns.number_of_labels, self.patterns.number_of_raters
         # What the integrals are without any voxel: the constants that make the priors densities.
-        constant = raters * _log_beta(self._concentration, axis=0).sum()
+        constant = raters * _log_beta(self.concentration, axis=0).sum()
         constant += _log_beta(np.ones(labels), axis=0)
         return np.concatenate(
             [
@@ -114,7 +114,8 @@ class LabelEvidence:
         return np.asarray(self._counted(chosen[:, None])[1][:, :, 0].sum(axis=0).T)
 
     @cached_property
-    def _concentration(self) -> Floats:
+    def concentration(self) -> Floats:
+        """(K, K) parameters of the confusions' prior: what counts are without any vote."""
         return self.pseudo_counts + 1.0
 
 

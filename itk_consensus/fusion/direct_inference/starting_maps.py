@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from itk_consensus.fusion.direct_inference.label_evidence import Maps
+from itk_consensus.fusion.iteration import StopRule
 from itk_consensus.fusion.staple.expectation_maximization import Optima, StartPlan
 from itk_consensus.fusion.staple.staple import MULTILABEL, StapleSettings, run_em
 from itk_consensus.fusion.voting.majority_vote import VoteResult, majority_vote
@@ -23,6 +24,10 @@ _PATTERNS_AT_ONCE = 1 << 13
 
 #: On a handful of voxels EM can creep for many thousand iterations; its map is settled by then.
 _MOST_EM_ITERATIONS = 1000
+
+#: With many labels, where EM has to begin ten times and the search goes on from there: what changes
+#: probabilities by less hardly changes a map.
+_MULTILABEL = replace(MULTILABEL, stop=StopRule(0.01, _MOST_EM_ITERATIONS))
 
 
 def starting_maps(patterns: DecisionPatterns, plan: StartPlan) -> tuple[list[str], Maps]:
@@ -85,7 +90,7 @@ def _most_probable(patterns: DecisionPatterns, optima: Optima, start: int) -> tu
 
 def _where_em_ends(patterns: DecisionPatterns, variant: str, plan: StartPlan) -> Optima:
     """Where STAPLE's starts end, by its own rules for two labels or more."""
-    defaults = StapleSettings() if patterns.number_of_labels == 2 else MULTILABEL
+    defaults = StapleSettings() if patterns.number_of_labels == 2 else _MULTILABEL
     settings = defaults.for_variant(variant)
     settings = replace(
         settings,

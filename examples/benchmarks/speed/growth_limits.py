@@ -1,0 +1,81 @@
+"""How the time of every fuser grows with raters and with labels, beside limits.
+
+Processor seconds of one run over those of another, on atlas phantoms of one size: twice the raters,
+four times the labels. Patterns, at most as many as disputed voxels, grow with both; where
+iterations until EM rests grow too, a note says so, and by how much the time of one does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache, partial
+from typing import Any, NamedTuple
+
+from itk_consensus.filters.registry import FUSER_MODULES, load_filter, short_name
+from itk_consensus.simulation.atlas_phantoms import AtlasCase, atlas_case
+from speed.volumes import ATLAS_SEED, CONTOUR_ERROR, raters
+from speed.waiting import Row, Shape, Wait, least, row_of
+
+#: Fusers, and those among the other filters, that need images.
+WITH_IMAGES = ("LocallyWeightedVoteFilter", "JointLabelFusionFilter")
+#: Of two labels only.
+BINARY = "STAPLEImageFilter"
+MOST_GROWTH = {"raters": 2.5, "labels": 5.0}
+#: Why a limit may be missed, by fuser and axis.
+REASONS = {
+    ("CorrectedVoteFilter", "labels"): "a tile holds more labels, each unmixed from the others",
+}
+
+
+class Numbers(NamedTuple):
+    """Of raters and labels, in the smaller and in the larger run."""
+
+    raters: tuple[int, int] = (20, 40)
+    labels_of_raters: int = 100
+    labels: tuple[int, int] = (50, 200)
+    raters_of_labels: int = 15
+
+
+def growth_of_fusers(shape: Shape, numbers: Numbers, rounds: int, named: str = "") -> Iterator[Row]:
+    """A row for every fuser and axis, or for those whose names hold a word."""
+    for name in (*FUSER_MODULES, *WITH_IMAGES):
+        if named not in name:
+            continue
+        few, many = ((numbers.labels_of_raters, number) for number in numbers.raters)
+        yield _grown(name, "raters", shape, few, many, rounds)
+        if name != BINARY:
+            few, many = ((number, numbers.raters_of_labels) for number in numbers.labels)
+            yield _grown(name, "labels", shape, few, many, rounds)
+
+
+def _grown(
+    name: str, axis: str, shape: Shape, few: tuple[int, int], many: tuple[int, int], rounds: int
+) -> Row:
+    """One fuser, of (labels, raters) few and many."""
+    fusers, seconds = [], []
+    for labels, number in (few, many):
+        fuser, maps = _fuser_and_maps(name, shape, labels, number)
+        seconds.append(least(partial(fuser.Execute, maps), rounds))
+        fusers.append(fuser)
+    start, end = (sizes[axis == "raters"] for sizes in (few, many))
+    what = f"{short_name(name)}, {axis} {start} to {end}"
+    row = row_of(Wait(what, "times", MOST_GROWTH[axis], None), seconds[1], seconds[0])
+    notes = [REASONS[name, axis]] if (name, axis) in REASONS else []
+    before, after = (getattr(fuser, "ElapsedIterations", None) for fuser in fusers)
+    if before and after:
+        each = row["ratio"] * before / after
+        notes.append(f"{before} to {after} iterations, {each:.2f} times for each")
+    return {**row, "note": "".join(f"; {note}" for note in notes)}
+
+
+def _fuser_and_maps(name: str, shape: Shape, labels: int, number: int) -> tuple[Any, list[Any]]:
+    if name == BINARY:
+        return load_filter(name)(), list(raters(CONTOUR_ERROR, shape, number))
+    case = _case(shape, labels, number)
+    images = {"Image": case.target, "AtlasImages": case.images} if name in WITH_IMAGES else {}
+    return load_filter(name)(**images), case.maps
+
+
+@cache
+def _case(shape: Shape, labels: int, number: int) -> AtlasCase:
+    return atlas_case(ATLAS_SEED, shape, labels, number)
