@@ -160,7 +160,7 @@ def keep_bands(
     return answer
 
 
-def band_tile(shape: Sequence[int], kernels: list[list[Floats]]) -> Tile:
+def band_tile(shape: Sequence[int], kernels: list[list[list[float]]]) -> Tile:
     """Of equal tiles: a narrow last one would be all halo. Every band has arrays of its own."""
     full = four_axes(shape)
     wanted = tile_sizes(full, reach_of(kernels), buffers=2)

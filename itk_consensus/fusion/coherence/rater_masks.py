@@ -176,6 +176,17 @@ class RaterMasks:
         masks = self.read(label, box)
         return masks if masks.dtype == np.bool_ else np.asarray(masks > 0.5)
 
+    def bits(self, label: int, box: Box) -> NDArray[np.uint8]:
+        """The marks as bits: (ceil(J / 8), \\*box), as `RaterField` has them."""
+        if self.pack is not None:
+            return self.pack(label, box)
+        shape = tuple(part.stop - part.start for part in box)
+        bits = np.empty((-(-self.number_of_raters // 8), *shape), np.uint8)
+        for part in slabs(box, VOXELS_AT_ONCE):
+            here = (slice(None), *relative_to(part, box))
+            bits[here] = rater_field.pack_bits(self.marks(label, part))
+        return bits
+
     def disputed(self, label: int) -> Mask:
         """(\\*shape) where raters differ about a label, by more than rounding."""
         masks = self.read(label)

@@ -54,6 +54,7 @@ from itk_consensus.neighbourhood.boxes import (
     slabs,
     widened,
 )
+from itk_consensus.neighbourhood.rater_field import marked_by_all
 from itk_consensus.votes.ties import UNDECIDED
 from itk_consensus.work import in_threads, report, stage
 
@@ -261,16 +262,16 @@ def _lost_unanimous(masks: RaterMasks, label: int, decision: Indices) -> NDArray
     unanimous = np.empty(decision[box].shape, bool)
     for part in slabs(box, VOXELS_AT_ONCE):
         unanimous[relative_to(part, box)] = _unanimous(masks, label, part)
-    lost = lost_components(unanimous, decision[box] == label, time_axis=len(masks.shape) > 3)
+    lost = lost_components(unanimous, decision[box] == label)
     places = [where + part.start for where, part in zip(np.nonzero(lost), box, strict=True)]
     return np.asarray(np.ravel_multi_index(tuple(places), masks.shape))
 
 
 def _unanimous(masks: RaterMasks, label: int, box: Box) -> Mask:
     """Voxels marked by all raters who annotated them, if enough did."""
-    marked = masks.marks(label, box)
     if masks.present is None:
-        return np.asarray(marked.all(axis=0))
+        return marked_by_all(masks.bits(label, box), masks.number_of_raters)
+    marked = masks.marks(label, box)
     present = masks.present[(slice(None), *box)]
     unanimous = np.asarray((marked | ~present).all(axis=0))
     unanimous &= present.sum(axis=0) >= RATERS_TO_GUARANTEE
