@@ -165,6 +165,18 @@ def pack_label(arrays: Sequence[NDArray[Any]], label: Any, box: Box) -> NDArray[
     return planes
 
 
+def pack_patterns(
+    patterns: DecisionPatterns, rows: NDArray[np.uint8], box: Box
+) -> NDArray[np.uint8]:
+    """(planes, \\*box): every voxel of the box gets its pattern's bytes (planes, P)."""
+    part = patterns.crop(box)
+    assert part.codes is not None
+    planes = np.empty((len(rows), *part.codes.shape), np.uint8)
+    for row, plane in zip(rows, planes, strict=True):
+        part.expand(row, outside=0, out=plane)
+    return planes
+
+
 def expand_rows(patterns: DecisionPatterns, rows: Mask, box: Box = ()) -> Mask:
     """(J, \\*box): every voxel of the box gets its pattern's flags (P, J)."""
     part = patterns.crop(box)

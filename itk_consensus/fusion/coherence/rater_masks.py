@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from itk_consensus.votes.label_stack import LabelStack
 #: Memberships that differ by less are equal.
 ROUNDING = 1e-12
 
-#: Labels whose shares of all patterns are kept.
+#: Labels of which the shares, or bits, of all patterns are kept.
 _LABELS_KEPT = 4
 
 #: Voxels of which all raters' masks are read at a time.
@@ -94,7 +94,7 @@ class RaterMasks:
         masked = patterns.number_of_voxels < patterns.codes.size
         complete = not masked and bool(voted.present.all())
         # Memberships are looked up where they are asked for: a label's box is small.
-        return cls(
+        found = cls(
             lambda label, box=(): expand_rows(voted, voted.patterns == label, box),
             patterns.codes.shape,
             len(used),
@@ -102,6 +102,23 @@ class RaterMasks:
             counted[used],
             None if complete else expand_rows(voted, voted.present),
             voted,
+        )
+        if not complete:
+            return found
+
+        columns = cache(lambda: list(np.ascontiguousarray(voted.patterns.T)))
+
+        @lru_cache(maxsize=_LABELS_KEPT)
+        def bits_of_patterns(label: int) -> NDArray[np.uint8]:
+            return rater_field.pack_label(columns(), label, ())
+
+        def pack(label: int, box: Box = ()) -> NDArray[np.uint8]:
+            return rater_field.pack_patterns(voted, bits_of_patterns(label), box)
+
+        return replace(
+            found,
+            read=lambda label, box=(): rater_field.unpack_bits(pack(label, box), len(used)),
+            pack=pack,
         )
 
     def merged(self, groups: Sequence[Sequence[int]]) -> RaterMasks:
@@ -204,7 +221,7 @@ class RaterMasks:
         marked = self.marked_box(label)
         if marked is None:
             return None
-        if self.kept is not None:
+        if self.pack is not None:
             tight = bounding_box(self.field(label, marked).disputed())
             return None if tight is None else moved(tight, marked)
         voted = self.patterns.patterns == label
