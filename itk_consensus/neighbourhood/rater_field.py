@@ -87,15 +87,17 @@ def pack_bits(masks: Mask) -> NDArray[np.uint8]:
     return planes
 
 
-def bits_of(raters: Sequence[int] | NDArray[np.intp], number: int) -> NDArray[np.uint8]:
+def bits_of(raters: slice | NDArray[np.intp], number: int) -> NDArray[np.uint8]:
     """(ceil(J / 8),) bytes in which the bits of some of J raters are set."""
-    return np.packbits(np.isin(np.arange(number), raters), bitorder="little")
+    wanted = np.zeros(number, bool)
+    wanted[raters] = True
+    return np.packbits(wanted, bitorder="little")
 
 
 def marked_by_all(planes: NDArray[np.uint8], number: int) -> Mask:
     """(\\*shape) where all J raters' bits are set."""
     found = np.ones(planes.shape[1:], bool)
-    for plane, full in zip(planes, bits_of(range(number), number), strict=True):
+    for plane, full in zip(planes, bits_of(slice(None), number), strict=True):
         found &= plane == full
     return found
 
