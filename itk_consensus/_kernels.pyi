@@ -45,6 +45,15 @@ def distinct(
 def row_extents(
     codes: NDArray[Any], length: int, flags: NDArray[np.uint8], threads: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+def label_pieces(
+    mask: NDArray[np.uint8], shape: Sequence[int], corners: bool, places: NDArray[np.int32]
+) -> NDArray[np.int64]: ...
+def find_finders(
+    places: NDArray[np.int32],
+    bits: NDArray[np.uint8],
+    finders: NDArray[np.uint8],
+    shared: NDArray[np.int64],
+) -> None: ...
 def label_boxes(
     raters: Sequence[RaterVotes], labels: int, shape: Sequence[int], threads: int
 ) -> NDArray[np.int64]: ...
@@ -286,7 +295,7 @@ def mix_votes(
 def gaussian(
     volume: NDArray[Any],
     spare: NDArray[Any],
-    weights: Sequence[NDArray[np.float64]],
+    weights: Sequence[Sequence[float]],
     nearest: bool,
     threads: int,
 ) -> None: ...
@@ -294,7 +303,7 @@ def band_means(
     masks: NDArray[Any],
     present: NDArray[np.uint8] | None,
     weights: NDArray[np.float64],
-    scales: Sequence[Sequence[NDArray[np.float64]]],
+    scales: Sequence[Sequence[Sequence[float]]],
     shape: Sequence[int],
     tile: Sequence[int],
     threads: int,
@@ -309,10 +318,9 @@ def band_powers(
     masks: NDArray[Any],
     present: NDArray[np.uint8] | None,
     weights: NDArray[np.float64],
-    scales: Sequence[Sequence[NDArray[np.float64]]],
+    scales: Sequence[Sequence[Sequence[float]]],
     shape: Sequence[int],
     steps: Sequence[int],
-    sampled: bool,
     tile: Sequence[int],
     threads: int,
     power: NDArray[np.float32],
@@ -323,7 +331,7 @@ def keep_bands(
     masks: NDArray[Any],
     present: NDArray[np.uint8] | None,
     weights: NDArray[np.float64],
-    scales: Sequence[Sequence[NDArray[np.float64]]],
+    scales: Sequence[Sequence[Sequence[float]]],
     shape: Sequence[int],
     gains: Sequence[NDArray[np.float32]],
     detail: NDArray[np.float32],
@@ -336,7 +344,7 @@ def cut_counts(
     masks: NDArray[Any],
     present: NDArray[np.uint8] | None,
     weights: NDArray[np.float64],
-    scales: Sequence[Sequence[NDArray[np.float64]]],
+    scales: Sequence[Sequence[Sequence[float]]],
     shape: Sequence[int],
     chosen: NDArray[np.uint8],
     counted: NDArray[np.uint8],

@@ -4,6 +4,7 @@
 #include "bindings.hpp"
 #include "label_boxes.hpp"
 #include "pack_marks.hpp"
+#include "pieces.hpp"
 #include "parallel.hpp"
 #include "rater_votes.hpp"
 #include "spread.hpp"
@@ -77,19 +78,66 @@ void run_pack_marks(const std::vector<Array>& raters, const std::vector<Array>& 
   }
   require_extent(planes, (raters.size() + 7) / 8 * box.voxels());
   for (std::size_t rater = 0; rater < raters.size(); ++rater) {
-    const Array& array = raters[rater];
     if (values[rater].size() == 0) continue;
-    require_extent(array, whole_box(extents).voxels());
-    if (values[rater].type() != array.type()) throw std::invalid_argument("a value of the rater's type wanted");
-    std::uint8_t* plane = planes.mutable_data() + rater / 8 * box.voxels();
-    with_label_type(array, [&](auto tag) {
+    require_extent(raters[rater], whole_box(extents).voxels());
+    if (values[rater].type() != raters[rater].type()) throw std::invalid_argument("a value of the rater's type wanted");
+  }
+  // Neighbours of one type in one byte are read together.
+  for (std::size_t first = 0, end = 0; first < raters.size(); first = end) {
+    const std::size_t next_byte = std::min(raters.size(), (first / 8 + 1) * 8);
+    for (end = first + 1; end < next_byte && raters[end].type() == raters[first].type();) ++end;
+    std::uint8_t* plane = planes.mutable_data() + first / 8 * box.voxels();
+    with_label_type(raters[first], [&](auto tag) {
       using Label = typename decltype(tag)::type;
-      const auto* data = static_cast<const Label*>(array.data());
-      const Label label = *static_cast<const Label*>(values[rater].data());
+      std::vector<Marking<Label>> some;
+      for (std::size_t rater = first; rater < end; ++rater) {
+        if (values[rater].size() == 0) continue;
+        some.push_back({static_cast<const Label*>(raters[rater].data()),
+                        *static_cast<const Label*>(values[rater].data()), static_cast<std::uint8_t>(1u << rater % 8)});
+      }
       nb::gil_scoped_release release;
-      pack_marks(data, label, extents, box, static_cast<unsigned>(rater % 8), plane);
+      pack_marks(some, extents, box, plane);
     });
   }
+}
+
+// (pieces, 9): voxels, then first voxel and end along each axis.
+ArrayOf<std::int64_t> run_label_pieces(const Flags& mask, const std::vector<std::size_t>& shape, bool corners,
+                                       ArrayOf<std::int32_t> places) {
+  const Extents extents = four_extents(shape, 1);
+  require_extent(mask, whole_box(extents).voxels());
+  require_extent(places, whole_box(extents).voxels());
+  const std::uint8_t* from = mask.data();
+  std::int32_t* to = places.mutable_data();
+  std::vector<Piece> pieces;
+  {
+    nb::gil_scoped_release release;
+    pieces = PieceFinder(from, extents, corners).find(to);
+  }
+  ArrayOf<std::int64_t> found({pieces.size(), 1 + 2 * kAxes});
+  std::int64_t* row = found.mutable_data();
+  for (const Piece& piece : pieces) {
+    *row++ = static_cast<std::int64_t>(piece.voxels);
+    for (std::size_t axis = 0; axis < kAxes; ++axis) {
+      *row++ = static_cast<std::int64_t>(piece.box.low[axis]);
+      *row++ = static_cast<std::int64_t>(piece.box.high[axis]);
+    }
+  }
+  return found;
+}
+
+// Outputs, which begin with zeros, as in pieces.hpp; no place is beyond them.
+void run_find_finders(const ArrayOf<std::int32_t>& places, const Flags& bits, Flags finders,
+                      ArrayOf<std::int64_t> shared) {
+  const std::size_t voxels = extent_of(places), planes = bits.size() / std::max<std::size_t>(1, voxels);
+  require_extent(bits, planes * voxels);
+  require_extent(finders, planes * extent_of(shared));
+  const std::int32_t* from = places.data();
+  const std::uint8_t* said = bits.data();
+  std::uint8_t* found = finders.mutable_data();
+  std::int64_t* counts = shared.mutable_data();
+  nb::gil_scoped_release release;
+  find_finders(from, said, voxels, planes, found, counts);
 }
 
 }  // namespace
@@ -97,6 +145,8 @@ void run_pack_marks(const std::vector<Array>& raters, const std::vector<Array>& 
 void bind_boxes(nb::module_& m) {
   m.def("pack_marks", &run_pack_marks, nb::arg("raters"), nb::arg("values"), nb::arg("shape"), nb::arg("low"),
         nb::arg("high"), nb::arg("planes"));
+  m.def("label_pieces", &run_label_pieces, nb::arg("mask"), nb::arg("shape"), nb::arg("corners"), nb::arg("places"));
+  m.def("find_finders", &run_find_finders, nb::arg("places"), nb::arg("bits"), nb::arg("finders"), nb::arg("shared"));
   m.def("label_boxes", &run_label_boxes, nb::arg("raters"), nb::arg("labels"), nb::arg("shape"), nb::arg("threads"));
   m.def("spread", &run_spread, nb::arg("flags"), nb::arg("reach"), nb::arg("shape"), nb::arg("tile"),
         nb::arg("threads"), nb::arg("out"));

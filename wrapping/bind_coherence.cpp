@@ -9,7 +9,6 @@
 #include "bindings.hpp"
 #include "coherence_gain.hpp"
 #include "contour_cut.hpp"
-#include "sampled_powers.hpp"
 
 namespace consensus {
 
@@ -129,34 +128,36 @@ void run_band_means(const Array& masks, const MaybeBits& present, const std::vec
 template <class Worker>
 std::pair<double, double> powers_of_tiles(const TileGrid& grid, std::size_t threads, const Worker& fresh,
                                           const PowerOutputs& out) {
-  std::int64_t total = 0, common = 0;
+  std::int64_t power = 0, shared = 0;
   for (const Worker& worker : for_each_tile(grid, {0, grid.count()}, threads, fresh,
                                             [&](Worker& worker, const Box& points) { worker.compute(points, out); })) {
-    total += worker.base_power();
-    common += worker.base_shared();
+    power += worker.base.power;
+    shared += worker.base.shared;
   }
-  return {static_cast<double>(total) / kFixedPoint, static_cast<double>(common) / kFixedPoint};
+  return {static_cast<double>(power) / kFixedPoint, static_cast<double>(shared) / kFixedPoint};
 }
 
 // Returns the coarsest level's power, and the part of it that raters share.
 std::pair<double, double> run_band_powers(const Array& masks, const MaybeBits& present,
                                           const std::vector<double>& weights, const std::vector<Weights>& scales,
                                           const std::vector<std::size_t>& shape,
-                                          const std::vector<std::size_t>& steps, bool sampled,
-                                          const std::vector<std::size_t>& tile, std::size_t threads, Floats power,
-                                          Floats shared, MaybeFloats raters) {
+                                          const std::vector<std::size_t>& steps, const std::vector<std::size_t>& tile,
+                                          std::size_t threads, Floats power, Floats shared, MaybeFloats raters) {
   const Said said{masks, present, weights, scales, four_sizes(shape)};
   said.require();
-  if (sampled && present) throw std::invalid_argument("power is sampled only where nobody is missing");
   const CoarseGrid coarse = coarse_grid(said.shape, steps);
+  if (present && coarse.points() != said.voxels()) {
+    throw std::invalid_argument("power is brought to a grid only where nobody is missing");
+  }
   const TileGrid grid = tiles_of(coarse.size(), tile);
   require_extent(power, (scales.size() - 1) * coarse.points());
   require_extent(shared, (scales.size() - 1) * coarse.points());
   const PowerOutputs out{power.mutable_data(), shared.mutable_data(), output_or_null(raters, said.voxels())};
   const MaskField field = said.field();
+  const std::shared_ptr<const RaterRows> mean = said.mean();
   nb::gil_scoped_release release;
-  return sampled ? powers_of_tiles(grid, threads, SampledPowers(field, coarse), out)
-                 : powers_of_tiles(grid, threads, BandPowers(field, coarse), out);
+  return present ? powers_of_tiles(grid, threads, MissingPowers(field), out)
+                 : powers_of_tiles(grid, threads, BandPowers(field, *mean, coarse), out);
 }
 
 KeptShares kept_shares(const CoarseGrid& grid, const std::vector<Floats>& gains, const Floats& detail) {
@@ -274,7 +275,7 @@ void bind_coherence(nb::module_& m) {
         nb::arg("scales"), nb::arg("shape"), nb::arg("tile"), nb::arg("threads"), nb::arg("values"),
         nb::arg("squares"), nb::arg("base"), nb::arg("base_squares"), nb::arg("votes"), nb::arg("raters"));
   m.def("band_powers", &run_band_powers, nb::arg("masks"), nb::arg("present"), nb::arg("weights"),
-        nb::arg("scales"), nb::arg("shape"), nb::arg("steps"), nb::arg("sampled"), nb::arg("tile"),
+        nb::arg("scales"), nb::arg("shape"), nb::arg("steps"), nb::arg("tile"),
         nb::arg("threads"), nb::arg("power"), nb::arg("shared"), nb::arg("raters"));
   m.def("keep_bands", &run_keep_bands, nb::arg("masks"), nb::arg("present"), nb::arg("weights"), nb::arg("scales"),
         nb::arg("shape"), nb::arg("gains"), nb::arg("detail"), nb::arg("steps"), nb::arg("tile"),

@@ -81,7 +81,7 @@ def lone_components(raters: RaterMasks) -> tuple[int, int]:
         box = raters.marked_box(index)
         if box is None:
             return 0, 0
-        return count_lone_components(raters.marks(index, box), len(raters.shape) > 3)
+        return count_lone_components(raters.marks(index, box))
 
     counts = list(in_threads(count, range(1, raters.number_of_labels)))
     return sum(lone for lone, _ in counts), sum(number for _, number in counts)

@@ -52,7 +52,6 @@ def band_powers(
     scales: Scales,
     steps: Sequence[int],
     *,
-    sampled: bool = False,
     truncate: float = TRUNCATE,
     tile: Tile | None = None,
 ) -> BandPowers:
@@ -67,10 +66,8 @@ def band_powers(
     scales, truncate
         As for `band_means`.
     steps : sequence of int
-        1 or 2 per axis.
-    sampled : bool
-        Whether points have the power of their own voxel, which takes half the time, and not the
-        mean around it. Not where raters are missing.
+        1 or 2 per axis; 1 where raters are missing. With 2, points have the mean power around them
+        (1/4, 1/2, 1/4), but in the widest band, which is smooth, that of their own voxel.
     tile : four int, optional
         In points of the grid. It does not show in the result.
     """
@@ -78,10 +75,6 @@ def band_powers(
     points = grid_shape(raters.shape, steps)
     power, shared = (np.empty((len(scales) - 1, *points), np.float32) for _ in range(2))
     number = None if raters.present is None else np.empty(raters.shape, np.float32)
-    fine = band_tile(raters.shape, kernels)
-    coarse = tuple(
-        max(1, size // step) for size, step in zip(fine, on_four_axes(steps), strict=True)
-    )
     sums = _kernels.band_powers(
         raters.masks,
         raters.present,
@@ -89,8 +82,7 @@ def band_powers(
         kernels,
         four_axes(raters.shape),
         on_four_axes(steps),
-        sampled,
-        tile or coarse,
+        tile or band_tile(points, kernels),
         current().threads,
         power,
         shared,
@@ -168,7 +160,7 @@ def keep_bands(
     return answer
 
 
-def band_tile(shape: Sequence[int], kernels: list[list[Floats]]) -> Tile:
+def band_tile(shape: Sequence[int], kernels: list[list[list[float]]]) -> Tile:
     """Of equal tiles: a narrow last one would be all halo. Every band has arrays of its own."""
     full = four_axes(shape)
     wanted = tile_sizes(full, reach_of(kernels), buffers=2)

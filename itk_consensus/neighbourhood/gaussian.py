@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -56,7 +57,7 @@ def smooth_volume(
     if border not in ("nearest", "zero"):
         raise InputError(f"smooth_volume: border must be 'nearest' or 'zero', got {border!r}")
     if volume.size:
-        weights = [half_gaussian(float(sigma), truncate) for sigma in sigmas]
+        weights = [_half_gaussian(float(sigma), truncate) for sigma in sigmas]
         nearest = border == "nearest"
         _kernels.gaussian(volume, np.empty_like(volume), weights, nearest, current().threads)
     return volume
@@ -132,7 +133,7 @@ def band_means(
     return found
 
 
-def reach_of(kernels: list[list[Floats]]) -> list[int]:
+def reach_of(kernels: list[list[list[float]]]) -> list[int]:
     """How far the widest Gaussian goes along each of four axes."""
     return [max(len(kernel[axis]) - 1 for kernel in kernels) for axis in range(4)]
 
@@ -157,8 +158,14 @@ def _check_masks(
         )
 
 
-def four_gaussians(sigmas: Sequence[float], truncate: float) -> list[Floats]:
+def four_gaussians(sigmas: Sequence[float], truncate: float) -> list[list[float]]:
     """Weights along four axes of a Gaussian of so many voxels per axis of space."""
     spatial = list(voxel_sides(sigmas))
     padded = [0.0] * (4 - len(spatial)) + spatial
-    return [half_gaussian(float(sigma), truncate) for sigma in padded]
+    return [_half_gaussian(float(sigma), truncate) for sigma in padded]
+
+
+@lru_cache(maxsize=64)
+def _half_gaussian(sigma: float, truncate: float) -> list[float]:
+    """As kernels take it; labels by the hundred ask for the same ones."""
+    return [float(weight) for weight in half_gaussian(sigma, truncate)]

@@ -12,7 +12,7 @@ from itk_consensus.neighbourhood.gaussian import Singles, smooth_volume
 from itk_consensus.neighbourhood.tiles import TRUNCATE
 
 #: From so many points of the grid on a scale is smooth enough for every second of them.
-COARSE_FROM = 1.9
+COARSE_FROM = 1.4
 
 #: Before every second point goes, points are blended by (1, 4, 6, 4, 1) / 16: finer detail would
 #: look like coarse detail without it. It adds this to the variance, in points.
@@ -23,7 +23,14 @@ _FAR, _NEXT, _HERE = 1 / 16, 4 / 16, 6 / 16
 Room = Sequence[tuple[int, int]]
 
 
-def band_power(volumes: Singles, scales: Floats, fades: Sequence[tuple[bool, bool]]) -> Floats:
+def bands_of_voxels(scales: Floats) -> int:
+    """How many of the bands are too fine for a coarser grid than that of the voxels."""
+    return int(np.count_nonzero((scales[:-1] < COARSE_FROM).all(axis=1)))
+
+
+def band_power(
+    volumes: Singles, scales: Floats, fades: Sequence[tuple[bool, bool]], first: int = 0
+) -> Floats:
     """Sum over voxels and volumes of the squares of each band between two scales.
 
     Parameters
@@ -34,14 +41,16 @@ def band_power(volumes: Singles, scales: Floats, fades: Sequence[tuple[bool, boo
     fades : for each axis two bool
         Whether zeros come before and after it, into which bands are followed to their end. Else the
         last voxel goes on, and nothing is counted beyond it.
+    first : int
+        Bands before this one are left out.
 
     Returns
     -------
-    (B,) ndarray
+    (B - first,) ndarray
     """
     steps, done = np.ones(scales.shape[1]), np.zeros(scales.shape[1])
     powers, fine, padded = [], None, None
-    for low, high in itertools.pairwise(scales):
+    for low, high in itertools.pairwise(scales[first:]):
         for axis in np.flatnonzero(low >= COARSE_FROM * steps).tolist():
             volumes, padded = _halved(volumes, axis + 1, fades[axis]), None
             done[axis] += HALVING_VARIANCE * steps[axis] ** 2
@@ -73,11 +82,16 @@ def _smoothed(volumes: Singles, sigmas: Floats, done: Floats, steps: Floats) -> 
 def _halved(volumes: Singles, axis: int, fades: tuple[bool, bool]) -> Singles:
     """Every second point along an axis, blended with its neighbours."""
     # Blending goes two points, one of those that are left, beyond what fades.
-    zeros = [(0, 0)] * volumes.ndim
-    zeros[axis] = (2 * fades[0], 2 * fades[1])
-    room = [(0, 0)] * volumes.ndim
-    room[axis] = (2, 2)
-    lines = np.pad(np.pad(volumes, zeros), room, mode="edge")
+    before, after = (4 if fade else 2 for fade in fades)
+    shape = list(volumes.shape)
+    shape[axis] += before + after
+    lines = np.zeros(shape, volumes.dtype)
+    along = np.moveaxis(lines, axis, 0)
+    along[before:-after] = np.moveaxis(volumes, axis, 0)
+    if not fades[0]:
+        along[:before] = along[before]
+    if not fades[1]:
+        along[-after:] = along[-after - 1]
     number = lines.shape[axis] - 4
     first, second, here, fourth, fifth = (
         lines[(slice(None),) * axis + (slice(at, at + number, 2),)] for at in range(5)

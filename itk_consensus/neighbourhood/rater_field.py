@@ -70,12 +70,7 @@ class RaterField(NamedTuple):
 
     def disputed(self) -> Mask:
         """(\\*shape) where some raters mark and some do not, of bits that all raters have."""
-        everybody = np.packbits(np.ones(self.number, bool), bitorder="little")
-        found = self.marked()
-        unanimous = np.ones(self.shape, bool)
-        for plane, full in zip(self.masks, everybody, strict=True):
-            unanimous &= plane == full
-        return np.asarray(found & ~unanimous)
+        return np.asarray(self.marked() & ~marked_by_all(self.masks, self.number))
 
     def annotated(self) -> Mask | None:
         """(\\*shape) where any rater annotated; None: everywhere."""
@@ -90,6 +85,35 @@ def pack_bits(masks: Mask) -> NDArray[np.uint8]:
     for rater, mask in enumerate(masks):
         planes[rater // _BITS] |= mask.view(np.uint8) << np.uint8(rater % _BITS)
     return planes
+
+
+def bits_of(raters: slice | NDArray[np.intp], number: int) -> NDArray[np.uint8]:
+    """(ceil(J / 8),) bytes in which the bits of some of J raters are set."""
+    wanted = np.zeros(number, bool)
+    wanted[raters] = True
+    return np.packbits(wanted, bitorder="little")
+
+
+def marked_by_all(planes: NDArray[np.uint8], number: int) -> Mask:
+    """(\\*shape) where all J raters' bits are set."""
+    found = np.ones(planes.shape[1:], bool)
+    for plane, full in zip(planes, bits_of(slice(None), number), strict=True):
+        found &= plane == full
+    return found
+
+
+def marked_by_any(planes: NDArray[np.uint8], raters: NDArray[np.uint8]) -> Mask:
+    """(\\*shape) where any of some raters' bits is set; (ceil(J / 8),) bits say whose."""
+    found = np.zeros(planes.shape[1:], bool)
+    for plane, some in zip(planes, raters, strict=True):
+        found |= (plane & some) != 0
+    return found
+
+
+def who_marked(planes: NDArray[np.uint8], number: int) -> Mask:
+    """(J,) who marked anything."""
+    any_bits = np.bitwise_or.reduce(planes.reshape(len(planes), -1), axis=1)
+    return np.unpackbits(any_bits, count=number, bitorder="little").view(bool)
 
 
 def unpack_bits(planes: NDArray[np.uint8], number: int) -> Mask:
@@ -130,15 +154,28 @@ def pack_label(arrays: Sequence[NDArray[Any]], label: Any, box: Box) -> NDArray[
         return planes
     ones = (1,) * (4 - len(shape))
     # A type that does not hold the label has it nowhere.
-    values = [np.atleast_1d(np.asarray(label).astype(array.dtype)) for array in arrays]
+    values = {kind: np.array([label]).astype(kind) for kind in {array.dtype for array in arrays}}
+    held = {kind: value[value == label] for kind, value in values.items()}
     _kernels.pack_marks(
         arrays,
-        [value if value[0] == label else value[:0] for value in values],
+        [held[array.dtype] for array in arrays],
         ones + shape,
         (0,) * len(ones) + tuple(part.start for part in box),
         ones + tuple(part.stop for part in box),
         planes,
     )
+    return planes
+
+
+def pack_patterns(
+    patterns: DecisionPatterns, rows: NDArray[np.uint8], box: Box
+) -> NDArray[np.uint8]:
+    """(planes, \\*box): every voxel of the box gets its pattern's bytes (planes, P)."""
+    part = patterns.crop(box)
+    assert part.codes is not None
+    planes = np.empty((len(rows), *part.codes.shape), np.uint8)
+    for row, plane in zip(rows, planes, strict=True):
+        part.expand(row, outside=0, out=plane)
     return planes
 
 

@@ -48,9 +48,9 @@ def test_components_are_lost_whether_voxels_connect_by_faces_or_by_corners():
 def test_time_connects_nothing():
     mask = np.zeros((2, 3, 3, 3), bool)
     mask[:, 1, 1, 1] = True
-    assert not lost_components(mask, np.zeros_like(mask), time_axis=True).any()
+    assert not lost_components(mask, np.zeros_like(mask)).any()
     mask[1, 1, 1, 2] = True
-    lost = lost_components(mask, np.zeros_like(mask), time_axis=True)
+    lost = lost_components(mask, np.zeros_like(mask))
     assert lost[1].sum() == 2
     assert not lost[0].any()
     assert [c.voxels for c in describe_components(mask, (1.0,) * 4)] == [2, 1]

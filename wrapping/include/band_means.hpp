@@ -63,37 +63,11 @@ class BandMeans {
   void average(const Box& box) {
     const std::size_t voxels = box.voxels(), bands = field_->bands();
     voxels_ = voxels;
-    flat_ = true;
     for (auto* sums : {&values_, &squares_}) sums->assign(bands * voxels, 0.0f);
     for (auto* sums : {&base_, &base_squares_, &votes_, &here_, &squared_}) sums->assign(voxels, 0.0f);
-    total_ = squared_total_ = 0.0f;
     for (std::size_t rater = 0; rater < field_->weights.size(); ++rater) add_rater(rater, box);
     divide();
   }
-
-  // Of a single rater who annotated everything there is nothing to average: makes its votes and, from
-  // fine to coarse, its levels.
-  void smooth_one(const Box& box) {
-    voxels_ = box.voxels();
-    levels_.resize(gaussians_.size());
-    read_source(0, gaussians_.back().source(box));
-    flat_ = varying_.empty();
-    if (flat_) {
-      levels_.back().assign(voxels_, beyond_);
-      return;
-    }
-    copy_source(box, votes_);
-    for (std::size_t scale = 0; scale < gaussians_.size(); ++scale) {
-      if (unsmoothed(gaussians_[scale])) {
-        levels_[scale] = votes_;
-      } else {
-        smooth_varying(scale, box, levels_[scale]);
-      }
-    }
-  }
-
-  const float* level(std::size_t scale) const { return levels_[scale].data(); }
-  bool is_one() const { return field_->weights.size() == 1 && !field_->present.planes; }
 
   const float* values(std::size_t band) const { return values_.data() + band * voxels_; }
   const float* squares(std::size_t band) const { return squares_.data() + band * voxels_; }
@@ -101,8 +75,6 @@ class BandMeans {
   const float* base_squares() const { return base_squares_.data(); }
   const float* votes() const { return votes_.data(); }
   const float* raters() const { return here_.data(); }
-  // Whether every rater says one thing as far as any scale sees: no band has anything.
-  bool flat() const { return flat_; }
 
   void write(const Box& box, const float* values, float* volume) const {
     if (!volume) return;
@@ -114,80 +86,6 @@ class BandMeans {
 
  private:
   void add_rater(std::size_t rater, const Box& box) {
-    if (field_->present.planes) {
-      flat_ = false;
-      add_partly_present(rater, box);
-      return;
-    }
-    const auto weight = static_cast<float>(field_->weights[rater]);
-    const std::size_t voxels = box.voxels(), bands = field_->bands();
-    total_ += weight;
-    squared_total_ += weight * weight;
-    read_source(rater, gaussians_.back().source(box));
-    if (varying_.empty()) {
-      for (std::size_t i = 0; i < voxels; ++i) {
-        votes_[i] += weight * beyond_;
-        base_[i] += weight * beyond_;
-        base_squares_[i] += weight * beyond_ * beyond_;
-      }
-      return;
-    }
-    flat_ = false;
-    copy_source(box, fine_);
-    add_scaled(fine_.data(), weight, voxels, votes_.data());
-    if (!unsmoothed(gaussians_.front())) smooth_varying(0, box, fine_);
-    for (std::size_t band = 0; band < bands; ++band) {
-      smooth_varying(band + 1, box, coarse_);
-      add_difference(fine_.data(), coarse_.data(), weight, voxels, values_.data() + band * voxels,
-                     squares_.data() + band * voxels);
-      fine_.swap(coarse_);
-    }
-    add_powers(fine_.data(), weight, voxels, base_.data(), base_squares_.data());
-  }
-
-  // Reads a mask, and finds the box outside which it is as it is in the first voxel.
-  void read_source(std::size_t rater, const Box& from) {
-    read(rater, from, source_, false);
-    from_ = from;
-    beyond_ = source_[0];
-    varying_ = {from.high, from.low};
-    const std::size_t length = from.size(3);
-    for_each_row(from, [&](std::size_t t, std::size_t z, std::size_t y) {
-      const float* row = source_.data() + from.at(t, z, y, from.low[3]);
-      if (!any_other(row, length, beyond_)) return;
-      std::size_t low = 0, high = length;
-      while (row[low] == beyond_) ++low;
-      while (row[high - 1] == beyond_) --high;
-      widen({{t, z, y, from.low[3] + low}, {t + 1, z + 1, y + 1, from.low[3] + high}});
-    });
-  }
-
-  void copy_source(const Box& part, std::vector<float>& out) const {
-    out.resize(part.voxels());
-    if (part.empty()) return;
-    for_each_row(part, [&](std::size_t t, std::size_t z, std::size_t y) {
-      std::copy_n(source_.data() + from_.at(t, z, y, part.low[3]), part.size(3),
-                  out.data() + part.at(t, z, y, part.low[3]));
-    });
-  }
-
-  void widen(const Box& part) {
-    for (std::size_t axis = 0; axis < kAxes; ++axis) {
-      varying_.low[axis] = std::min(varying_.low[axis], part.low[axis]);
-      varying_.high[axis] = std::max(varying_.high[axis], part.high[axis]);
-    }
-  }
-
-  // The mask smoothed at a scale, in the tile.
-  void smooth_varying(std::size_t scale, const Box& box, std::vector<float>& out) {
-    Gaussian<float>& gaussian = gaussians_[scale];
-    const Box part = intersection(varying_, gaussian.source(box));
-    copy_source(part, out);
-    gaussian.smooth_within(out, part, beyond_, box);
-  }
-
-  // A rater who is missing somewhere in the volume.
-  void add_partly_present(std::size_t rater, const Box& box) {
     const auto weight = static_cast<float>(field_->weights[rater]);
     const std::size_t voxels = box.voxels();
     read(rater, box, present_, true);
@@ -224,7 +122,9 @@ class BandMeans {
     for_each_row(box, [&](std::size_t t, std::size_t z, std::size_t y) {
       const std::size_t at = whole.at(t, z, y, box.low[3]);
       float* row = out.data() + box.at(t, z, y, box.low[3]);
-      if (presence) {
+      if (presence && !field_->present.planes) {
+        std::fill_n(row, box.size(3), 1.0f);
+      } else if (presence) {
         field_->present.read(rater, at, box.size(3), row);
       } else {
         field_->raters->read(rater, at, box.size(3), row);
@@ -250,10 +150,6 @@ class BandMeans {
   }
 
   void divide() {
-    if (!field_->present.planes) {
-      std::fill(here_.begin(), here_.end(), total_);
-      std::fill(squared_.begin(), squared_.end(), squared_total_);
-    }
     for (std::size_t i = 0; i < voxels_; ++i) {
       const float total = here_[i];
       const float share = total > 0 ? 1.0f / total : 0.0f;
@@ -271,13 +167,7 @@ class BandMeans {
   const MaskField* field_;
   std::vector<Gaussian<float>> gaussians_;
   std::size_t voxels_ = 0;
-  bool flat_ = true;
-  std::vector<float> source_, fine_, coarse_, mass_, present_;
-  std::vector<std::vector<float>> levels_;
-  Box from_;              // of the source
-  Box varying_;           // of one rater, around a tile
-  float beyond_ = 0.0f;   // what the rater says outside it
-  float total_ = 0.0f, squared_total_ = 0.0f;  // of weights, and of their squares
+  std::vector<float> fine_, coarse_, mass_, present_;
   std::vector<float> values_, squares_, base_, base_squares_, votes_, here_, squared_;
 };
 

@@ -10,6 +10,7 @@
 
 #include "band_means.hpp"
 #include "coarse_grid.hpp"
+#include "scale_rows.hpp"
 
 namespace consensus {
 
@@ -26,80 +27,160 @@ struct PowerOutputs {
   float* raters;  // of every voxel; null: not wanted
 };
 
-// Power that raters share: unbiased if their errors are independent. The square of the mean holds
-// shared power C and a share of the errors', C + N / J; the mean of squares holds C + N. Alone, a
-// rater shares everything with himself.
-CONSENSUS_INLINE float shared_power(float value, float square, float raters) {
+// Power that raters share, from that of their mean and their mean power: unbiased if their errors are
+// independent. The mean has shared power C and a share of the errors', C + N / J; they have C + N on
+// average. Alone, a rater shares everything with himself.
+CONSENSUS_INLINE float shared_power(float of_mean, float of_raters, float raters) {
   const bool several = raters > 1.000001f;
-  return several ? (value * value * raters - square) / (several ? raters - 1.0f : 1.0f) : square;
+  return several ? (of_mean * raters - of_raters) / (several ? raters - 1.0f : 1.0f) : of_raters;
 }
 
-CONSENSUS_WIDE static inline void shared_powers(const float* values, const float* squares, const float* raters,
-                                                std::size_t n, float* out) {
-  for (std::size_t i = 0; i < n; ++i) out[i] = shared_power(values[i], squares[i], raters[i]);
-}
+// The coarsest level's power and the part of it that raters share, summed up.
+struct BasePower {
+  std::int64_t power = 0;
+  std::int64_t shared = 0;
 
+  void add(float of_mean, float of_raters, float raters) {
+    power += fixed_point(of_raters);
+    shared += fixed_point(shared_power(of_mean, of_raters, raters));
+  }
+};
+
+// Where everybody annotated everything. The widest band is smooth: of it, and of the coarsest level,
+// points have the power of their own voxel, of other bands the mean around it.
 class BandPowers {
  public:
-  BandPowers(const MaskField& field, const CoarseGrid& grid)
-      : bands_(field.bands()), means_(field), grid_(grid), coarse_(grid) {}
+  BandPowers(const MaskField& field, const RaterRows& mean, const CoarseGrid& grid)
+      : field_(&field), mean_(&mean), rows_(field.scales, field.shape), grid_(grid), coarse_(grid) {
+    for (const double weight : field.weights) total_ += static_cast<float>(weight);
+    float squares = 0.0f;
+    for (const double weight : field.weights) squares += static_cast<float>(weight * weight);
+    number_ = total_ * total_ / squares;
+  }
 
   void compute(const Box& points, const PowerOutputs& out) {
-    const Box box = grid_.sources(points);
-    means_.average(box);
-    shared_.resize(box.voxels());
-    for (std::size_t band = 0; band < bands_; ++band) {
-      write(points, means_.squares(band), out.power + band * grid_.points());
-      shared_powers(means_.values(band), means_.squares(band), means_.raters(), box.voxels(), shared_.data());
-      write(points, shared_.data(), out.shared + band * grid_.points());
+    points_ = points;
+    box_ = grid_.sources(points);
+    rows_box_ = {{box_.low[0], points.low[1], points.low[2], box_.low[3]},
+                 {box_.high[0], points.high[1], points.high[2], box_.high[3]}};
+    const std::size_t last = field_->bands() - 1, voxels = box_.voxels();
+    for (Powers* powers : {&of_mean_, &of_raters_}) {
+      powers->fine.assign(last * voxels, 0.0f);
+      for (auto* rows : {&powers->widest, &powers->base}) rows->assign(rows_box_.voxels(), 0.0f);
     }
-    means_.write(box, means_.raters(), out.raters);
-    add_base(box, grid_.owned(points));
+    add(*mean_, 0, 1.0f, of_mean_);
+    for (std::size_t rater = 0; rater < field_->weights.size(); ++rater) {
+      add(*field_->raters, rater, static_cast<float>(field_->weights[rater]) / total_, of_raters_);
+    }
+    for (std::size_t band = 0; band < last; ++band) {
+      const float* of_mean = coarse_.restricted(of_mean_.fine.data() + band * voxels, points);
+      mean_power_.assign(of_mean, of_mean + points.voxels());
+      write(band, coarse_.restricted(of_raters_.fine.data() + band * voxels, points), out);
+    }
+    sample(of_mean_.widest, mean_power_);
+    sample(of_raters_.widest, power_);
+    write(last, power_.data(), out);
+    sample(of_mean_.base, mean_power_);
+    sample(of_raters_.base, power_);
+    for (std::size_t i = 0; i < power_.size(); ++i) base.add(mean_power_[i], power_[i], number_);
   }
 
-  // Of the coarsest level: the sum of its power, and of the part that raters share.
-  std::int64_t base_power() const { return base_power_; }
-  std::int64_t base_shared() const { return base_shared_; }
+  BasePower base;
 
  private:
-  void write(const Box& points, const float* values, float* volume) {
-    if (means_.flat()) {
-      fill(points, volume);
-      return;
-    }
-    const std::vector<float>& here = coarse_.restricted(values, points);
-    const Box whole = whole_box(grid_.size());
-    for_each_row(points, [&](std::size_t t, std::size_t z, std::size_t y) {
-      std::copy_n(here.data() + points.at(t, z, y, points.low[3]), points.size(3),
-                  volume + whole.at(t, z, y, points.low[3]));
+  struct Powers {
+    std::vector<float> fine;          // (bands but the widest, voxels)
+    std::vector<float> widest, base;  // of the rows of voxels that lie at points
+  };
+
+  // Adds the power of what a rater says.
+  void add(const RaterRows& raters, std::size_t rater, float weight, Powers& to) {
+    const std::size_t last = field_->bands();
+    rows_.read(raters, rater, box_);
+    for_each_row(box_, [&](std::size_t t, std::size_t z, std::size_t y) {
+      const float* fine = rows_.level(0, z, y);
+      for (std::size_t band = 0; band + 1 < last; ++band) {
+        const float* coarse = rows_.level(band + 1, z, y);
+        if (rows_.varies(band + 1, z, y)) {
+          const std::size_t low = rows_.low(band + 1), at = box_.at(t, z, y, box_.low[3] + low);
+          add_squares(fine + low, coarse + low, weight, rows_.high(band + 1) - low,
+                      to.fine.data() + band * box_.voxels() + at);
+        }
+        fine = coarse;
+      }
+      const std::size_t point_z = grid_.point(1, z), point_y = grid_.point(2, y);
+      if (!points_.holds(1, point_z) || !points_.holds(2, point_y)) return;
+      const bool varies = rows_.varies(last, z, y);
+      if (!varies && rows_.beyond() == 0) return;
+      const float* coarse = rows_.level(last, z, y);
+      const std::size_t at = rows_box_.at(t, point_z, point_y, box_.low[3]), n = box_.size(3);
+      if (varies) add_squares(fine, coarse, weight, n, to.widest.data() + at);
+      add_squares(coarse, weight, n, to.base.data() + at);
     });
   }
 
-  void fill(const Box& points, float* volume) const {
-    const Box whole = whole_box(grid_.size());
-    for_each_row(points, [&](std::size_t t, std::size_t z, std::size_t y) {
-      std::fill_n(volume + whole.at(t, z, y, points.low[3]), points.size(3), 0.0f);
-    });
-  }
-
-  void add_base(const Box& box, const Box& owned) {
-    if (owned.empty()) return;
-    for_each_row(owned, [&](std::size_t t, std::size_t z, std::size_t y) {
-      const std::size_t first = box.at(t, z, y, owned.low[3]);
-      for (std::size_t i = first; i < first + owned.size(3); ++i) {
-        const float square = means_.base_squares()[i];
-        base_power_ += fixed_point(square);
-        base_shared_ += fixed_point(shared_power(means_.base()[i], square, means_.raters()[i]));
+  // Of rows of voxels those at the points.
+  void sample(const std::vector<float>& rows, std::vector<float>& out) const {
+    out.clear();
+    for_each_row(points_, [&](std::size_t t, std::size_t z, std::size_t y) {
+      for (std::size_t x = points_.low[3]; x < points_.high[3]; ++x) {
+        out.push_back(rows[rows_box_.at(t, z, y, grid_.voxel(3, x))]);
       }
     });
   }
 
-  std::size_t bands_;
-  BandMeans means_;
+  void write(std::size_t band, const float* power, const PowerOutputs& out) const {
+    const Box whole = whole_box(grid_.size());
+    for_each_row(points_, [&](std::size_t t, std::size_t z, std::size_t y) {
+      const std::size_t at = points_.at(t, z, y, points_.low[3]);
+      const std::size_t to = band * grid_.points() + whole.at(t, z, y, points_.low[3]);
+      for (std::size_t i = 0; i < points_.size(3); ++i) {
+        out.power[to + i] = power[at + i];
+        out.shared[to + i] = shared_power(mean_power_[at + i], power[at + i], number_);
+      }
+    });
+  }
+
+  const MaskField* field_;
+  const RaterRows* mean_;
+  ScaleRows rows_;
   CoarseGrid grid_;
   CoarseValues coarse_;
+  float total_ = 0.0f, number_ = 0.0f;  // of weights; of raters, effectively
+  Box points_;                          // that are made
+  Box box_;                             // of voxels that they are made of
+  Box rows_box_;                        // of the rows of voxels that lie at points
+  Powers of_mean_, of_raters_;
+  std::vector<float> mean_power_, power_;
+};
+
+// Where raters are missing, at every voxel.
+class MissingPowers {
+ public:
+  explicit MissingPowers(const MaskField& field) : bands_(field.bands()), voxels_(field.voxels()), means_(field) {}
+
+  void compute(const Box& box, const PowerOutputs& out) {
+    const std::size_t n = box.voxels();
+    means_.average(box);
+    shared_.resize(n);
+    const float* raters = means_.raters();
+    for (std::size_t band = 0; band < bands_; ++band) {
+      const float *value = means_.values(band), *power = means_.squares(band);
+      for (std::size_t i = 0; i < n; ++i) shared_[i] = shared_power(value[i] * value[i], power[i], raters[i]);
+      means_.write(box, power, out.power + band * voxels_);
+      means_.write(box, shared_.data(), out.shared + band * voxels_);
+    }
+    means_.write(box, raters, out.raters);
+    const float *value = means_.base(), *power = means_.base_squares();
+    for (std::size_t i = 0; i < n; ++i) base.add(value[i] * value[i], power[i], raters[i]);
+  }
+
+  BasePower base;
+
+ private:
+  std::size_t bands_, voxels_;
+  BandMeans means_;
   std::vector<float> shared_;
-  std::int64_t base_power_ = 0, base_shared_ = 0;
 };
 
 }  // namespace consensus

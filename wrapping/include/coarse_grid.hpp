@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "simd.hpp"
 #include "tiles.hpp"
 
 namespace consensus {
@@ -38,34 +39,59 @@ struct CoarseGrid {
     return from;
   }
 
-  // The same, every voxel with one point only.
-  Box owned(const Box& points) const {
-    Box own = sources(points);
-    for (std::size_t axis = 0; axis < kAxes; ++axis) {
-      own.low[axis] = std::min(step[axis] * points.low[axis], own.high[axis]);
-    }
-    return own;
+  // The voxel of a point, which may lie one beyond the volume.
+  std::size_t voxel(std::size_t axis, std::size_t point) const {
+    return std::min(step[axis] * point, shape[axis] - 1);
+  }
+
+  // The point of a voxel; beyond all points if it has none.
+  std::size_t point(std::size_t axis, std::size_t voxel) const {
+    if (voxel % step[axis] == 0) return voxel / step[axis];
+    return voxel + 1 == shape[axis] ? shape[axis] / 2 : shape[axis];
   }
 };
+
+CONSENSUS_WIDE static inline void mean_of_four(const float* a, const float* b, const float* c, const float* d,
+                                               std::size_t n, float* __restrict out) {
+  for (std::size_t i = 0; i < n; ++i) out[i] = 0.25f * ((a[i] + b[i]) + (c[i] + d[i]));
+}
+
+CONSENSUS_WIDE static inline void mean_around(const float* before, const float* at, const float* after, std::size_t n,
+                                              float* __restrict out) {
+  for (std::size_t i = 0; i < n; ++i) out[i] = 0.5f * at[i] + 0.25f * (before[i] + after[i]);
+}
+
+// n values, every second of which is a point's and the others the mean of two points.
+CONSENSUS_WIDE static inline void between(const float* points, std::size_t n, float* __restrict out) {
+  for (std::size_t i = 0; i < n / 2; ++i) {
+    out[2 * i] = points[i];
+    out[2 * i + 1] = 0.5f * (points[i] + points[i + 1]);
+  }
+  if (n % 2) out[n - 1] = points[n / 2];
+}
 
 class CoarseValues {
  public:
   explicit CoarseValues(const CoarseGrid& grid) : grid_(grid) {}
 
   // Brings `values`, an array of sources(points), to the points; returns their array.
-  const std::vector<float>& restricted(const float* values, const Box& points) {
+  const float* restricted(const float* values, const Box& points) {
     Box box = grid_.sources(points);
-    here_.assign(values, values + box.voxels());
-    for (std::size_t axis = kAxes; axis-- > 0;) {
+    for (std::size_t axis = 1; axis < kAxes; ++axis) {
       if (grid_.step[axis] != 2) continue;
       Box next = box;
       next.low[axis] = points.low[axis];
       next.high[axis] = points.high[axis];
-      halve(box, next, axis);
+      if (axis + 1 < kAxes) {
+        halve(values, box, next, axis);
+      } else {
+        halve_rows(values, box, next);
+      }
       here_.swap(next_);
+      values = here_.data();
       box = next;
     }
-    return here_;
+    return values;
   }
 
   // A row of n voxels of the volume, between the points of `values`.
@@ -82,37 +108,49 @@ class CoarseValues {
       const float* third = values + whole.at(t, low_z, low_y + between_y, first);
       const float* fourth = values + whole.at(t, low_z + between_z, low_y + between_y, first);
       line_.resize(number);
-      for (std::size_t i = 0; i < number; ++i) line_[i] = 0.25f * ((line[i] + other[i]) + (third[i] + fourth[i]));
+      mean_of_four(line, other, third, fourth, number, line_.data());
       line = line_.data();
     }
     if (step[3] != 2) return line;
     row_.resize(n);
-    for (std::size_t i = 0; i < n; ++i) {
-      const std::size_t at = (x + i) / 2 - first;
-      row_[i] = (x + i) % 2 == 0 ? line[at] : 0.5f * (line[at] + line[at + 1]);
+    if (x % 2) {
+      row_[0] = 0.5f * (line[0] + line[1]);
+      between(line + 1, n - 1, row_.data() + 1);
+    } else {
+      between(line, n, row_.data());
     }
     return row_.data();
   }
 
  private:
-  void halve(const Box& box, const Box& next, std::size_t axis) {
+  void halve(const float* values, const Box& box, const Box& next, std::size_t axis) {
     std::size_t outer = 1, inner = 1;
     for (std::size_t k = 0; k < axis; ++k) outer *= box.size(k);
     for (std::size_t k = axis + 1; k < kAxes; ++k) inner *= box.size(k);
     next_.resize(next.voxels());
     nothing_.assign(inner, 0.0f);
     for (std::size_t o = 0; o < outer; ++o) {
-      const float* line = here_.data() + o * box.size(axis) * inner;
+      const float* line = values + o * box.size(axis) * inner;
       const auto block = [&](std::size_t place) {
-        const bool there = place >= box.low[axis] && place < box.high[axis];
-        return there ? line + (place - box.low[axis]) * inner : nothing_.data();
+        return box.holds(axis, place) ? line + (place - box.low[axis]) * inner : nothing_.data();
       };
-      for (std::size_t point = next.low[axis]; point < next.high[axis]; ++point) {
+      float* out = next_.data() + o * next.size(axis) * inner;
+      for (std::size_t point = next.low[axis]; point < next.high[axis]; ++point, out += inner) {
         const float* before = point == 0 ? nothing_.data() : block(2 * point - 1);
-        const float* at = block(2 * point);
-        const float* after = block(2 * point + 1);
-        float* out = next_.data() + (o * next.size(axis) + point - next.low[axis]) * inner;
-        for (std::size_t i = 0; i < inner; ++i) out[i] = 0.5f * at[i] + 0.25f * (before[i] + after[i]);
+        mean_around(before, block(2 * point), block(2 * point + 1), inner, out);
+      }
+    }
+  }
+
+  void halve_rows(const float* values, const Box& box, const Box& next) {
+    const std::size_t points = next.size(3), length = box.size(3), before = next.low[3] == 0;
+    next_.resize(next.voxels());
+    line_.assign(2 * points + 1, 0.0f);
+    for (std::size_t row = 0; row < box.rows(); ++row) {
+      std::copy_n(values + row * length, length, line_.data() + before);
+      float* out = next_.data() + row * points;
+      for (std::size_t k = 0; k < points; ++k) {
+        out[k] = 0.5f * line_[2 * k + 1] + 0.25f * (line_[2 * k] + line_[2 * k + 2]);
       }
     }
   }

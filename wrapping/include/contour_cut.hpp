@@ -80,12 +80,14 @@ class CutCounts {
   void compute(const Box& box) {
     if (!any_counted(box)) return;
     values.make_room();
-    const float* clean = clean_.compute(box);
+    clean_.begin(box);
     spread(box);
     const Box whole = whole_box(field_->shape);
     row_.resize(box.size(3));
     for_each_row(box, [&](std::size_t t, std::size_t z, std::size_t y) {
       const std::size_t at = whole.at(t, z, y, box.low[3]), first = box.at(t, z, y, box.low[3]);
+      if (!any_counted(at, box.size(3))) return;
+      const float* clean = clean_.row(t, z, y);
       votes_->read(0, at, box.size(3), row_.data());
       for (std::size_t x = 0; x < box.size(3); ++x) {
         if (!field_->counted[at + x]) continue;
@@ -93,7 +95,7 @@ class CutCounts {
         const bool side = field_->chosen[at + x] != 0;
         sides[side].add(vote, true);
         far[side].add(vote, side ? lowest_[first + x] != 0 : highest_[first + x] == 0);
-        values.add(clean[first + x]);
+        values.add(clean[x]);
       }
     });
   }
@@ -114,10 +116,11 @@ class CutCounts {
     const Box whole = whole_box(field_->shape);
     bool any = false;
     for_each_row(box, [&](std::size_t t, std::size_t z, std::size_t y) {
-      any = any || std::memchr(field_->counted + whole.at(t, z, y, box.low[3]), 1, box.size(3)) != nullptr;
+      any = any || any_counted(whole.at(t, z, y, box.low[3]), box.size(3));
     });
     return any;
   }
+  bool any_counted(std::size_t at, std::size_t n) const { return std::memchr(field_->counted + at, 1, n) != nullptr; }
 
   // The lowest and the highest flag within reach of every voxel.
   void spread(const Box& box) {
@@ -137,7 +140,7 @@ class CutCounts {
   }
 
   const CutField* field_;
-  BandAnswer clean_;
+  AnswerRows clean_;
   const RaterRows* votes_;
   NeighbourLines<std::uint8_t> far_;
   std::vector<std::uint8_t> lowest_, highest_;

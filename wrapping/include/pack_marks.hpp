@@ -1,4 +1,4 @@
-// Where one rater has a label, as a bit of a box's bytes.
+// Where up to eight raters have a label, as the bits of a box's bytes.
 //
 // Preconditions (checked in Python): data hold the whole volume, the plane holds the box, which lies
 // in the volume.
@@ -6,47 +6,68 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "simd.hpp"
 #include "tiles.hpp"
 
 namespace consensus {
 
-// bytes gain a bit where the row has the label. Compilers must be told that bytes are not the row.
+// Raters with the label they give and their bit; the same type of all of them.
 template <class Label>
-CONSENSUS_INLINE void mark_any(const Label* __restrict row, Label label, std::uint8_t bit, std::size_t n,
+struct Marking {
+  const Label* data;
+  Label label;
+  std::uint8_t bit;
+};
+
+template <class Label>
+CONSENSUS_INLINE std::uint8_t bit_of(const Marking<Label>& rater, std::size_t at) {
+  return static_cast<std::uint8_t>(rater.data[at] == rater.label ? rater.bit : 0);
+}
+
+// bytes gain the raters' bits where their rows, n voxels from `at` on, have their label; four at a time,
+// of copies, so that compilers see that bytes are none of them.
+template <class Label>
+CONSENSUS_INLINE void mark_any(const std::vector<Marking<Label>>& raters, std::size_t at, std::size_t n,
                                std::uint8_t* __restrict bytes) {
-  for (std::size_t x = 0; x < n; ++x) {
-    const auto found = static_cast<std::uint8_t>(row[x] == label ? bit : 0);
-    bytes[x] = static_cast<std::uint8_t>(bytes[x] | found);
+  std::size_t k = 0;
+  for (; k + 4 <= raters.size(); k += 4) {
+    const Marking<Label> a = raters[k], b = raters[k + 1], c = raters[k + 2], d = raters[k + 3];
+    for (std::size_t x = 0; x < n; ++x) {
+      bytes[x] = static_cast<std::uint8_t>(bytes[x] | (bit_of(a, at + x) | bit_of(b, at + x)) |
+                                           (bit_of(c, at + x) | bit_of(d, at + x)));
+    }
+  }
+  for (; k < raters.size(); ++k) {
+    const Marking<Label> a = raters[k];
+    for (std::size_t x = 0; x < n; ++x) bytes[x] = static_cast<std::uint8_t>(bytes[x] | bit_of(a, at + x));
   }
 }
 
 template <class Label>
-void mark(const Label* row, Label label, std::uint8_t bit, std::size_t n, std::uint8_t* bytes) {
-  mark_any(row, label, bit, n, bytes);
+void mark(const std::vector<Marking<Label>>& raters, std::size_t at, std::size_t n, std::uint8_t* bytes) {
+  mark_any(raters, at, n, bytes);
 }
 
 // Most label maps are of these types.
-CONSENSUS_WIDE static inline void mark(const std::uint8_t* row, std::uint8_t label, std::uint8_t bit, std::size_t n,
+CONSENSUS_WIDE static inline void mark(const std::vector<Marking<std::uint8_t>>& raters, std::size_t at, std::size_t n,
                                        std::uint8_t* bytes) {
-  mark_any(row, label, bit, n, bytes);
+  mark_any(raters, at, n, bytes);
 }
 
-CONSENSUS_WIDE static inline void mark(const std::int16_t* row, std::int16_t label, std::uint8_t bit, std::size_t n,
+CONSENSUS_WIDE static inline void mark(const std::vector<Marking<std::int16_t>>& raters, std::size_t at, std::size_t n,
                                        std::uint8_t* bytes) {
-  mark_any(row, label, bit, n, bytes);
+  mark_any(raters, at, n, bytes);
 }
 
 template <class Label>
-void pack_marks(const Label* data, Label label, const Extents& shape, const Box& box, unsigned bit,
-                std::uint8_t* plane) {
+void pack_marks(const std::vector<Marking<Label>>& raters, const Extents& shape, const Box& box, std::uint8_t* plane) {
   const Box whole = whole_box(shape);
   const std::size_t n = box.size(3);
   for_each_row(box, [&](std::size_t t, std::size_t z, std::size_t y) {
     if (y == box.low[2]) checkpoint();
-    mark(data + whole.at(t, z, y, box.low[3]), label, static_cast<std::uint8_t>(1u << bit), n,
-         plane + box.at(t, z, y, box.low[3]));
+    mark(raters, whole.at(t, z, y, box.low[3]), n, plane + box.at(t, z, y, box.low[3]));
   });
 }
 

@@ -20,6 +20,8 @@ namespace consensus {
 struct RaterRows {
   virtual ~RaterRows() = default;
   virtual void read(std::size_t rater, std::size_t at, std::size_t n, float* out) const = 0;
+  // Whether the rater may say something else in any of n voxels than in a voxel `as`.
+  virtual bool differs(std::size_t, std::size_t, std::size_t, std::size_t) const { return true; }
 };
 
 struct PackedRaters final : RaterRows {
@@ -27,6 +29,10 @@ struct PackedRaters final : RaterRows {
 
   void read(std::size_t rater, std::size_t at, std::size_t n, float* out) const override {
     bits_as_floats(planes + rater / 8 * voxels + at, static_cast<unsigned>(rater % 8), n, out);
+  }
+  bool differs(std::size_t rater, std::size_t at, std::size_t n, std::size_t as) const override {
+    const std::uint8_t* plane = planes + rater / 8 * voxels;
+    return any_other_bits(plane + at, n, plane[as], static_cast<std::uint8_t>(1u << rater % 8));
   }
 
   const std::uint8_t* planes;
@@ -38,6 +44,10 @@ struct SoftRaters final : RaterRows {
 
   void read(std::size_t rater, std::size_t at, std::size_t n, float* out) const override {
     std::copy_n(masks + rater * voxels + at, n, out);
+  }
+  bool differs(std::size_t rater, std::size_t at, std::size_t n, std::size_t as) const override {
+    const float* mask = masks + rater * voxels;
+    return any_other(mask + at, n, mask[as]);
   }
 
   const float* masks;
@@ -69,6 +79,13 @@ class PackedMean final : public RaterRows {
     }
     for (std::size_t i = 0; i < n; ++i) out[i] *= share_;
   }
+  bool differs(std::size_t, std::size_t at, std::size_t n, std::size_t as) const override {
+    for (std::size_t k = 0; k < sums_.size(); ++k) {
+      const std::uint8_t* plane = raters_.planes + k * raters_.voxels;
+      if (any_other_bits(plane + at, n, plane[as], 0xff)) return true;
+    }
+    return false;
+  }
 
  private:
   PackedRaters raters_;
@@ -91,6 +108,12 @@ class SoftMean final : public RaterRows {
       add_scaled(raters_.masks + rater * raters_.voxels + at, weights_[rater], n, out);
     }
     for (std::size_t i = 0; i < n; ++i) out[i] *= share_;
+  }
+  bool differs(std::size_t, std::size_t at, std::size_t n, std::size_t as) const override {
+    for (std::size_t rater = 0; rater < weights_.size(); ++rater) {
+      if (raters_.differs(rater, at, n, as)) return true;
+    }
+    return false;
   }
 
  private:

@@ -50,49 +50,60 @@ CONSENSUS_INLINE float sum_of_eight(const Values& v) {
 
 constexpr std::size_t kBlock = 1024;  // values that stay in the first cache while they are blended
 
-template <class Real>
-CONSENSUS_INLINE void blend_block(const Real* const* rows, const Real* weights, std::size_t reach,
-                                  std::size_t begin, std::size_t end, Real* out) {
-  const Real* centre = rows[reach];
-  for (std::size_t i = begin; i < end; ++i) out[i] = centre[i];
-  std::size_t k = reach;
-  for (; k >= 4; k -= 4) {
-    const Real *a = rows[reach - k], *b = rows[reach + k];
-    const Real *c = rows[reach - k + 1], *d = rows[reach + k - 1];
-    const Real *e = rows[reach - k + 2], *f = rows[reach + k - 2];
-    const Real *g = rows[reach - k + 3], *h = rows[reach + k - 3];
-    const Real first = weights[k], second = weights[k - 1], third = weights[k - 2], fourth = weights[k - 3];
-    for (std::size_t i = begin; i < end; ++i) {
-      const Real twice = centre[i] + centre[i];
-      Real sum = out[i] + first * ((a[i] + b[i]) - twice);
-      sum += second * ((c[i] + d[i]) - twice);
-      sum += third * ((e[i] + f[i]) - twice);
-      out[i] = sum + fourth * ((g[i] + h[i]) - twice);
-    }
+// A reach that the compiler knows: sums stay in registers.
+template <std::size_t Reach, class Real>
+CONSENSUS_INLINE void blend_near(const Real* const* rows, const Real* weights, std::size_t n, Real* __restrict out) {
+  const Real* centre = rows[Reach];
+  for (std::size_t i = 0; i < n; ++i) {
+    const Real twice = centre[i] + centre[i];
+    Real sum = centre[i];
+    for (std::size_t k = Reach; k >= 1; --k) sum += weights[k] * ((rows[Reach - k][i] + rows[Reach + k][i]) - twice);
+    out[i] = sum;
   }
-  for (; k >= 1; --k) {
-    const Real* a = rows[reach - k];
-    const Real* b = rows[reach + k];
-    const Real weight = weights[k];
-    for (std::size_t i = begin; i < end; ++i) {
-      out[i] += weight * ((a[i] + b[i]) - (centre[i] + centre[i]));
+}
+
+template <class Real>
+CONSENSUS_INLINE void blend_far(const Real* const* rows, const Real* weights, std::size_t reach, std::size_t n,
+                                Real* out) {
+  const Real* centre = rows[reach];
+  for (std::size_t begin = 0; begin < n; begin += kBlock) {
+    const std::size_t end = std::min(n, begin + kBlock);
+    for (std::size_t i = begin; i < end; ++i) out[i] = centre[i];
+    for (std::size_t k = reach; k >= 1; --k) {
+      const Real* a = rows[reach - k];
+      const Real* b = rows[reach + k];
+      const Real weight = weights[k];
+      for (std::size_t i = begin; i < end; ++i) out[i] += weight * ((a[i] + b[i]) - (centre[i] + centre[i]));
     }
   }
 }
 
-// out = rows[reach] + sum over k of weights[k] * (rows[reach - k] + rows[reach + k] - 2 rows[reach]).
+template <class Real>
+CONSENSUS_INLINE void blend_any(const Real* const* rows, const Real* weights, std::size_t reach, std::size_t n,
+                                Real* out) {
+  switch (reach) {
+    case 1: return blend_near<1>(rows, weights, n, out);
+    case 2: return blend_near<2>(rows, weights, n, out);
+    case 3: return blend_near<3>(rows, weights, n, out);
+    case 4: return blend_near<4>(rows, weights, n, out);
+    case 5: return blend_near<5>(rows, weights, n, out);
+    case 6: return blend_near<6>(rows, weights, n, out);
+    case 7: return blend_near<7>(rows, weights, n, out);
+    case 8: return blend_near<8>(rows, weights, n, out);
+    default: return blend_far(rows, weights, reach, n, out);
+  }
+}
+
+// out = rows[reach] + sum over k of weights[k] * (rows[reach - k] + rows[reach + k] - 2 rows[reach]), which
+// is no row's memory.
 CONSENSUS_WIDE static inline void blend(const float* const* rows, const float* weights, std::size_t reach,
                                         std::size_t n, float* out) {
-  for (std::size_t at = 0; at < n; at += kBlock) {
-    blend_block(rows, weights, reach, at, std::min(n, at + kBlock), out);
-  }
+  blend_any(rows, weights, reach, n, out);
 }
 
 CONSENSUS_WIDE static inline void blend(const double* const* rows, const double* weights,
                                         std::size_t reach, std::size_t n, double* out) {
-  for (std::size_t at = 0; at < n; at += kBlock) {
-    blend_block(rows, weights, reach, at, std::min(n, at + kBlock), out);
-  }
+  blend_any(rows, weights, reach, n, out);
 }
 
 template <class Index>
@@ -155,6 +166,14 @@ CONSENSUS_WIDE static inline void bits_as_floats(const std::uint8_t* bytes, unsi
   for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<float>(static_cast<int>(bytes[i] >> bit & 1u));
 }
 
+// Whether any byte has another value than `wanted` in some of its bits.
+CONSENSUS_WIDE static inline bool any_other_bits(const std::uint8_t* bytes, std::size_t n, std::uint8_t wanted,
+                                                 std::uint8_t bits) {
+  std::uint8_t found = 0;
+  for (std::size_t i = 0; i < n; ++i) found = static_cast<std::uint8_t>(found | (bytes[i] ^ wanted));
+  return (found & bits) != 0;
+}
+
 // Whether any value is another than `wanted`.
 CONSENSUS_WIDE static inline bool any_other(const float* values, std::size_t n, float wanted) {
   unsigned found = 0;
@@ -162,22 +181,16 @@ CONSENSUS_WIDE static inline bool any_other(const float* values, std::size_t n, 
   return found != 0;
 }
 
-// sums and squares gain factor times the difference of two arrays, and its square.
-CONSENSUS_WIDE static inline void add_difference(const float* fine, const float* coarse, float factor, std::size_t n,
-                                                 float* sums, float* squares) {
-  for (std::size_t i = 0; i < n; ++i) {
-    const float difference = fine[i] - coarse[i];
-    sums[i] += factor * difference;
-    squares[i] += factor * difference * difference;
-  }
+// sums gain factor times the squares of values, or of the differences of two arrays.
+CONSENSUS_WIDE static inline void add_squares(const float* values, float factor, std::size_t n, float* sums) {
+  for (std::size_t i = 0; i < n; ++i) sums[i] += factor * values[i] * values[i];
 }
 
-// sums and squares gain factor times the values, and their squares.
-CONSENSUS_WIDE static inline void add_powers(const float* values, float factor, std::size_t n, float* sums,
-                                             float* squares) {
+CONSENSUS_WIDE static inline void add_squares(const float* fine, const float* coarse, float factor, std::size_t n,
+                                              float* sums) {
   for (std::size_t i = 0; i < n; ++i) {
-    sums[i] += factor * values[i];
-    squares[i] += factor * values[i] * values[i];
+    const float difference = fine[i] - coarse[i];
+    sums[i] += factor * difference * difference;
   }
 }
 

@@ -35,6 +35,7 @@ struct Box {
     }
     return false;
   }
+  bool holds(std::size_t axis, std::size_t place) const { return place >= low[axis] && place < high[axis]; }
   bool operator==(const Box& other) const { return low == other.low && high == other.high; }
 
   // Position in a C-ordered array of this box of a voxel of the volume.

@@ -236,7 +236,8 @@ def waiting_line(row: Row) -> str:
         met = {True: "met", False: "not met", None: "not measurable on this system"}[row["met"]]
         verdict = f"at most {limit:g} {row['unit']}: {met}"
     then = "" if before is None else f"; before: {before:g} {'s' if timed else row['unit']}"
-    return f"  {seconds}  {ratio} {row['unit']:<16} {row['what']:<52} ({verdict}{then}{row.get('note', '')})"
+    said = f"{verdict}{then}{row.get('note', '')}"
+    return f"  {seconds}  {ratio} {row['unit']:<16} {row['what']:<52} ({said})"
 
 
 def row_of(wait: Wait, seconds: float, unit_seconds: float = 1.0) -> Row:

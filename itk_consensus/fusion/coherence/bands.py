@@ -28,9 +28,6 @@ LEAST_POWER = 1e-8
 #: bands at every voxel would take as long as the bands, and most of the memory.
 VOXELS_OF_FULL_GRID = 1 << 17
 
-#: In still larger ones power is that of every second voxel itself, and not the mean around it.
-VOXELS_OF_MEANS = 1 << 20
-
 #: Windows narrower than so many voxels are not smooth enough for that.
 LEAST_COARSE_WINDOW = 4.0
 
@@ -132,13 +129,14 @@ def coherence(
     """Gains and answer for one label's raters in a box."""
     scales = settings.in_voxels(sides)
     steps = _grid_steps(raters, sides, settings)
-    sampled = 2 in steps and math.prod(raters.shape) > VOXELS_OF_MEANS
-    found = band_powers(raters, weights, scales, steps, sampled=sampled, truncate=TRUNCATE)
+    found = band_powers(raters, weights, scales, steps, truncate=TRUNCATE)
     number = effective_number(weights) if found.raters is None else found.raters
     detail = np.empty(found.power.shape[1:], np.float32)
     sharpness = settings.gain_sharpness, settings.detail_sharpness
-    added = COARSE_VARIANCE + (0 if sampled else MEAN_VARIANCE)
-    for band, window in enumerate(settings.windows()):
+    windows = settings.windows()
+    for band, window in enumerate(windows):
+        widest = band == len(windows) - 1
+        added = COARSE_VARIANCE + (0 if widest else MEAN_VARIANCE)
         sigmas = _window_sigmas(window * sides, steps, added)
         power, shared = found.power[band], found.shared[band]
         # Beyond the box nothing is disputed, so there is no power. Gains are ratios, so a

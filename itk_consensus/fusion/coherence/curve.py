@@ -8,6 +8,7 @@ power in the raters' masks is shared.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
@@ -16,14 +17,17 @@ import numpy as np
 from itk_consensus.array_types import Floats
 from itk_consensus.fusion.coherence.bands import (
     TRUNCATE,
+    VOXELS_OF_FULL_GRID,
     effective_number,
     shared_power,
     smallest_sides,
 )
 from itk_consensus.fusion.coherence.rater_masks import RaterMasks
-from itk_consensus.neighbourhood.boxes import Box, clipped, relative_to, widened
-from itk_consensus.neighbourhood.gaussian import band_means
-from itk_consensus.neighbourhood.pyramid import band_power
+from itk_consensus.neighbourhood.band_gains import band_powers
+from itk_consensus.neighbourhood.boxes import Box, clipped, grown, relative_to, widened
+from itk_consensus.neighbourhood.gaussian import Singles, band_means
+from itk_consensus.neighbourhood.pyramid import band_power, bands_of_voxels
+from itk_consensus.neighbourhood.rater_field import RaterField
 from itk_consensus.votes.disputed_voxels import chunks
 
 #: Smallest voxel sides where bands begin; each is sqrt(2) wide.
@@ -134,17 +138,51 @@ def _powers_of_all(
     tight, wide = boxes
     box = clipped(wide, masks.shape)
     mean = masks.share(label, box).astype(np.float32)
-    middle = mean[relative_to(tight, box)]
-    of_mean = band_power(mean[None], scales, [(False, False)] * len(box))
+    first = bands_of_voxels(scales)
+    of_mean, of_differences = np.zeros((2, len(scales) - 1))
+    if first:
+        # The widest band that is asked for is known at every second voxel only, and left out.
+        fine = scales[: first + 2]
+        power, _ = _fine_power(RaterField.of(mean[None]), np.ones(1), fine)
+        of_mean[:first] = power[:first]
+        raters = masks.field(label, grown(tight, _reach(fine[-1]), masks.shape))
+        power, shared = _fine_power(raters, masks.weights, fine)
+        apart = (power - shared) * (1 - 1 / effective_number(masks.weights))
+        of_differences[:first] = apart[:first]
+    if first < len(of_mean):
+        middle = mean[relative_to(tight, box)]
+        of_mean[first:] = band_power(mean[None], scales, [(False, False)] * len(box), first)
+        of_differences[first:] = _coarse_differences(masks, label, tight, scales, first, middle)
+    number = effective_number(masks.weights)
+    return zip(of_mean - of_differences / (number - 1), of_mean + of_differences, strict=True)
+
+
+def _fine_power(raters: RaterField, weights: Floats, scales: Floats) -> tuple[Floats, Floats]:
+    """(B,) power of bands that need the grid of the voxels, and the part of it that is shared."""
+    step = 1 if math.prod(raters.shape) <= VOXELS_OF_FULL_GRID else 2
+    steps = [step if size > 1 else 1 for size in raters.shape]
+    found = band_powers(raters, weights, scales.tolist(), steps, truncate=TRUNCATE)
+    axes = tuple(range(1, found.power.ndim))
+    # A point stands for as many voxels as there are to each.
+    power, shared = (
+        math.prod(steps) * part.sum(axis=axes, dtype=np.float64)
+        for part in (found.power, found.shared)
+    )
+    return np.asarray(power), np.asarray(shared)
+
+
+def _coarse_differences(
+    masks: RaterMasks, label: int, tight: Box, scales: Floats, first: int, middle: Singles
+) -> Floats:
+    """The same of bands from one on, of some raters at a time."""
     pairs = zip(tight, masks.shape, strict=True)
     fades = [(side.start > 0, side.stop < length) for side, length in pairs]
-    of_differences = np.zeros(len(scales) - 1)
+    power = np.zeros(len(scales) - 1 - first)
     raters = masks.read(label, tight)
     weights = masks.weights / masks.weights.sum()
     for part in chunks(len(raters), max(1, _VOXELS_AT_ONCE // middle.size)):
         away = (raters[part] - middle) * np.sqrt(weights[part]).astype(np.float32).reshape(
             -1, *(1,) * middle.ndim
         )
-        of_differences += band_power(away, scales, fades)
-    number = effective_number(masks.weights)
-    return zip(of_mean - of_differences / (number - 1), of_mean + of_differences, strict=True)
+        power += band_power(away, scales, fades, first)
+    return power

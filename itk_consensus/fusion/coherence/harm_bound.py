@@ -36,8 +36,10 @@ from itk_consensus.fusion.coherence.label_voters import (
     mean_dice,
 )
 from itk_consensus.fusion.coherence.rater_masks import RaterMasks
-from itk_consensus.fusion.components import connecting, lost_components, piece_sizes
+from itk_consensus.fusion.components import lost_components
 from itk_consensus.neighbourhood.boxes import Box, grown, intersection, relative_to
+from itk_consensus.neighbourhood.pieces import Pieces, label_pieces
+from itk_consensus.neighbourhood.rater_field import bits_of, marked_by_any, unpack_bits
 
 #: Dice that who agrees with most readers may lose against the vote.
 LARGEST_LOSS = 0.02
@@ -116,7 +118,7 @@ def bound_harm(
     if np.array_equal(vote, answer):
         return BoundedLabel(answer)
     others = (decision > 0) & ~answer
-    case = _Case(masks.marks(index, box), answer, others, vote, tied, voters, box)
+    case = _Case(masks.bits(index, box), answer, others, vote, tied, voters, box)
     if not answer.any() and case.vote_is_one_thing():
         return BoundedLabel(case.largest_of_vote(), restored=1)
     restored, number_restored = case.wrongly_lost()
@@ -129,7 +131,7 @@ def bound_harm(
 class _Case(NamedTuple):
     """One label in a box."""
 
-    marks: Mask  #: (J, *box)
+    bits: NDArray[np.uint8]  #: (ceil(J / 8), *box) what each rater marked
     answer: Mask
     others: Mask  #: Where other labels are
     vote: Mask  #: Where more than half mark the label
@@ -137,30 +139,28 @@ class _Case(NamedTuple):
     voters: LabelVoters
     box: Box
 
-    @property
-    def connected(self) -> Mask:
-        return connecting(self.answer.ndim)
+    def marks(self, box: Box = ()) -> Mask:
+        """(J, \\*box) what each rater marked, of a part of the box."""
+        return unpack_bits(self.bits[(slice(None), *box)], self.voters.number)
 
     def wrongly_lost(self) -> tuple[Mask, int]:
         """Components of the vote that the result lost although their raters marked them alike."""
-        lost = lost_components(self.vote, self.answer, self.answer.ndim > 3)
-        pieces, number = scipy.ndimage.label(lost, self.connected)
-        if not number:
+        lost = lost_components(self.vote, self.answer)
+        if not lost.any():
             return lost, 0
+        pieces = label_pieces(lost)
         by_chance = self._chance_of_majority()
-        sizes = piece_sizes(pieces, number)
-        # In logarithms: the background, piece 0, has too many voxels for a power.
-        further = (sizes - 1) * np.log(np.maximum(WAYS_TO_CONNECT * by_chance, 1e-300))
+        # In logarithms: large pieces have too many voxels for a power.
+        further = (pieces.sizes - 1) * np.log(np.maximum(WAYS_TO_CONNECT * by_chance, 1e-300))
         kept = np.log(max(lost.size * by_chance, 1e-300)) + further < np.log(CHANCE)
         kept[0] = False
-        boxes = scipy.ndimage.find_objects(pieces)
         for piece in np.flatnonzero(kept).tolist():
-            kept[piece] = self._marked_alike(pieces, piece, boxes[piece - 1])
-        return np.asarray(kept[pieces]), int(kept.sum())
+            kept[piece] = self._marked_alike(pieces, piece)
+        return pieces.any_of(kept), int(kept.sum())
 
     def _chance_of_majority(self) -> float:
         """That most of those asked mark a voxel far from answer and vote, each on his own."""
-        asked = self.marks[self.voters.asked]
+        asked = self.marks()[self.voters.asked]
         far = ~scipy.ndimage.binary_dilation(self.answer | self.largest_of_vote(), iterations=3)
         rates = asked[:, far].mean(axis=1) if far.any() else np.zeros(len(asked))
         number_who_mark = np.ones(1)
@@ -175,33 +175,31 @@ class _Case(NamedTuple):
 
     def largest_of_vote(self) -> Mask:
         """The vote's largest component, which is no speck."""
-        pieces, number = scipy.ndimage.label(self.vote, self.connected)
-        sizes = piece_sizes(pieces, number)
-        sizes[0] = 0
-        return np.asarray((pieces == sizes.argmax()) & self.vote)
+        pieces = label_pieces(self.vote)
+        return np.asarray((pieces.places == pieces.sizes.argmax()) & self.vote)
 
-    def _marked_alike(self, pieces: NDArray[np.int32], piece: int, box: Box) -> bool:
+    def _marked_alike(self, pieces: Pieces, piece: int) -> bool:
         """Whether raters drew the same thing there, apart from what the answer has."""
-        wide = grown(box, [REACH] * len(box), self.answer.shape)
-        marks = self.marks[(slice(None), *wide)]
-        around, _ = scipy.ndimage.label(marks.any(axis=0) & ~self.answer[wide], self.connected)
-        belonging = np.unique(around[pieces[wide] == piece])
+        wide = grown(pieces.box(piece), [REACH] * self.answer.ndim, self.answer.shape)
+        marks = self.marks(wide)
+        around = label_pieces(marks.any(axis=0) & ~self.answer[wide]).places
+        belonging = np.unique(around[pieces.places[wide] == piece])
         drawn = marks & np.isin(around, belonging[belonging > 0])
         return mean_dice(drawn[drawn.reshape(len(drawn), -1).any(axis=1)]) >= LEAST_AGREEMENT
 
     def wrongly_gained(self, mask: Mask) -> tuple[Mask, int]:
         """Components of a mask that neither the vote has nor a majority found, nor were rescued."""
-        gained = lost_components(mask, self.vote, mask.ndim > 3)
-        pieces, number = scipy.ndimage.label(gained, self.connected)
-        wrong = np.zeros(number + 1, bool)
-        if not number:
+        gained = lost_components(mask, self.vote)
+        if not gained.any():
             return gained, 0
-        found = np.zeros(number + 1, np.int64)
-        for marks in self.marks:
-            found += np.bincount(pieces[marks], minlength=number + 1) > 0
-        wrong[1:] = 2 * found[1:] <= len(self.marks)
-        wrong[self._pieces_of_objects(pieces)] = False
-        return np.asarray(wrong[pieces]), int(wrong.sum())
+        pieces = label_pieces(gained)
+        found = np.zeros(pieces.number + 1, np.int64)
+        for marks in self.marks():
+            found += ~pieces.without(marks)
+        wrong = 2 * found <= self.voters.number
+        wrong[0] = False
+        wrong[self._pieces_of_objects(pieces.places)] = False
+        return pieces.any_of(wrong), int(wrong.sum())
 
     def _pieces_of_objects(self, pieces: NDArray[np.int32]) -> NDArray[np.int32]:
         """Pieces that belong to objects which some raters did not find."""
@@ -214,11 +212,13 @@ class _Case(NamedTuple):
 
     def returned(self, mask: Mask) -> tuple[Mask, int]:
         """The mask, with the vote's outline where readers lose too much by its own."""
-        asked = self.marks[self.voters.asked]
+        asked = self.voters.asked
         if len(asked) < 3:
             return mask, 0
         differs = mask != self.vote
-        pieces, number = scipy.ndimage.label(asked.any(axis=0) | mask | self.vote, self.connected)
+        drawn_by_any = marked_by_any(self.bits, bits_of(asked, self.voters.number))
+        regions = label_pieces(drawn_by_any | mask | self.vote)
+        pieces, number = regions.places, regions.number
         changed = np.bincount(pieces[differs], minlength=number + 1)
         voted = np.bincount(pieces[self.vote], minlength=number + 1)
         # So few voxels cannot lower a Dice to anybody by as much, or are a contour's noise.
@@ -229,12 +229,11 @@ class _Case(NamedTuple):
         # Outlines of objects that some did not find are their finders', for that reason.
         by_finders = np.zeros(number + 1, bool)
         by_finders[self._pieces_of_objects(pieces)] = True
-        boxes = scipy.ndimage.find_objects(pieces) if judged.any() else []
         number_returned = 0
-        for piece in np.flatnonzero(judged):
-            box = boxes[piece - 1]
+        for piece in np.flatnonzero(judged).tolist():
+            box = regions.box(piece)
             here = pieces[box] == piece
-            drawn, answer = asked[(slice(None), *box)][:, here], mask[box][here]
+            drawn, answer = self.marks(box)[asked][:, here], mask[box][here]
             better = _better(
                 drawn, answer, self.vote[box][here], self.tied[box][here], by_finders[piece]
             )
@@ -247,12 +246,11 @@ class _Case(NamedTuple):
 
     def vote_is_noise(self) -> bool:
         """Whether the vote has much that the answer dropped as specks."""
-        pieces, number = scipy.ndimage.label(self.vote, self.connected)
-        gone = np.ones(number + 1, bool)
-        gone[0] = False
-        gone[pieces[self.answer & self.vote]] = False
-        sizes = piece_sizes(pieces, number)
-        specks = sizes[gone & (sizes < LEAST_VOXELS)].sum()
+        pieces = label_pieces(self.vote)
+        small = pieces.sizes < LEAST_VOXELS
+        if not small[1:].any():
+            return False
+        specks = pieces.sizes[pieces.without(self.answer & self.vote) & small].sum()
         return bool(specks > NOISE * np.count_nonzero(self.vote))
 
 

@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats, Mask
 from itk_consensus.fusion.coherence.rater_masks import VOXELS_AT_ONCE, RaterMasks
-from itk_consensus.fusion.components import piece_sizes
 from itk_consensus.fusion.lesions.detection import detect
 from itk_consensus.neighbourhood.boxes import Box, grown, intersection, moved, relative_to, slabs
+from itk_consensus.neighbourhood.pieces import Pieces, finders_of, label_pieces
+from itk_consensus.neighbourhood.rater_field import bits_of, marked_by_any, who_marked
 from itk_consensus.votes.overlap import dice
 
 #: Voxels that two raters share, or that one marks alone: fewer may be chance.
@@ -136,17 +137,16 @@ def label_voters(
 
 def _who(masks: RaterMasks, index: int, around: Box) -> tuple[Mask, Mask]:
     """(J,) who marked something of a label, and who annotated some of what any rater marked."""
-    drew = np.zeros(masks.number_of_raters, bool)
-    looked = np.full(masks.number_of_raters, masks.present is None)
+    number = masks.number_of_raters
+    drew, looked = np.zeros(number, bool), np.full(number, masks.present is None)
     for part in slabs(around, VOXELS_AT_ONCE):
-        marks = masks.marks(index, part)
         if masks.present is None:
-            drew |= marks.reshape(len(marks), -1).any(axis=1)
+            drew |= who_marked(masks.bits(index, part), number)
             if drew.all():
                 break
         else:
             here = masks.present[(slice(None), *part)]
-            marks = marks & here
+            marks = masks.marks(index, part) & here
             drew |= marks.reshape(len(marks), -1).any(axis=1)
             looked |= here[:, marks.any(axis=0)].any(axis=1)
     return drew, looked
@@ -164,92 +164,80 @@ def _partly_found(
     # Who did not look did not overlook; and time connects nothing.
     if masks.present is not None or len(masks.shape) > 3:
         return ()
-    pieces = _Pieces.of(masks, index, around, away)
+    pieces = _FoundPieces.of(masks, index, around, away)
     raters = pieces.number_of_raters
     finders = pieces.found.sum(axis=0)
     partly = np.flatnonzero(pieces.large & (finders < raters))
     if not len(partly):
         return ()
     alike = {}
-    boxes = scipy.ndimage.find_objects(pieces.places)
-    for piece in partly[finders[partly] > 1]:
-        drawn = pieces.drawn(masks, index, around, int(piece), boxes[piece - 1])
+    for piece in partly[finders[partly] > 1].tolist():
+        drawn = pieces.drawn(masks, index, around, piece)
         same = mean_dice(drawn) >= LEAST_AGREEMENT
-        alike[int(piece)] = same and _radius(drawn.mean(axis=0) > 0.5, sides) >= LEAST_RADIUS
+        alike[piece] = same and _radius(drawn.mean(axis=0) > 0.5, sides) >= LEAST_RADIUS
     counted = pieces.large & ((finders == 1) | (finders == raters))
     counted[[piece for piece, same in alike.items() if same]] = True
     there = np.zeros(len(finders))
-    there[counted] = detect(pieces.found[:, counted].T, pieces.sizes[counted]).there
+    there[counted] = detect(pieces.found[:, counted].T, pieces.pieces.sizes[counted]).there
     enough = np.count_nonzero(counted) >= LEAST_OBJECTS
     found = []
     for piece in (piece for piece, same in alike.items() if same):
         majority = 2 * finders[piece] > raters
         if majority or (enough and there[piece] >= 0.5):
             probability = np.nan if majority else float(there[piece])
-            found.append(
-                pieces.as_object(piece, probability, boxes[piece - 1], around, margin, masks.shape)
-            )
+            found.append(pieces.as_object(piece, probability, around, margin, masks.shape))
     return tuple(found)
 
 
-class _Pieces(NamedTuple):
+class _FoundPieces(NamedTuple):
     """Connected pieces of what the raters used marked, by number; 0 is background."""
 
-    places: NDArray[np.int32]  #: (*around) the number of each voxel's piece
+    pieces: Pieces  #: Of the box around the label
     raters: NDArray[np.intp]  #: Who is asked
     found: Mask  #: (raters, P + 1) who marked something of each piece
     large: Mask  #: (P + 1,) whether a lone mark, or what two share, is too large to be chance
-    sizes: NDArray[np.int64]  #: (P + 1,) voxels
 
     @classmethod
-    def of(cls, masks: RaterMasks, index: int, around: Box, away: Sequence[int]) -> _Pieces:
-        asked = np.array([j for j in range(masks.number_of_raters) if j not in away])
-        shape = tuple(part.stop - part.start for part in around)
-        parts = [(part, relative_to(part, around)) for part in slabs(around, VOXELS_AT_ONCE)]
-        marks = np.zeros(shape, np.uint8)
-        for part, here in parts:
-            # Beyond two it does not matter how many.
-            count = masks.marks(index, part)[asked].sum(axis=0, dtype=np.uint16)
-            marks[here] = np.minimum(count, 2)
-        places, number = scipy.ndimage.label(marks, np.ones((3,) * len(shape)))
-        found = np.zeros((len(asked), number + 1), bool)
-        for part, here in parts:
-            for mask, pieces in zip(masks.marks(index, part)[asked], found, strict=True):
-                pieces[places[here][mask]] = True
-        sizes = piece_sizes(places, number)
-        shared = piece_sizes(places[marks > 1], number)
-        large = np.where(found.sum(axis=0) > 1, shared, sizes) >= LEAST_VOXELS
-        large[0] = False
-        return cls(places, asked, found, large, sizes)
+    def of(cls, masks: RaterMasks, index: int, around: Box, away: Sequence[int]) -> _FoundPieces:
+        number = masks.number_of_raters
+        asked = np.array([j for j in range(number) if j not in away])
+        bits = masks.bits(index, around)
+        used = bits_of(asked, number)
+        bits &= used.reshape(-1, *(1,) * len(around))
+        pieces = label_pieces(marked_by_any(bits, used))
+        found, shared = finders_of(pieces, bits, number)
+        found = found[asked]
+        large = np.where(found.sum(axis=0) > 1, shared, pieces.sizes) >= LEAST_VOXELS
+        return cls(pieces, asked, found, large)
 
     @property
     def number_of_raters(self) -> int:
         return len(self.raters)
 
-    def drawn(self, masks: RaterMasks, index: int, around: Box, piece: int, box: Box) -> Mask:
+    def drawn(self, masks: RaterMasks, index: int, around: Box, piece: int) -> Mask:
         """(finders, \\*box) what the finders of a piece drew of it."""
+        box = self.pieces.box(piece)
         marks = masks.marks(index, moved(box, around))
         finders = self.raters[self.found[:, piece]]
-        return np.asarray(marks[finders] & (self.places[box] == piece))
+        return np.asarray(marks[finders] & (self.pieces.places[box] == piece))
 
     def as_object(
         self,
         piece: int,
         there: float,
-        box: Box,
         around: Box,
         margin: Sequence[int],
         shape: Sequence[int],
     ) -> FoundObject:
         """With the cell in which this piece is the nearest."""
-        wide = grown(moved(box, around), margin, shape)
+        wide = grown(moved(self.pieces.box(piece), around), margin, shape)
         near = np.zeros([part.stop - part.start for part in wide], np.int32)
         both = intersection(wide, around)
-        near[relative_to(both, wide)] = self.places[relative_to(both, around)]
+        near[relative_to(both, wide)] = self.pieces.places[relative_to(both, around)]
         _, nearest = scipy.ndimage.distance_transform_edt(near == 0, return_indices=True)
         cell = near[tuple(nearest)] == piece
         finders = tuple(int(j) for j in self.raters[self.found[:, piece]])
-        return FoundObject(finders, int(self.sizes[piece]), there, wide, cell, near == piece)
+        return FoundObject(finders, int(self.pieces.sizes[piece]), there, wide, cell, near == piece)
 
 
 def _radius(mask: Mask, sides: Floats) -> float:

@@ -92,8 +92,9 @@ class _Contours:
         known = known[np.isfinite(known)]
         if not len(known):
             return
+        limit = np.quantile(known, 0.75) / 2
         for i, j in itertools.combinations(range(len(every)), 2):
-            if every[i, j] < np.quantile(known, 0.75) / 2:
+            if every[i, j] < limit:
                 yield i, j
 
     def are_copied(self, i: int, j: int) -> bool:

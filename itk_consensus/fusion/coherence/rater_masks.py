@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from itk_consensus.votes.label_stack import LabelStack
 #: Memberships that differ by less are equal.
 ROUNDING = 1e-12
 
-#: Labels whose shares of all patterns are kept.
+#: Labels of which the shares, or bits, of all patterns are kept.
 _LABELS_KEPT = 4
 
 #: Voxels of which all raters' masks are read at a time.
@@ -94,7 +94,7 @@ class RaterMasks:
         masked = patterns.number_of_voxels < patterns.codes.size
         complete = not masked and bool(voted.present.all())
         # Memberships are looked up where they are asked for: a label's box is small.
-        return cls(
+        found = cls(
             lambda label, box=(): expand_rows(voted, voted.patterns == label, box),
             patterns.codes.shape,
             len(used),
@@ -102,6 +102,23 @@ class RaterMasks:
             counted[used],
             None if complete else expand_rows(voted, voted.present),
             voted,
+        )
+        if not complete:
+            return found
+
+        columns = cache(lambda: list(np.ascontiguousarray(voted.patterns.T)))
+
+        @lru_cache(maxsize=_LABELS_KEPT)
+        def bits_of_patterns(label: int) -> NDArray[np.uint8]:
+            return rater_field.pack_label(columns(), label, ())
+
+        def pack(label: int, box: Box = ()) -> NDArray[np.uint8]:
+            return rater_field.pack_patterns(voted, bits_of_patterns(label), box)
+
+        return replace(
+            found,
+            read=lambda label, box=(): rater_field.unpack_bits(pack(label, box), len(used)),
+            pack=pack,
         )
 
     def merged(self, groups: Sequence[Sequence[int]]) -> RaterMasks:
@@ -176,6 +193,17 @@ class RaterMasks:
         masks = self.read(label, box)
         return masks if masks.dtype == np.bool_ else np.asarray(masks > 0.5)
 
+    def bits(self, label: int, box: Box) -> NDArray[np.uint8]:
+        """The marks as bits: (ceil(J / 8), \\*box), as `RaterField` has them."""
+        if self.pack is not None:
+            return self.pack(label, box)
+        shape = tuple(part.stop - part.start for part in box)
+        bits = np.empty((-(-self.number_of_raters // 8), *shape), np.uint8)
+        for part in slabs(box, VOXELS_AT_ONCE):
+            here = (slice(None), *relative_to(part, box))
+            bits[here] = rater_field.pack_bits(self.marks(label, part))
+        return bits
+
     def disputed(self, label: int) -> Mask:
         """(\\*shape) where raters differ about a label, by more than rounding."""
         masks = self.read(label)
@@ -193,7 +221,7 @@ class RaterMasks:
         marked = self.marked_box(label)
         if marked is None:
             return None
-        if self.kept is not None:
+        if self.pack is not None:
             tight = bounding_box(self.field(label, marked).disputed())
             return None if tight is None else moved(tight, marked)
         voted = self.patterns.patterns == label

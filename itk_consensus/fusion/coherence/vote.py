@@ -18,7 +18,6 @@ look shared: `near_copies` finds them, `RaterMasks.merged` makes them one.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -54,8 +53,9 @@ from itk_consensus.neighbourhood.boxes import (
     slabs,
     widened,
 )
+from itk_consensus.neighbourhood.rater_field import marked_by_all
 from itk_consensus.votes.ties import UNDECIDED
-from itk_consensus.work import in_threads, report, stage
+from itk_consensus.work import checkpoint, in_threads, report, stage
 
 #: From this many raters on, components that all of them mark are never lost.
 RATERS_TO_GUARANTEE = 5
@@ -85,22 +85,23 @@ class CoherenceResult:
             out.fill(0.0)
             for part, score in self._scores(label, self._region(label)):
                 total = self._total.part(part)
-                share = self.masks.share(label, part)
-                out[part] = np.divide(score, total, out=share, where=total > 0)
+                scored = total > 0
+                # Shares of votes take longer than all else.
+                share = np.empty(score.shape) if scored.all() else self.masks.share(label, part)
+                out[part] = np.divide(score, total, out=share, where=scored)
         for restored, where in self.restored.items():
             out.reshape(-1)[where] = float(restored == label)
 
     @cached_property
     def _total(self) -> PackedShares:
-        """(\\*shape) sum of all labels' scores, made in some parts."""
-        parts = []
-        for block in slabs(self._whole, max(VOXELS_AT_ONCE, math.prod(self.masks.shape) // 8)):
-            total = np.zeros([side.stop - side.start for side in block])
-            for label in range(self.masks.number_of_labels):
-                for part, score in self._scores(label, intersection(block, self._region(label))):
-                    total[relative_to(part, block)] += score
-            parts.append(PackedShares.pack(total.astype(np.float32)))
-        return PackedShares.joined(parts)
+        """(\\*shape) sum of all labels' scores."""
+        total = np.zeros(self.masks.shape)
+        for label in range(self.masks.number_of_labels):
+            checkpoint()
+            for part, score in self._scores(label, self._region(label)):
+                total[part] += score
+        some = slabs(self._whole, VOXELS_AT_ONCE)
+        return PackedShares.joined([PackedShares.pack(total[p].astype(np.float32)) for p in some])
 
     @property
     def _whole(self) -> Box:
@@ -118,10 +119,13 @@ class CoherenceResult:
         """Corrected share of a label, but for what was restored, in parts of a box."""
         found, annotated = self.answers.get(label), self.masks.annotated()
         for part in slabs(box, VOXELS_AT_ONCE):
-            score = self.masks.share(label, part)
-            if found is not None:
-                both = intersection(found.box, part)
-                score[relative_to(both, part)] = found.probability(both)
+            both = part if found is None else intersection(found.box, part)
+            if found is not None and both == part:
+                score: Floats = found.probability(part).astype(np.float64)
+            else:
+                score = self.masks.share(label, part)
+                if found is not None:
+                    score[relative_to(both, part)] = found.probability(both)
             if annotated is not None:
                 score = np.where(annotated[part], score, self.frequencies[label])
             yield part, score
@@ -261,16 +265,16 @@ def _lost_unanimous(masks: RaterMasks, label: int, decision: Indices) -> NDArray
     unanimous = np.empty(decision[box].shape, bool)
     for part in slabs(box, VOXELS_AT_ONCE):
         unanimous[relative_to(part, box)] = _unanimous(masks, label, part)
-    lost = lost_components(unanimous, decision[box] == label, time_axis=len(masks.shape) > 3)
+    lost = lost_components(unanimous, decision[box] == label)
     places = [where + part.start for where, part in zip(np.nonzero(lost), box, strict=True)]
     return np.asarray(np.ravel_multi_index(tuple(places), masks.shape))
 
 
 def _unanimous(masks: RaterMasks, label: int, box: Box) -> Mask:
     """Voxels marked by all raters who annotated them, if enough did."""
-    marked = masks.marks(label, box)
     if masks.present is None:
-        return np.asarray(marked.all(axis=0))
+        return marked_by_all(masks.bits(label, box), masks.number_of_raters)
+    marked = masks.marks(label, box)
     present = masks.present[(slice(None), *box)]
     unanimous = np.asarray((marked | ~present).all(axis=0))
     unanimous &= present.sum(axis=0) >= RATERS_TO_GUARANTEE

@@ -1,0 +1,185 @@
+// What a rater says, smoothed at several scales, row by row of a tile.
+//
+// Along z a plane is made at a time, along y a row of it and along x that row again, so that what was
+// made last is still near. A row is made only where the rater is not of one mind as far as the scale
+// sees. The arithmetic is that of gaussian_lines.hpp: a voxel's answer is the same to the last bit in
+// whatever tile it is computed.
+//
+// Preconditions (checked in Python): those of rater_rows.hpp; there is one Gaussian per scale, the last
+// of which reaches farthest; tiles are of single volumes.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+#include "gaussian_lines.hpp"
+#include "rater_rows.hpp"
+#include "simd.hpp"
+#include "tiles.hpp"
+
+namespace consensus {
+
+class ScaleRows {
+ public:
+  ScaleRows(const std::vector<GaussianWeights>& scales, const Extents& shape) : shape_(shape) {
+    for (const GaussianWeights& weights : scales) scales_.emplace_back(weights);
+    widest_ = scales_.back().reach;
+    scales_.emplace_back(GaussianWeights{{{1.0}, {1.0}, {1.0}, {1.0}}});
+  }
+
+  // Reads what a rater says around a tile.
+  void read(const RaterRows& raters, std::size_t rater, const Box& tile) {
+    tile_ = tile;
+    find_varying(raters, rater, grown(tile, widest_, shape_));
+    constant_.assign(tile.size(3), beyond_);
+    if (varying_.empty()) return;
+    nothing_.assign(varying_.size(2) * varying_.size(3), beyond_);
+    for (Scale& scale : scales_) begin(scale);
+  }
+
+  // Whether anything varies as far as a scale sees from a row.
+  bool varies(std::size_t scale, std::size_t z, std::size_t y) const {
+    const Scale& own = scales_[scale];
+    return own.low < own.high && near(own, 1, z) && near(own, 2, y);
+  }
+
+  // Where in the tile's rows anything may vary.
+  std::size_t low(std::size_t scale) const { return scales_[scale].low; }
+  std::size_t high(std::size_t scale) const { return scales_[scale].high; }
+
+  float beyond() const { return beyond_; }
+
+  // A row of the tile at a scale, until the next one is made.
+  const float* level(std::size_t scale, std::size_t z, std::size_t y) {
+    Scale& own = scales_[scale];
+    if (!varies(scale, z, y)) return constant_.data();
+    if (own.reach == Extents{}) {
+      const float* mask = mask_.data() + varying_.at(tile_.low[0], z, y, varying_.low[3]) + own.skipped;
+      std::copy_n(mask, own.number, own.row.data() + own.low);
+      return own.row.data();
+    }
+    if (own.plane_of != z) {
+      const std::size_t length = varying_.size(3), first = own.first_row * length;
+      neighbours(own, 1, z, mask_.data() + first, nothing_.size());
+      blend(rows_.data(), own.weights[1].data(), own.reach[1], own.number_of_rows * length, own.plane.data() + first);
+      own.plane_of = z;
+    }
+    neighbours(own, 2, y, own.plane.data() + own.skipped, varying_.size(3));
+    float* line = own.line.data();
+    blend(rows_.data(), own.weights[2].data(), own.reach[2], own.number, line + own.place);
+    // Where the line leaves the volume its last voxel goes on.
+    if (varying_.low[3] == 0) std::fill_n(line, own.place, line[own.place]);
+    const std::size_t end = own.place + own.number;
+    if (varying_.high[3] == shape_[3]) std::fill(line + end, line + own.line.size(), line[end - 1]);
+    const std::size_t reach = own.reach[3];
+    rows_.resize(2 * reach + 1);
+    for (std::size_t k = 0; k < rows_.size(); ++k) rows_[k] = line + own.low + k;
+    blend(rows_.data(), own.weights[3].data(), reach, own.high - own.low, own.row.data() + own.low);
+    return own.row.data();
+  }
+
+  // The same as the rater says it.
+  const float* said(std::size_t z, std::size_t y) { return level(scales_.size() - 1, z, y); }
+
+ private:
+  struct Scale {
+    explicit Scale(const GaussianWeights& given) : reach(reach_of(given)) {
+      for (std::size_t axis = 0; axis < kAxes; ++axis) weights[axis].assign(given[axis].begin(), given[axis].end());
+    }
+
+    Extents reach;
+    std::array<std::vector<float>, kAxes> weights;
+    std::size_t low = 0, high = 0;  // of the tile's rows: what may vary
+    std::size_t skipped = 0;        // voxels of a varying row before the line begins,
+    std::size_t number = 0;         // those that lie on the line
+    std::size_t place = 0;          // and where
+    std::size_t first_row = 0, number_of_rows = 0;  // of a plane: those that the tile's rows see
+    std::size_t plane_of = 0;
+    std::vector<float> plane, line, row;
+  };
+
+  // Finds the box outside which a rater says what it says in the first voxel, and reads it.
+  void find_varying(const RaterRows& raters, std::size_t rater, const Box& from) {
+    const Box whole = whole_box(shape_);
+    const std::size_t as = whole.at(from.low[0], from.low[1], from.low[2], from.low[3]);
+    const auto differs = [&](std::size_t at, std::size_t n) { return raters.differs(rater, at, n, as); };
+    raters.read(rater, as, 1, &beyond_);
+    varying_ = {from.high, from.low};
+    for_each_row(from, [&](std::size_t t, std::size_t z, std::size_t y) {
+      const std::size_t row = whole.at(t, z, y, 0);
+      const bool known = varying_.holds(1, z) && varying_.holds(2, y);
+      if (!known && !differs(row + from.low[3], from.size(3))) return;
+      const Extents here{t, z, y, 0};
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        varying_.low[axis] = std::min(varying_.low[axis], here[axis]);
+        varying_.high[axis] = std::max(varying_.high[axis], here[axis] + 1);
+      }
+      std::size_t low = varying_.low[3], high = varying_.high[3];
+      if (differs(row + from.low[3], low - from.low[3])) {
+        for (low = from.low[3]; !differs(row + low, 1);) ++low;
+        varying_.low[3] = low;
+      }
+      if (differs(row + high, from.high[3] - high)) {
+        for (high = from.high[3]; !differs(row + high - 1, 1);) --high;
+        varying_.high[3] = high;
+      }
+    });
+    for (Scale& scale : scales_) scale.low = scale.high = 0;
+    if (varying_.empty()) return;
+    mask_.resize(varying_.voxels());
+    for_each_row(varying_, [&](std::size_t t, std::size_t z, std::size_t y) {
+      raters.read(rater, whole.at(t, z, y, varying_.low[3]), varying_.size(3),
+                  mask_.data() + varying_.at(t, z, y, varying_.low[3]));
+    });
+  }
+
+  // Lays out a scale's line, which begins its reach before the tile.
+  void begin(Scale& scale) const {
+    const std::size_t reach = scale.reach[3], before = tile_.low[3], after = tile_.high[3];
+    const std::size_t low = varying_.low[3], high = varying_.high[3];
+    const std::size_t first = std::max(low + reach, before) - reach, last = std::min(high, after + reach);
+    if (first >= last) return;
+    scale.skipped = first - low;
+    scale.number = last - first;
+    scale.place = first + reach - before;
+    scale.low = std::max(low, before + reach) - (before + reach);
+    scale.high = std::min(high + reach, after) - before;
+    const std::size_t top = std::max(varying_.low[2] + scale.reach[2], tile_.low[2]) - scale.reach[2];
+    const std::size_t bottom = std::min(varying_.high[2], tile_.high[2] + scale.reach[2]);
+    scale.first_row = top - varying_.low[2];
+    scale.number_of_rows = std::max(top, bottom) - top;
+    scale.plane_of = std::numeric_limits<std::size_t>::max();
+    scale.plane.resize(nothing_.size());
+    scale.line.assign(tile_.size(3) + 2 * reach, beyond_);
+    scale.row.assign(tile_.size(3), beyond_);
+  }
+
+  bool near(const Scale& scale, std::size_t axis, std::size_t at) const {
+    return at + scale.reach[axis] >= varying_.low[axis] && at < varying_.high[axis] + scale.reach[axis];
+  }
+
+  // The lines around a place along an axis; beyond the edge the last one goes on.
+  void neighbours(const Scale& scale, std::size_t axis, std::size_t at, const float* lines, std::size_t length) {
+    const std::size_t reach = scale.reach[axis];
+    rows_.resize(2 * reach + 1);
+    for (std::size_t k = 0; k < rows_.size(); ++k) {
+      const std::size_t place = std::min(std::max(at + k, reach) - reach, shape_[axis] - 1);
+      const bool inside = place >= varying_.low[axis] && place < varying_.high[axis];
+      rows_[k] = inside ? lines + (place - varying_.low[axis]) * length : nothing_.data();
+    }
+  }
+
+  Extents shape_;
+  std::vector<Scale> scales_;  // the last of them smooths nothing
+  Extents widest_;             // reach of the others
+  Box tile_;
+  Box varying_;          // of the rater, as far as any scale sees
+  float beyond_ = 0.0f;  // what the rater says outside it
+  std::vector<float> mask_, nothing_, constant_;
+  std::vector<const float*> rows_;
+};
+
+}  // namespace consensus
