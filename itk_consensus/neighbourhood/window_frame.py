@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,24 +14,38 @@ from itk_consensus.errors import InputError
 from itk_consensus.neighbourhood.tiles import four_axes
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import DisputedVoxels
-from itk_consensus.votes.label_weights import LabelWeights, Weighted
+from itk_consensus.votes.label_weights import LabelWeights
 from itk_consensus.work import current, report
 
 #: Weights are scaled to whole numbers by at most 2 to this, so that their sums are exact.
 _MOST_BITS = 36
 
 
+class Scales(NamedTuple):
+    """What votes alone say of the windows around n voxels."""
+
+    seen: Floats32  #: (n, 1) annotated voxels, or (n, 1 + J) by anybody and each rater if they differ
+    said: Floats32  #: (n, J) scale factor of what each rater said at the voxel
+    sum: Floats32  #: (n, J) scale factors of all labels together
+
+
 class WindowFrame:
     """Sums over a window around each of the N disputed voxels.
+
+    A mention is a disputed voxel and a label that somebody gave it; the M mentions are in the order
+    of their labels, then of their voxels.
 
     Parameters
     ----------
     radii : sequence of int
         Half width of the window, in voxels per array axis; 0 along axes that are no space.
+    kappa : float
+        Strength of the regularisation.
     """
 
-    def __init__(self, patterns: DecisionPatterns, radii: Sequence[int]) -> None:
+    def __init__(self, patterns: DecisionPatterns, radii: Sequence[int], kappa: float) -> None:
         self.patterns = patterns
+        self.kappa = kappa
         self.voxels = DisputedVoxels(patterns, patterns.disputed_region([0] * len(radii)))
         around = DisputedVoxels(patterns, patterns.disputed_region(radii))
         shape, half = four_axes(around.shape), (0,) * (4 - min(len(radii), 3)) + tuple(radii[-3:])
@@ -40,21 +53,45 @@ class WindowFrame:
             raise InputError(f"WindowFrame: fewer than 2^32 voxels wanted, got {shape}")
         window = np.prod([min(2 * r + 1, size) for r, size in zip(half, shape, strict=True)])
         self._bits = min(_MOST_BITS, 62 - int(window).bit_length())
-        number = len(patterns.counts)
+        number, labels = len(patterns.counts), patterns.number_of_labels
         pattern_of = around.expand(np.arange(number, dtype=np.uint32), outside=number).reshape(-1)
         places = np.flatnonzero(np.append(around.flags, False)[pattern_of]).astype(np.uint32)
         rows = np.arange(int(np.prod(shape[:3])) + 1, dtype=np.int64) * shape[3]
+        row_begin = places.searchsorted(rows).astype(np.uint32)
         self.pattern_of_voxel = pattern_of[places]
+        votes = np.ascontiguousarray(patterns.patterns)
+        mentions, begin = _kernels.label_mentions(self.pattern_of_voxel, votes, labels)
+        self.mentions, self._begin = mentions, begin
+        present = patterns.present[patterns.present.any(axis=1)]
+        #: Whether a rater missed a voxel that another annotated.
+        self.gaps = not present.all()
         self._frame = _kernels.WindowFrame(
             shape,
             [min(r, size) for r, size in zip(half, shape, strict=True)],
             places,
-            places.searchsorted(rows).astype(np.uint32),
+            row_begin,
             self.pattern_of_voxel,
-            np.ascontiguousarray(patterns.patterns),
-            patterns.number_of_labels,
+            votes,
+            labels,
+            self.gaps,
             *self._agreed_runs(pattern_of, shape[3]),
+            mentions,
+            begin,
         )
+        # As many planes are a part as have scales of some bytes per voxel. If that is all of them
+        # scales are kept, as they depend on votes alone.
+        self._kept: dict[int, Scales] | None = None
+        parts = -(-len(self) * patterns.number_of_raters // max(1, int(np.prod(shape))))
+        if parts <= 1:
+            self._kept = {}
+        step = -(-shape[1] // max(1, parts)) or 1
+        #: (volume, first, last plane), and the voxels there
+        self.parts: list[tuple[tuple[int, int, int], slice]] = []
+        for volume in range(shape[0]):
+            for low in range(0, shape[1], step):
+                planes = volume, low, min(low + step, shape[1])
+                ends = row_begin[(volume * shape[1] + np.array(planes[1:])) * shape[2]]
+                self.parts.append((planes, slice(*ends.tolist())))
 
     def _agreed_runs(self, pattern_of: NDArray[np.uint32], width: int) -> list[NDArray[Any]]:
         """Unanimous voxels as runs by label: places, lengths, patterns; where labels begin."""
@@ -79,110 +116,82 @@ class WindowFrame:
         """N."""
         return len(self.pattern_of_voxel)
 
-    @cached_property
-    def gaps(self) -> NDArray[np.uint8]:
-        """(J,) whether each rater missed a voxel that another annotated."""
-        present = self.patterns.present
-        return np.asarray(~present[present.any(axis=1)].all(axis=0), np.uint8)
+    @property
+    def label_of_mention(self) -> NDArray[np.intp]:
+        """(M,) label indices."""
+        return np.repeat(np.arange(len(self._begin) - 1), np.diff(self._begin))
 
-    def annotated(self, part: int, piece: int) -> Floats32:
-        """(1 + J, n) annotated voxels in each window of a piece: by anybody, then by each rater.
+    def by_label(self, posterior: Floats32) -> LabelWeights:
+        """(M,) weights as lists of labels."""
+        ends = self._begin[1:-1]
+        of = zip(np.split(self.mentions, ends), np.split(posterior, ends), strict=True)
+        return LabelWeights(list(of), len(self))
 
-        Without gaps all rows would be the same, and there is but one; with gaps, those of raters
-        who have none are not made.
-        """
-        rows = 1 + len(self.gaps) if self.gaps.any() else 1
-        seen = self._of_piece(part, piece, rows)
-        _kernels.annotated_in_windows(self._frame, part, piece, self.gaps, seen, current().threads)
-        return seen
+    def scales(self, part: int) -> Scales:
+        """What votes alone say of a part's windows."""
+        if self._kept is not None and part in self._kept:
+            return self._kept[part]
+        planes, voxels = self.parts[part]
+        raters = self.patterns.number_of_raters
+        shapes = (1 + raters if self.gaps else 1), raters, raters
+        number = voxels.stop - voxels.start
+        scales = Scales(*(np.zeros((number, lanes), np.float32) for lanes in shapes))
+        _kernels.window_scales(self._frame, planes, self.kappa, *scales, current().threads)
+        if self._kept is not None:
+            self._kept[part] = scales
+        return scales
 
-    def scale_factors(
-        self, part: int, piece: int, kappa: float, seen: Floats32
-    ) -> tuple[Floats32, Floats32]:
-        """(J, n) sigma of what each rater said at a piece's voxels, and its sum over all labels."""
-        said, total = (self._of_piece(part, piece, len(self.gaps)) for _ in range(2))
-        _kernels.window_scale_factors(
-            self._frame, part, piece, kappa, self.gaps, seen, said, total, current().threads
-        )
-        return said, total
-
-    def _of_piece(self, part: int, piece: int, rows: int) -> Floats32:
-        voxels = self.pieces(part)[piece]
-        return np.zeros((rows, voxels.stop - voxels.start), np.float32)
-
-    @cached_property
-    def parts(self) -> list[slice]:
-        """Disputed voxels whose windows lie in these and in the parts beside them."""
-        return [slice(*ends) for ends in self._frame.parts()]
-
-    def pieces(self, part: int) -> list[slice]:
-        """A part in pieces, more of them for more raters, whose scale factors are much memory."""
-        return [slice(*ends) for ends in self._frame.pieces(part)]
-
-    def joints(
+    def step(
         self,
-        part: int,
-        posterior: Sequence[Sequence[Weighted]],
+        posterior: Floats32,
         *,
-        kappa: float,
         targets: Floats32,
-        alpha: Floats,
+        pseudo_counts: tuple[float, float],
         log_prior: Floats | None,
         least: float,
-        cut: float,
-    ) -> list[Weighted]:
-        """Log probability of a voxel's votes, in one part, together with each true label.
+    ) -> tuple[Floats32, float, float]:
+        """The next posterior, the log probability of all votes, and how much posterior moved.
 
         Parameters
         ----------
-        posterior : sequence of sequences of (voxels, weights)
-            Of every label in the part and in those beside it, in order: what performance is of.
-        kappa : float
-            Strength of the regularisation.
+        posterior : (M,) ndarray
+            What performance is of.
         targets : (J, K, K) ndarray
             [rater, observed, true] performance that sparse data lean to.
-        alpha : (K, K) ndarray
-            [observed, true] pseudo-counts.
+        pseudo_counts : pair of float
+            On and off the diagonal.
         log_prior : (K,) ndarray or None
             None: the label's share of the window.
         least : float
-            A vote is never less probable.
-        cut : float
-            Labels that are further below a voxel's most probable one are left out.
+            A vote is never less probable, and less probable labels are left out.
         """
-        off_diagonal = np.where(np.eye(len(alpha), dtype=bool), np.nan, targets)
-        mixed = _mixed(off_diagonal)
-        pieces: list[Any] = []
-        number = len(self.pieces(part))
-        for piece in range(number):
-            report(piece / number)
-            seen = self.annotated(part, piece)
-            factors = self.scale_factors(part, piece, kappa, seen)
-            report((piece + 0.5) / number)
-            joints = _kernels.window_joints(
+        joints = np.empty_like(posterior)
+        for number, (planes, _) in enumerate(self.parts):
+            report(number / len(self.parts))
+            scales = self.scales(number)
+            report((number + 0.5) / len(self.parts))
+            _kernels.window_joints(
                 self._frame,
-                part,
-                piece,
-                list(posterior),
-                kappa,
+                planes,
+                posterior,
+                self.kappa,
                 np.ascontiguousarray(targets, np.float64),
-                np.ascontiguousarray(alpha, np.float64),
+                _mixed(targets),
+                pseudo_counts,
                 log_prior,
-                self.gaps,
-                seen,
-                *factors,
-                mixed,
+                *scales,
                 least,
                 self._bits,
-                cut,
+                joints,
                 current().threads,
             )
-            pieces.append(joints)
-        return list(LabelWeights.joined(pieces, len(alpha), len(self)).of)
+        sums = _kernels.normalise_joints(self._frame, posterior, joints, least, current().threads)
+        return joints, *sums
 
 
-def _mixed(off_diagonal: NDArray[Any]) -> bool:
+def _mixed(targets: Floats32) -> bool:
     """Whether some true label is mistaken for one label more than for another, by some rater."""
-    if off_diagonal.shape[1] < 2:
+    if targets.shape[1] < 2:
         return False
+    off_diagonal = np.where(np.eye(targets.shape[1], dtype=bool), np.nan, targets)
     return bool((np.nanmax(off_diagonal, axis=1) != np.nanmin(off_diagonal, axis=1)).any())

@@ -1,0 +1,156 @@
+// What Spatial STAPLE knows of windows from votes alone: how many voxels were annotated, and the scale
+// factors of its regularisation (eq. 2.5.4's sigma).
+//
+// Preconditions (checked in Python): as in window_sums.hpp; counts of a window fit 32 bits.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "window_sums.hpp"
+
+namespace consensus {
+
+// Of the n voxels of some planes, from the first on.
+template <class Real>
+struct WindowScales {
+  std::size_t first, number;
+  Real* seen;  // (n, annotators) annotated voxels of the window
+  Real* said;  // (n, J) sigma of what the rater said there
+  Real* sum;   // (n, J) sigma of all labels together
+};
+
+// Calls work(worker, task); threads take the next task when they are done with one.
+template <class MakeWorker, class Work>
+void for_each_task(std::size_t tasks, std::size_t threads, MakeWorker make, Work work) {
+  const std::size_t workers = std::max<std::size_t>(1, std::min(threads, tasks));
+  std::atomic<std::size_t> next{0};
+  for_each_slab(make_slabs(workers, workers, 1), [&](std::size_t, Slab) {
+    auto worker = make();
+    for (std::size_t task = next++; task < tasks; task = next++) {
+      checkpoint();
+      work(worker, task);
+    }
+  });
+}
+
+// Adds a weight to the lanes of those who annotated.
+template <class Vote, class Number>
+void add_annotators(const WindowFrame<Vote>& frame, const Vote* votes, Number weight, Number* cell) {
+  cell[0] += weight;
+  if (!frame.gaps) return;
+  for (std::size_t rater = 0; rater < frame.raters; ++rater) {
+    cell[rater + 1] += votes[rater] < frame.labels ? weight : Number{0};
+  }
+}
+
+// Adds a weight to the lanes of the raters who gave a label.
+template <class Vote, class Number>
+void add_raters(const Vote* votes, std::size_t raters, std::size_t label, Number weight, Number* cell) {
+  for (std::size_t rater = 0; rater < raters; ++rater) cell[rater] += votes[rater] == label ? weight : Number{0};
+}
+
+// All voxels with a label: those on which raters agree, and those to which some gave it; lanes are raters.
+template <class Vote, class Number, class Voxels, class Visit>
+void count_said(WindowSweep<Vote, Number>& sweep, const WindowFrame<Vote>& frame, std::size_t label, const Box& within,
+                Voxels voxels, Visit visit) {
+  const auto same = [](std::size_t k) { return k; };
+  const auto voxel_of = [&](std::size_t k) { return frame.mentions[k]; };
+  sweep.run(frame.raters, frame.boxes[label], within, voxels, visit,
+            agreed_sources(frame, frame.run_begin[label], frame.run_begin[label + 1], same,
+                           [&](std::size_t k, Number* cell, Number sign) {
+                             add_raters(frame.votes_of_run(k), frame.raters, label, sign, cell);
+                           }),
+            disputed_sources(frame, frame.mention_begin[label], frame.mention_begin[label + 1], voxel_of,
+                             [&](std::size_t k, Number* cell, Number sign) {
+                               add_raters(frame.votes_at(frame.mentions[k]), frame.raters, label, sign, cell);
+                             }));
+}
+
+template <class Vote>
+class ScalesOfPlanes {
+ public:
+  ScalesOfPlanes(const WindowFrame<Vote>& frame, double kappa, const std::vector<std::uint32_t>& runs,
+                 const WindowScales<float>& out)
+      : frame_(frame), kappa_(static_cast<float>(kappa)), runs_(runs), out_(out), sweep_(frame) {}
+
+  void run(const Box& planes) {
+    count_annotated(planes);
+    const auto [first, last] = frame_.voxels_of(planes);
+    const std::size_t raters = frame_.raters;
+    std::fill(out_.sum + (first - out_.first) * raters, out_.sum + (last - out_.first) * raters, 0.0F);
+    // Labels in their order, so that sums of reals do not depend on who made them.
+    for (std::size_t label = 0; label < frame_.labels; ++label) hold(label, planes);
+    for (std::size_t voxel = first; voxel < last; ++voxel) {
+      for (std::size_t rater = 0; rater < raters; ++rater) {
+        float& sum = out_.sum[(voxel - out_.first) * raters + rater];
+        sum = kappa_ * std::max(seen(voxel, rater) - sum, 0.0F);
+      }
+    }
+  }
+
+ private:
+  float seen(std::size_t voxel, std::size_t rater) const {
+    return out_.seen[(voxel - out_.first) * frame_.annotators() + frame_.annotator(rater)];
+  }
+
+  void count_annotated(const Box& planes) {
+    const std::size_t lanes = frame_.annotators();
+    const auto run_of = [&](std::size_t k) { return runs_[k]; };
+    const auto same = [](std::size_t k) { return k; };
+    sweep_.run(lanes, whole_box(frame_.shape), planes, AllVoxels<Vote>(frame_),
+               [&](std::size_t voxel, const std::uint32_t* high, const std::uint32_t* low) {
+                 for (std::size_t lane = 0; lane < lanes; ++lane) {
+                   out_.seen[(voxel - out_.first) * lanes + lane] = static_cast<float>(high[lane] - low[lane]);
+                 }
+               },
+               agreed_sources(frame_, 0, runs_.size(), run_of,
+                              [&](std::size_t k, std::uint32_t* cell, std::uint32_t sign) {
+                                add_annotators(frame_, frame_.votes_of_run(runs_[k]), sign, cell);
+                              }),
+               disputed_sources(frame_, 0, frame_.number, same,
+                                [&](std::size_t voxel, std::uint32_t* cell, std::uint32_t sign) {
+                                  add_annotators(frame_, frame_.votes_at(voxel), sign, cell);
+                                }));
+  }
+
+  // Adds what each rater has of a label, at most its fair share, to the sums.
+  void hold(std::size_t label, const Box& planes) {
+    const std::size_t raters = frame_.raters;
+    const auto labels = static_cast<float>(frame_.labels);
+    count_said(sweep_, frame_, label, planes, AllVoxels<Vote>(frame_),
+               [&](std::size_t voxel, const std::uint32_t* high, const std::uint32_t* low) {
+                 const Vote* votes = frame_.votes_at(voxel);
+                 const std::size_t at = (voxel - out_.first) * raters;
+                 for (std::size_t rater = 0; rater < raters; ++rater) {
+                   const float share = seen(voxel, rater) / labels;
+                   const float held = std::min(static_cast<float>(high[rater] - low[rater]), share);
+                   out_.sum[at + rater] += held;
+                   if (votes[rater] == label) out_.said[at + rater] = kappa_ * (share - held);
+                 }
+               });
+  }
+
+  const WindowFrame<Vote>& frame_;
+  float kappa_;
+  const std::vector<std::uint32_t>& runs_;
+  const WindowScales<float>& out_;
+  WindowSweep<Vote, std::uint32_t> sweep_;
+};
+
+template <class Vote>
+void find_scales(const WindowFrame<Vote>& frame, const Box& part, double kappa, std::size_t threads,
+                 const WindowScales<float>& out) {
+  std::vector<std::uint32_t> runs(static_cast<std::size_t>(frame.run_begin[frame.labels]));
+  std::iota(runs.begin(), runs.end(), 0);
+  std::sort(runs.begin(), runs.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return frame.run_places[a] < frame.run_places[b]; });
+  const std::vector<Box> pieces = pieces_of(part, threads);
+  for_each_task(pieces.size(), threads, [&] { return ScalesOfPlanes<Vote>(frame, kappa, runs, out); },
+                [&](ScalesOfPlanes<Vote>& worker, std::size_t k) { worker.run(pieces[k]); });
+}
+
+}  // namespace consensus
