@@ -109,9 +109,9 @@ void run_scales(const Frame& kept, const Planes& planes, double kappa, ArrayOf<f
 }
 
 void run_joints(const Frame& kept, const Planes& planes, const ArrayOf<float>& posterior, double kappa,
+                const ArrayOf<float>& seen, const ArrayOf<float>& said, const ArrayOf<float>& sum,
                 const ArrayOf<double>& targets, bool mixed_target, const std::pair<double, double>& pseudo_counts,
-                const std::optional<ArrayOf<double>>& log_prior, const ArrayOf<float>& seen, const ArrayOf<float>& said,
-                const ArrayOf<float>& sum, double least, unsigned shift, ArrayOf<float> joints, std::size_t threads) {
+                const std::optional<ArrayOf<double>>& log_prior, double least, unsigned shift, ArrayOf<float> joints, std::size_t threads) {
   kept.visit([&](const auto& frame) {
     require_extent(targets, frame.raters * frame.labels * frame.labels);
     for (const auto& array : {posterior, joints}) require_extent(array, static_cast<std::size_t>(frame.mention_begin[frame.labels]));
@@ -150,8 +150,8 @@ void bind_windows(nb::module_& m) {
   m.def("window_scales", &run_scales, nb::arg("frame"), nb::arg("planes"), nb::arg("kappa"), nb::arg("seen"),
         nb::arg("said"), nb::arg("sum"), nb::arg("threads"));
   m.def("window_joints", &run_joints, nb::arg("frame"), nb::arg("planes"), nb::arg("posterior"), nb::arg("kappa"),
-        nb::arg("targets"), nb::arg("mixed_target"), nb::arg("pseudo_counts"), nb::arg("log_prior"), nb::arg("seen"),
-        nb::arg("said"), nb::arg("sum"), nb::arg("least"), nb::arg("shift"), nb::arg("joints"), nb::arg("threads"));
+        nb::arg("seen"), nb::arg("said"), nb::arg("sum"), nb::arg("targets"), nb::arg("mixed_target"),
+        nb::arg("pseudo_counts"), nb::arg("log_prior"), nb::arg("least"), nb::arg("shift"), nb::arg("joints"), nb::arg("threads"));
   m.def("normalise_joints", &run_normalise, nb::arg("frame"), nb::arg("before"), nb::arg("joints"), nb::arg("least"),
         nb::arg("threads"));
 }

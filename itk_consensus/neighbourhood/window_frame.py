@@ -21,6 +21,10 @@ from itk_consensus.work import current, report
 _MOST_BITS = 36
 
 
+#: Volume, first and last plane.
+Planes = tuple[int, int, int]
+
+
 class Scales(NamedTuple):
     """What votes alone say of the windows around n voxels."""
 
@@ -55,13 +59,14 @@ class WindowFrame:
         self._bits = min(_MOST_BITS, 62 - int(window).bit_length())
         number, labels = len(patterns.counts), patterns.number_of_labels
         pattern_of = around.expand(np.arange(number, dtype=np.uint32), outside=number).reshape(-1)
+        runs = self._agreed_runs(pattern_of, shape[3])
         places = np.flatnonzero(np.append(around.flags, False)[pattern_of]).astype(np.uint32)
+        self.pattern_of_voxel = pattern_of[places]
+        del pattern_of
         rows = np.arange(int(np.prod(shape[:3])) + 1, dtype=np.int64) * shape[3]
         row_begin = places.searchsorted(rows).astype(np.uint32)
-        self.pattern_of_voxel = pattern_of[places]
         votes = np.ascontiguousarray(patterns.patterns)
-        mentions, begin = _kernels.label_mentions(self.pattern_of_voxel, votes, labels)
-        self.mentions, self._begin = mentions, begin
+        self.mentions, self._begin = _kernels.label_mentions(self.pattern_of_voxel, votes, labels)
         present = patterns.present[patterns.present.any(axis=1)]
         #: Whether a rater missed a voxel that another annotated.
         self.gaps = not present.all()
@@ -74,24 +79,21 @@ class WindowFrame:
             votes,
             labels,
             self.gaps,
-            *self._agreed_runs(pattern_of, shape[3]),
-            mentions,
-            begin,
+            *runs,
+            self.mentions,
+            self._begin,
         )
-        # As many planes are a part as have scales of some bytes per voxel. If that is all of them
-        # scales are kept, as they depend on votes alone.
-        self._kept: dict[int, Scales] | None = None
-        parts = -(-len(self) * patterns.number_of_raters // max(1, int(np.prod(shape))))
-        if parts <= 1:
-            self._kept = {}
-        step = -(-shape[1] // max(1, parts)) or 1
-        #: (volume, first, last plane), and the voxels there
-        self.parts: list[tuple[tuple[int, int, int], slice]] = []
-        for volume in range(shape[0]):
-            for low in range(0, shape[1], step):
-                planes = volume, low, min(low + step, shape[1])
-                ends = row_begin[(volume * shape[1] + np.array(planes[1:])) * shape[2]]
-                self.parts.append((planes, slice(*ends.tolist())))
+        self._plane_begin = row_begin[:: max(1, shape[2])]
+        # Scales, two numbers of each voxel and rater, are made in parts of 4 bytes per voxel of the
+        # frame. As they depend on votes alone they are kept if they are not much more together.
+        share = len(self) * patterns.number_of_raters / max(1, int(np.prod(shape)))
+        self._kept: dict[Planes, Scales] | None = {} if share <= 1 else None
+        step = max(1, shape[1] if share <= 1 else int(shape[1] / (2 * share)))
+        self.parts: list[Planes] = [
+            (volume, low, min(low + step, shape[1]))
+            for volume in range(shape[0])
+            for low in range(0, shape[1], step)
+        ]
 
     def _agreed_runs(self, pattern_of: NDArray[np.uint32], width: int) -> list[NDArray[Any]]:
         """Unanimous voxels as runs by label: places, lengths, patterns; where labels begin."""
@@ -116,10 +118,10 @@ class WindowFrame:
         """N."""
         return len(self.pattern_of_voxel)
 
-    @property
-    def label_of_mention(self) -> NDArray[np.intp]:
-        """(M,) label indices."""
-        return np.repeat(np.arange(len(self._begin) - 1), np.diff(self._begin))
+    def labels_of(self, mentions: slice) -> NDArray[np.intp]:
+        """(m,) label indices of some mentions."""
+        some = np.arange(mentions.start, mentions.stop)
+        return np.asarray(self._begin.searchsorted(some, side="right") - 1)
 
     def by_label(self, posterior: Floats32) -> LabelWeights:
         """(M,) weights as lists of labels."""
@@ -127,18 +129,19 @@ class WindowFrame:
         of = zip(np.split(self.mentions, ends), np.split(posterior, ends), strict=True)
         return LabelWeights(list(of), len(self))
 
-    def scales(self, part: int) -> Scales:
-        """What votes alone say of a part's windows."""
-        if self._kept is not None and part in self._kept:
-            return self._kept[part]
-        planes, voxels = self.parts[part]
+    def scales(self, planes: Planes) -> Scales:
+        """What votes alone say of the windows of some planes."""
+        if self._kept is not None and planes in self._kept:
+            return self._kept[planes]
+        volume, low, high = planes
+        depth = max(high for _, _, high in self.parts)
+        begin, end = self._plane_begin[[volume * depth + low, volume * depth + high]].tolist()
         raters = self.patterns.number_of_raters
-        shapes = (1 + raters if self.gaps else 1), raters, raters
-        number = voxels.stop - voxels.start
-        scales = Scales(*(np.zeros((number, lanes), np.float32) for lanes in shapes))
+        lanes = (1 + raters if self.gaps else 1), raters, raters
+        scales = Scales(*(np.zeros((end - begin, number), np.float32) for number in lanes))
         _kernels.window_scales(self._frame, planes, self.kappa, *scales, current().threads)
         if self._kept is not None:
-            self._kept[part] = scales
+            self._kept[planes] = scales
         return scales
 
     def step(
@@ -166,25 +169,22 @@ class WindowFrame:
             A vote is never less probable, and less probable labels are left out.
         """
         joints = np.empty_like(posterior)
-        for number, (planes, _) in enumerate(self.parts):
+        arguments = (
+            np.ascontiguousarray(targets, np.float64),
+            _mixed(targets),
+            pseudo_counts,
+            log_prior,
+            least,
+            self._bits,
+            joints,
+            current().threads,
+        )
+        for number, planes in enumerate(self.parts):
             report(number / len(self.parts))
-            scales = self.scales(number)
+            scales = self.scales(planes)
             report((number + 0.5) / len(self.parts))
-            _kernels.window_joints(
-                self._frame,
-                planes,
-                posterior,
-                self.kappa,
-                np.ascontiguousarray(targets, np.float64),
-                _mixed(targets),
-                pseudo_counts,
-                log_prior,
-                *scales,
-                least,
-                self._bits,
-                joints,
-                current().threads,
-            )
+            _kernels.window_joints(self._frame, planes, posterior, self.kappa, *scales, *arguments)
+            del scales  # before the next ones are made
         sums = _kernels.normalise_joints(self._frame, posterior, joints, least, current().threads)
         return joints, *sums
 

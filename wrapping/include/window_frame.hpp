@@ -58,32 +58,43 @@ struct WindowFrame {
   std::size_t annotator(std::size_t rater) const { return gaps ? rater + 1 : 0; }
 };
 
-// Widens a box, empty at first, by some voxels in a row.
-inline void widen(Box& box, const Extents& at, std::size_t length) {
-  const bool first = box.empty();
-  for (std::size_t axis = 0; axis < kAxes; ++axis) {
-    const std::size_t end = at[axis] + (axis == 3 ? length : 1);
-    box.low[axis] = first ? at[axis] : std::min(box.low[axis], at[axis]);
-    box.high[axis] = first ? end : std::max(box.high[axis], end);
-  }
-}
+// Boxes of places that ascend. Most lie in the row of the one before, which saves dividing.
+class PlacesBox {
+ public:
+  explicit PlacesBox(const Extents& shape) : shape_(shape) {}
 
-inline Extents indices_of(std::uint32_t place, const Extents& shape) {
-  const std::size_t row = place / shape[3], plane = row / shape[2];
-  return {plane / shape[1], plane % shape[1], row % shape[2], place % shape[3]};
-}
+  // Widens a box, empty at first, by some voxels in a row.
+  void widen(Box& box, std::uint32_t place, std::size_t length) {
+    if (place - first_ >= shape_[3]) {
+      const std::size_t row = place / shape_[3], plane = row / shape_[2];
+      first_ = static_cast<std::uint32_t>(row * shape_[3]);
+      at_ = {plane / shape_[1], plane % shape_[1], row % shape_[2], 0};
+    }
+    at_[3] = place - first_;
+    const bool first = box.high[3] == 0;
+    for (std::size_t axis = 0; axis < kAxes; ++axis) {
+      box.low[axis] = first ? at_[axis] : std::min(box.low[axis], at_[axis]);
+      box.high[axis] = std::max(box.high[axis], at_[axis] + (axis == 3 ? length : 1));
+    }
+  }
+
+ private:
+  Extents shape_, at_{};
+  std::uint32_t first_ = 0;
+};
 
 // Box of each label: where anybody said it.
 template <class Vote>
 std::vector<Box> label_boxes(const WindowFrame<Vote>& frame) {
   std::vector<Box> boxes(frame.labels);
+  PlacesBox of(frame.shape);
   for (std::size_t label = 0; label < frame.labels; ++label) {
     checkpoint();
     for (auto run = frame.run_begin[label]; run < frame.run_begin[label + 1]; ++run) {
-      widen(boxes[label], indices_of(frame.run_places[run], frame.shape), frame.run_lengths[run]);
+      of.widen(boxes[label], frame.run_places[run], frame.run_lengths[run]);
     }
     for (auto k = frame.mention_begin[label]; k < frame.mention_begin[label + 1]; ++k) {
-      widen(boxes[label], indices_of(frame.places[frame.mentions[k]], frame.shape), 1);
+      of.widen(boxes[label], frame.places[frame.mentions[k]], 1);
     }
   }
   return boxes;

@@ -36,7 +36,7 @@ class JointsOfLabel {
                 const float* posterior, float* joints)
       : frame_(frame), model_(model), scales_(scales), posterior_(posterior), joints_(joints), counts_(frame),
         weights_(frame), by_vote_(frame.labels), boxes_(frame.labels),
-        scale_(std::ldexp(1.0, -static_cast<int>(model.shift))) {}
+        whole_(std::ldexp(1.0, static_cast<int>(model.shift))), scale_(1.0 / whole_) {}
 
   // Writes the log joints of a label's mentions in some planes.
   void run(std::size_t label, const Box& planes) {
@@ -61,7 +61,7 @@ class JointsOfLabel {
 
   std::uint64_t weight_of(std::size_t mention) const {
     // Exact: a float's bits fit twice.
-    return static_cast<std::uint64_t>(std::ldexp(1.0, static_cast<int>(model_.shift)) * posterior_[mention] + 0.5);
+    return static_cast<std::uint64_t>(whole_ * posterior_[mention] + 0.5);
   }
 
   // How much of the label each window holds, of those voxels that the annotator saw.
@@ -74,12 +74,12 @@ class JointsOfLabel {
                    for (std::size_t lane = 0; lane < lanes; ++lane) mass_[(k - first_) * lanes + lane] = high[lane] - low[lane];
                  },
                  agreed_sources(frame_, frame_.run_begin[label_], frame_.run_begin[label_ + 1], same,
-                                [&](std::size_t k, std::uint64_t* cell, std::uint64_t sign) {
-                                  add_annotators(frame_, frame_.votes_of_run(k), sign << model_.shift, cell);
+                                [&](std::size_t k, std::uint64_t* cells, std::size_t number, std::uint64_t sign) {
+                                  add_annotators(frame_, frame_.votes_of_run(k), sign << model_.shift, cells, number);
                                 }),
                  disputed_sources(frame_, frame_.mention_begin[label_], frame_.mention_begin[label_ + 1],
                                   [&](std::size_t k) { return voxel_of(k); },
-                                  [&](std::size_t k, std::uint64_t* cell, std::uint64_t sign) {
+                                  [&](std::size_t k, std::uint64_t* cell, std::size_t, std::uint64_t sign) {
                                     if (posterior_[k] == 0.0F) return;
                                     add_annotators(frame_, frame_.votes_at(voxel_of(k)), sign * weight_of(k), cell);
                                   }));
@@ -136,11 +136,11 @@ class JointsOfLabel {
                      }
                    },
                    agreed_sources(frame_, frame_.run_begin[label_], runs, same,
-                                  [&](std::size_t k, std::uint64_t* cell, std::uint64_t sign) {
-                                    add_raters(frame_.votes_of_run(k), raters, label_, sign << model_.shift, cell);
+                                  [&](std::size_t k, std::uint64_t* cells, std::size_t number, std::uint64_t sign) {
+                                    add_raters(frame_, frame_.votes_of_run(k), label_, sign << model_.shift, cells, number);
                                   }),
                    disputed_sources(frame_, 0, said.size(), voxel,
-                                    [&](std::size_t k, std::uint64_t* cell, std::uint64_t sign) {
+                                    [&](std::size_t k, std::uint64_t* cell, std::size_t, std::uint64_t sign) {
                                       if (posterior_[said[k]] == 0.0F) return;
                                       add_raters(frame_.votes_at(voxel(k)), raters, observed, sign * weight_of(said[k]), cell);
                                     }));
@@ -153,10 +153,10 @@ class JointsOfLabel {
       by_vote_[observed].clear();
       boxes_[observed] = {};
     }
+    PlacesBox of(frame_.shape);
     const auto [begin, end] = frame_.mentions_of(label_, frame_.reach_of(box));
     for (std::size_t k = begin; k < end; ++k) {
       const Vote* votes = frame_.votes_at(voxel_of(k));
-      const Extents at = indices_of(frame_.places[voxel_of(k)], frame_.shape);
       for (std::size_t rater = 0; rater < frame_.raters; ++rater) {
         const std::size_t observed = votes[rater];
         // Of two labels one is what the other leaves; sums are exact, so nothing is lost by subtracting.
@@ -164,7 +164,7 @@ class JointsOfLabel {
         auto& said = by_vote_[observed];
         if (!said.empty() && said.back() == k) continue;
         said.push_back(static_cast<std::uint32_t>(k));
-        widen(boxes_[observed], at, 1);
+        of.widen(boxes_[observed], frame_.places[voxel_of(k)], 1);
       }
     }
   }
@@ -228,7 +228,7 @@ class JointsOfLabel {
   std::vector<double> leaning_;
   std::vector<std::vector<std::uint32_t>> by_vote_;
   std::vector<Box> boxes_;
-  double scale_;
+  double whole_, scale_;  // 2^shift, and its inverse
 };
 
 // Log joints of all mentions in a part, the largest labels first and in pieces: threads end together,
@@ -241,7 +241,7 @@ void joints_of_labels(const WindowFrame<Vote>& frame, const PerformanceModel& mo
     Box planes;
   };
   const std::size_t voxels = whole_box(frame.shape).voxels();
-  const std::size_t most = std::max<std::size_t>(kPiece, voxels / (8 * threads));
+  const std::size_t most = std::max<std::size_t>(kPiece, voxels / (32 * threads));
   std::vector<Task> tasks;
   for (std::size_t label = 0; label < frame.labels; ++label) {
     const auto [begin, end] = frame.mentions_of(label, part);

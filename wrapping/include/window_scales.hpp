@@ -47,10 +47,27 @@ void add_annotators(const WindowFrame<Vote>& frame, const Vote* votes, Number we
   }
 }
 
+// The same for all voxels of a run, whose cells have so many numbers.
+template <class Vote, class Number>
+void add_annotators(const WindowFrame<Vote>& frame, const Vote* votes, Number weight, Number* cells, std::size_t number) {
+  if (!frame.gaps) return add_weight(weight, number, cells);
+  const std::size_t lanes = stride_of<Number>(frame.annotators());
+  for (std::size_t at = 0; at < number; ++at) add_annotators(frame, votes, weight, cells + at * lanes);
+}
+
 // Adds a weight to the lanes of the raters who gave a label.
 template <class Vote, class Number>
 void add_raters(const Vote* votes, std::size_t raters, std::size_t label, Number weight, Number* cell) {
   for (std::size_t rater = 0; rater < raters; ++rater) cell[rater] += votes[rater] == label ? weight : Number{0};
+}
+
+// The same for all voxels of a run that has the label.
+template <class Vote, class Number>
+void add_raters(const WindowFrame<Vote>& frame, const Vote* votes, std::size_t label, Number weight, Number* cells,
+                std::size_t number) {
+  const std::size_t lanes = stride_of<Number>(frame.raters);
+  if (!frame.gaps) return add_weight(weight, number * lanes, cells);
+  for (std::size_t at = 0; at < number; ++at) add_raters(votes, frame.raters, label, weight, cells + at * lanes);
 }
 
 // All voxels with a label: those on which raters agree, and those to which some gave it; lanes are raters.
@@ -61,11 +78,11 @@ void count_said(WindowSweep<Vote, Number>& sweep, const WindowFrame<Vote>& frame
   const auto voxel_of = [&](std::size_t k) { return frame.mentions[k]; };
   sweep.run(frame.raters, frame.boxes[label], within, voxels, visit,
             agreed_sources(frame, frame.run_begin[label], frame.run_begin[label + 1], same,
-                           [&](std::size_t k, Number* cell, Number sign) {
-                             add_raters(frame.votes_of_run(k), frame.raters, label, sign, cell);
+                           [&](std::size_t k, Number* cells, std::size_t number, Number sign) {
+                             add_raters(frame, frame.votes_of_run(k), label, sign, cells, number);
                            }),
             disputed_sources(frame, frame.mention_begin[label], frame.mention_begin[label + 1], voxel_of,
-                             [&](std::size_t k, Number* cell, Number sign) {
+                             [&](std::size_t k, Number* cell, std::size_t, Number sign) {
                                add_raters(frame.votes_at(frame.mentions[k]), frame.raters, label, sign, cell);
                              }));
 }
@@ -108,11 +125,11 @@ class ScalesOfPlanes {
                  }
                },
                agreed_sources(frame_, 0, runs_.size(), run_of,
-                              [&](std::size_t k, std::uint32_t* cell, std::uint32_t sign) {
-                                add_annotators(frame_, frame_.votes_of_run(runs_[k]), sign, cell);
+                              [&](std::size_t k, std::uint32_t* cells, std::size_t number, std::uint32_t sign) {
+                                add_annotators(frame_, frame_.votes_of_run(runs_[k]), sign, cells, number);
                               }),
                disputed_sources(frame_, 0, frame_.number, same,
-                                [&](std::size_t voxel, std::uint32_t* cell, std::uint32_t sign) {
+                                [&](std::size_t voxel, std::uint32_t* cell, std::size_t, std::uint32_t sign) {
                                   add_annotators(frame_, frame_.votes_at(voxel), sign, cell);
                                 }));
   }

@@ -25,6 +25,18 @@ namespace consensus {
 template <class Number>
 constexpr std::size_t kLanesAtOnce = 32 / sizeof(Number);
 
+// Numbers from a cell to the next one, of so many lanes.
+template <class Number>
+constexpr std::size_t stride_of(std::size_t lanes) {
+  return lanes == 1 ? 1 : (lanes + kLanesAtOnce<Number> - 1) / kLanesAtOnce<Number> * kLanesAtOnce<Number>;
+}
+
+// Adds a weight to all numbers.
+template <class Number>
+void add_weight(Number weight, std::size_t n, Number* numbers) {
+  for (std::size_t i = 0; i < n; ++i) numbers[i] += weight;
+}
+
 template <class Number>
 CONSENSUS_INLINE void add_numbers(const Number* row, std::size_t n, Number* sums) {
   for (std::size_t i = 0; i < n; ++i) sums[i] += row[i];
@@ -75,8 +87,8 @@ CONSENSUS_WIDE static inline void sum_row(const std::uint64_t* row, std::size_t 
   sum_cells(row, cells, lanes, before);
 }
 
-// Sources in the order of their places: place(k), length(k) along the row, and add(k, cell, weight),
-// which adds a weight of 1 or -1 to the lanes of one cell.
+// Sources in the order of their places: place(k), length(k) along the row, and add(k, cells, number, sign),
+// which adds the weight of a source, with a sign of 1 or -1, to the lanes of some cells.
 template <class Place, class Length, class Add>
 struct SourceList {
   std::size_t begin, end;
@@ -155,8 +167,7 @@ class WindowSweep {
     read_ = intersection(sources, frame_.reach_of(within));
     const Box asked = intersection(within, frame_.reach_of(read_));
     if (read_.empty() || asked.empty()) return;
-    constexpr std::size_t kAtOnce = kLanesAtOnce<Number>;
-    lanes_ = lanes == 1 ? 1 : (lanes + kAtOnce - 1) / kAtOnce * kAtOnce;
+    lanes_ = stride_of<Number>(lanes);
     width_ = read_.size(3);
     columns_.assign(read_.size(2) * width_ * lanes_, 0);
     row_.resize(width_ * lanes_);
@@ -200,7 +211,7 @@ class WindowSweep {
       if (y < read_.low[2] || y >= read_.high[2]) continue;
       const std::size_t from = std::max(x, read_.low[3]), to = std::min(x + list.length(next), read_.high[3]);
       Number* cells = columns_.data() + (y - read_.low[2]) * width_ * lanes_;
-      for (std::size_t at = from; at < to; ++at) list.add(next, cells + (at - read_.low[3]) * lanes_, sign);
+      if (from < to) list.add(next, cells + (from - read_.low[3]) * lanes_, to - from, sign);
     }
   }
 

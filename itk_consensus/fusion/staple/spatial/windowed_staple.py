@@ -9,6 +9,7 @@ more background beyond their windows changes nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
@@ -22,7 +23,7 @@ from itk_consensus.fusion.staple.spatial.performance_field import FieldSettings
 from itk_consensus.fusion.voting.majority_vote import VoteResult, majority_vote
 from itk_consensus.neighbourhood.window_frame import WindowFrame
 from itk_consensus.votes.decision_patterns import DecisionPatterns
-from itk_consensus.votes.disputed_voxels import DisputedVoxels, decide_voxels
+from itk_consensus.votes.disputed_voxels import CHUNK, DisputedVoxels, chunks, decide_voxels
 from itk_consensus.votes.label_weights import LabelWeights
 from itk_consensus.votes.ties import SAME_SINGLE
 
@@ -105,8 +106,15 @@ class _SpatialModel:
 
     def start(self, vote: VoteResult) -> Floats32:
         """One for the voted label of each disputed voxel."""
-        voted = vote.decision[self.frame.pattern_of_voxel]
-        return (voted[self.frame.mentions] == self.frame.label_of_mention).astype(np.float32)
+        posterior = np.empty(len(self.frame.mentions), np.float32)
+        for part, voxels, labels in self._mentions():
+            posterior[part] = vote.decision[self.frame.pattern_of_voxel[voxels]] == labels
+        return posterior
+
+    def _mentions(self) -> Iterator[tuple[slice, NDArray[np.uint32], NDArray[np.intp]]]:
+        """Some mentions at a time, their voxels and labels."""
+        for part in chunks(len(self.frame.mentions), CHUNK):
+            yield part, self.frame.mentions[part], self.frame.labels_of(part)
 
     def step(self, posterior: Floats32) -> tuple[Floats32, float, float]:
         """M-step and E-step: the new posterior, the log likelihood, and the posterior moved."""
@@ -131,7 +139,9 @@ class _SpatialModel:
         if self.settings.prior == "local":
             return None
         if self.settings.prior == "global":
-            shares = self._agreed + np.bincount(self.frame.label_of_mention, posterior, labels)
+            shares = self._agreed.copy()
+            for part, _, true in self._mentions():
+                shares += np.bincount(true, posterior[part], labels)
         else:
             fixed = self.settings.fixed_prior
             shares = np.full(labels, 1 / labels) if fixed is None else np.asarray(fixed)
@@ -154,14 +164,16 @@ class _SpatialModel:
     def global_theta(self, posterior: Floats32) -> Floats:
         """(J, K, K) confusion of each rater over all voxels (eq. 13); NaN where undefined."""
         patterns, labels = self.patterns, self.patterns.number_of_labels
-        agreed, true = patterns.unanimous, self.frame.label_of_mention
-        pattern_of_mention = self.frame.pattern_of_voxel[self.frame.mentions]
+        agreed = patterns.unanimous
         counts = np.empty((patterns.number_of_raters, labels, labels))
         for rater, votes in enumerate(patterns.patterns.T):
             said = np.bincount(votes[agreed], patterns.counts[agreed], labels + 1)[:labels]
             counts[rater] = self.settings.fields.alpha(labels) + np.diag(said)
-            cells = votes[pattern_of_mention].astype(np.intp) * labels + true
-            found = np.bincount(cells, posterior, (labels + 1) * labels)
-            counts[rater] += found.reshape(-1, labels)[:labels]
+        for part, voxels, true in self._mentions():
+            rows = patterns.patterns[self.frame.pattern_of_voxel[voxels]]
+            for rater, votes in enumerate(rows.T):
+                cells = votes.astype(np.intp) * labels + true
+                found = np.bincount(cells, posterior[part], (labels + 1) * labels)
+                counts[rater] += found.reshape(-1, labels)[:labels]
         with np.errstate(invalid="ignore"):
             return np.asarray(counts / counts.sum(axis=1, keepdims=True))
