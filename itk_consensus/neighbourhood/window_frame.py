@@ -61,12 +61,12 @@ class WindowFrame:
         pattern_of = around.expand(np.arange(number, dtype=np.uint32), outside=number).reshape(-1)
         runs = self._agreed_runs(pattern_of, shape[3])
         places = np.flatnonzero(np.append(around.flags, False)[pattern_of]).astype(np.uint32)
-        self.pattern_of_voxel = pattern_of[places]
+        pattern_votes = np.ascontiguousarray(patterns.patterns)
+        self.votes = pattern_votes[pattern_of[places]]  #: (N, J) of the disputed voxels
         del pattern_of
         rows = np.arange(int(np.prod(shape[:3])) + 1, dtype=np.int64) * shape[3]
         row_begin = places.searchsorted(rows).astype(np.uint32)
-        votes = np.ascontiguousarray(patterns.patterns)
-        self.mentions, self._begin = _kernels.label_mentions(self.pattern_of_voxel, votes, labels)
+        self.mentions, self._begin = _kernels.label_mentions(self.votes, labels)
         present = patterns.present[patterns.present.any(axis=1)]
         #: Whether a rater missed a voxel that another annotated.
         self.gaps = not present.all()
@@ -75,8 +75,8 @@ class WindowFrame:
             [min(r, size) for r, size in zip(half, shape, strict=True)],
             places,
             row_begin,
-            self.pattern_of_voxel,
-            votes,
+            self.votes,
+            pattern_votes,
             labels,
             self.gaps,
             *runs,
@@ -116,7 +116,7 @@ class WindowFrame:
 
     def __len__(self) -> int:
         """N."""
-        return len(self.pattern_of_voxel)
+        return len(self.votes)
 
     def labels_of(self, mentions: slice) -> NDArray[np.intp]:
         """(m,) label indices of some mentions."""

@@ -36,7 +36,8 @@ class JointsOfLabel {
                 const float* posterior, float* joints)
       : frame_(frame), model_(model), scales_(scales), posterior_(posterior), joints_(joints), counts_(frame),
         weights_(frame), by_vote_(frame.labels), boxes_(frame.labels),
-        whole_(std::ldexp(1.0, static_cast<int>(model.shift))), scale_(1.0 / whole_) {}
+        right_(frame.raters), wrong_(frame.raters), whole_(std::ldexp(1.0, static_cast<int>(model.shift))),
+        scale_(1.0 / whole_), fair_(1.0 / static_cast<double>(frame.labels)) {}
 
   // Writes the log joints of a label's mentions in some planes.
   void run(std::size_t label, const Box& planes) {
@@ -45,10 +46,15 @@ class JointsOfLabel {
     first_ = ends.first;
     number_ = ends.second - first_;
     if (number_ == 0) return;
+    const std::size_t other = label == 0 ? frame_.labels - 1 : 0;
+    for (std::size_t rater = 0; rater < frame_.raters; ++rater) {
+      right_[rater] = target(rater, label);
+      wrong_[rater] = target(rater, other);
+    }
     const Box box = intersection(planes, frame_.boxes[label]);
-    sum_mass(box);
-    sum_said(box);
-    sum_counts(box);
+    sum_own(box);
+    if (frame_.labels > 2) sum_others(box);
+    if (model_.mixed_target) sum_leaning(box);
     for (std::size_t k = 0; k < number_; ++k) joints_[first_ + k] = static_cast<float>(log_joint(k));
   }
 
@@ -56,47 +62,109 @@ class JointsOfLabel {
   std::size_t voxel_of(std::size_t mention) const { return frame_.mentions[mention]; }
 
   auto own_voxels() const {
-    return ListedVoxels(first_, first_ + number_, [this](std::size_t k) { return frame_.places[voxel_of(k)]; });
+    const std::uint32_t *mentions = frame_.mentions, *places = frame_.places;
+    return ListedVoxels(first_, first_ + number_, [=](std::size_t k) { return places[mentions[k]]; });
   }
 
-  std::uint64_t weight_of(std::size_t mention) const {
-    // Exact: a float's bits fit twice.
-    return static_cast<std::uint64_t>(whole_ * posterior_[mention] + 0.5);
+  // Exact: a float's bits fit twice.
+  static std::uint64_t scaled(float weight, double whole) {
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(whole * weight + 0.5));
   }
 
-  // How much of the label each window holds, of those voxels that the annotator saw.
-  void sum_mass(const Box& box) {
-    const std::size_t lanes = frame_.annotators();
-    const auto same = [](std::size_t k) { return k; };
-    mass_.assign(number_ * lanes, 0);
-    weights_.run(lanes, frame_.boxes[label_], box, own_voxels(),
-                 [&](std::size_t k, const std::uint64_t* high, const std::uint64_t* low) {
-                   for (std::size_t lane = 0; lane < lanes; ++lane) mass_[(k - first_) * lanes + lane] = high[lane] - low[lane];
+  // As signed numbers, which are sooner converted.
+  double unscaled(std::uint64_t sum) const { return static_cast<double>(static_cast<std::int64_t>(sum)) * scale_; }
+
+  // Of the label itself, in each window: the posterior of voxels to which each rater gave it, that of all
+  // voxels that the annotator saw, and how many each rater gave it.
+  void sum_own(const Box& box) {
+    // Copies: what is written could be any of the numbers that are pointed to.
+    const std::size_t raters = frame_.raters, annotators = frame_.annotators(), labels = frame_.labels;
+    const std::size_t label = label_, first = first_, said = raters + annotators;
+    // Of two labels it follows from what was said at the voxel.
+    const std::size_t counted = labels == 2 || model_.mixed_target ? 0 : raters, lanes = said + counted;
+    count_.resize(number_ * raters);
+    mass_.resize(number_ * annotators);
+    said_.resize(number_ * counted);
+    std::uint64_t *counts = count_.data(), *masses = mass_.data();
+    std::uint32_t* saids = said_.data();
+    const std::uint32_t* mentions = frame_.mentions;
+    const Vote* votes = frame_.votes;
+    const float* posterior = posterior_;
+    const double whole = whole_;
+    const auto add = [=](const Vote* here, std::uint64_t weight, std::uint64_t sign, std::uint64_t* cell) {
+      for (std::size_t rater = 0; rater < raters; ++rater) cell[rater] += here[rater] == label ? weight : 0;
+      for (std::size_t rater = 0; rater < counted; ++rater) cell[said + rater] += here[rater] == label ? sign : 0;
+      cell[raters] += weight;
+      for (std::size_t rater = 0; rater + 1 < annotators; ++rater) cell[raters + 1 + rater] += here[rater] < labels ? weight : 0;
+    };
+    weights_.run(lanes, frame_.boxes[label], box, own_voxels(),
+                 [=](std::size_t k, const std::uint64_t* high, const std::uint64_t* low) {
+                   const std::size_t at = k - first;
+                   for (std::size_t rater = 0; rater < raters; ++rater) counts[at * raters + rater] = high[rater] - low[rater];
+                   for (std::size_t who = 0; who < annotators; ++who) masses[at * annotators + who] = high[raters + who] - low[raters + who];
+                   for (std::size_t rater = 0; rater < counted; ++rater) {
+                     saids[at * raters + rater] = static_cast<std::uint32_t>(high[said + rater] - low[said + rater]);
+                   }
                  },
-                 agreed_sources(frame_, frame_.run_begin[label_], frame_.run_begin[label_ + 1], same,
-                                [&](std::size_t k, std::uint64_t* cells, std::size_t number, std::uint64_t sign) {
-                                  add_annotators(frame_, frame_.votes_of_run(k), sign << model_.shift, cells, number);
+                 agreed_sources(frame_, frame_.run_begin[label], frame_.run_begin[label + 1],
+                                [&](std::size_t k, std::uint64_t* cells, std::size_t length, std::uint64_t sign) {
+                                  one_.assign(stride_of<std::uint64_t>(lanes), 0);
+                                  add(frame_.votes_of_run(k), sign << model_.shift, sign, one_.data());
+                                  for (std::size_t at = 0; at < length; ++at) add_row(one_.data(), one_.size(), cells + at * one_.size());
                                 }),
-                 disputed_sources(frame_, frame_.mention_begin[label_], frame_.mention_begin[label_ + 1],
-                                  [&](std::size_t k) { return voxel_of(k); },
-                                  [&](std::size_t k, std::uint64_t* cell, std::size_t, std::uint64_t sign) {
-                                    if (posterior_[k] == 0.0F) return;
-                                    add_annotators(frame_, frame_.votes_at(voxel_of(k)), sign * weight_of(k), cell);
+                 disputed_sources(frame_.places, frame_.mention_begin[label], frame_.mention_begin[label + 1],
+                                  [=](std::size_t k) { return mentions[k]; },
+                                  [=](std::size_t k, std::uint64_t* cell, std::size_t, std::uint64_t sign) {
+                                    add(votes + mentions[k] * raters, sign * scaled(posterior[k], whole), sign, cell);
+                                  }));
+    if (labels > 2) return;
+    // Of two labels one is what the other leaves; sums are exact, so nothing is lost by subtracting.
+    for (std::size_t k = 0; k < number_; ++k) {
+      const Vote* here = frame_.votes_at(voxel_of(first_ + k));
+      for (std::size_t rater = 0; rater < raters; ++rater) {
+        std::uint64_t& count = counts[k * raters + rater];
+        if (here[rater] != label) count = masses[k * annotators + frame_.annotator(rater)] - count;
+      }
+    }
+  }
+
+  // Posterior in each window of the voxels to which raters gave what they say at its centre, if that is
+  // another label.
+  void sum_others(const Box& box) {
+    sort_by_vote(box);
+    for (std::size_t observed = 0; observed < frame_.labels; ++observed) {
+      if (!by_vote_[observed].empty()) sum_other(observed, box);
+    }
+  }
+
+  void sum_other(std::size_t observed, const Box& box) {
+    const std::size_t raters = frame_.raters, first = first_, number = by_vote_[observed].size();
+    const std::uint32_t *said = by_vote_[observed].data(), *mentions = frame_.mentions, *places = frame_.places;
+    const Vote* votes = frame_.votes;
+    const float* posterior = posterior_;
+    const double whole = whole_;
+    std::uint64_t* counts = count_.data();
+    const auto voxel_of = [=](std::size_t k) { return mentions[said[k]]; };
+    weights_.run(raters, boxes_[observed], intersection(box, boxes_[observed]),
+                 ListedVoxels(0, number, [=](std::size_t k) { return places[voxel_of(k)]; }),
+                 [=](std::size_t k, const std::uint64_t* high, const std::uint64_t* low) {
+                   const Vote* here = votes + voxel_of(k) * raters;
+                   std::uint64_t* count = counts + (said[k] - first) * raters;
+                   for (std::size_t rater = 0; rater < raters; ++rater) {
+                     if (here[rater] == observed) count[rater] = high[rater] - low[rater];
+                   }
+                 },
+                 disputed_sources(places, 0, number, voxel_of,
+                                  [=](std::size_t k, std::uint64_t* cell, std::size_t, std::uint64_t sign) {
+                                    const float weight = posterior[said[k]];
+                                    if (weight == 0.0F) return;
+                                    add_raters(votes + voxel_of(k) * raters, raters, observed, sign * scaled(weight, whole), cell);
                                   }));
   }
 
-  // How often raters said the label in each window; or what they lean to, if targets mix.
-  void sum_said(const Box& box) {
+  // What raters lean to in each window, if targets mix.
+  void sum_leaning(const Box& box) {
     const std::size_t raters = frame_.raters, labels = frame_.labels;
-    if (!model_.mixed_target) {
-      if (labels == 2) return;  // known from what was said at the voxel
-      said_.assign(number_ * raters, 0);
-      count_said(counts_, frame_, label_, box, own_voxels(),
-                 [&](std::size_t k, const std::uint32_t* high, const std::uint32_t* low) {
-                   for (std::size_t rater = 0; rater < raters; ++rater) said_[(k - first_) * raters + rater] = high[rater] - low[rater];
-                 });
-      return;
-    }
     leaning_.assign(number_ * raters, 0.0);
     for (std::size_t rater = 0; rater < raters; ++rater) {
       double all = 0.0;
@@ -114,39 +182,6 @@ class JointsOfLabel {
     }
   }
 
-  // Posterior in each window of the voxels to which raters gave what they say at its centre.
-  void sum_counts(const Box& box) {
-    const std::size_t raters = frame_.raters;
-    count_.assign(number_ * raters, 0);
-    sort_by_vote(box);
-    for (std::size_t observed = 0; observed < frame_.labels; ++observed) {
-      if (by_vote_[observed].empty()) continue;
-      const std::vector<std::uint32_t>& said = by_vote_[observed];
-      const auto voxel = [&](std::size_t k) { return voxel_of(said[k]); };
-      const std::size_t runs = observed == label_ ? frame_.run_begin[label_ + 1] : frame_.run_begin[label_];
-      const auto same = [](std::size_t k) { return k; };
-      weights_.run(raters, observed == label_ ? frame_.boxes[label_] : boxes_[observed], intersection(box, boxes_[observed]),
-                   ListedVoxels(0, said.size(), [&](std::size_t k) { return frame_.places[voxel(k)]; }),
-                   [&](std::size_t k, const std::uint64_t* high, const std::uint64_t* low) {
-                     const Vote* votes = frame_.votes_at(voxel(k));
-                     std::uint64_t* count = count_.data() + (said[k] - first_) * raters;
-                     for (std::size_t rater = 0; rater < raters; ++rater) {
-                       if (votes[rater] == observed) count[rater] = high[rater] - low[rater];
-                       else if (frame_.labels == 2) count[rater] = mass_[(said[k] - first_) * frame_.annotators() + frame_.annotator(rater)] - (high[rater] - low[rater]);
-                     }
-                   },
-                   agreed_sources(frame_, frame_.run_begin[label_], runs, same,
-                                  [&](std::size_t k, std::uint64_t* cells, std::size_t number, std::uint64_t sign) {
-                                    add_raters(frame_, frame_.votes_of_run(k), label_, sign << model_.shift, cells, number);
-                                  }),
-                   disputed_sources(frame_, 0, said.size(), voxel,
-                                    [&](std::size_t k, std::uint64_t* cell, std::size_t, std::uint64_t sign) {
-                                      if (posterior_[said[k]] == 0.0F) return;
-                                      add_raters(frame_.votes_at(voxel(k)), raters, observed, sign * weight_of(said[k]), cell);
-                                    }));
-    }
-  }
-
   // The label's mentions that windows reach, by what was said at them, and where those lie.
   void sort_by_vote(const Box& box) {
     for (std::size_t observed = 0; observed < frame_.labels; ++observed) {
@@ -159,8 +194,7 @@ class JointsOfLabel {
       const Vote* votes = frame_.votes_at(voxel_of(k));
       for (std::size_t rater = 0; rater < frame_.raters; ++rater) {
         const std::size_t observed = votes[rater];
-        // Of two labels one is what the other leaves; sums are exact, so nothing is lost by subtracting.
-        if (observed == frame_.labels || (frame_.labels == 2 && observed != label_)) continue;
+        if (observed == frame_.labels || observed == label_) continue;
         auto& said = by_vote_[observed];
         if (!said.empty() && said.back() == k) continue;
         said.push_back(static_cast<std::uint32_t>(k));
@@ -171,20 +205,29 @@ class JointsOfLabel {
 
   // The prior times the probabilities of what raters said (eqs. 2.5.3 and 2.5.4), logarithmic.
   double log_joint(std::size_t k) const {
-    const std::size_t raters = frame_.raters, lanes = frame_.annotators(), voxel = voxel_of(first_ + k) - scales_.first;
+    const std::size_t raters = frame_.raters, lanes = frame_.annotators(), labels = frame_.labels;
+    const std::size_t voxel = voxel_of(first_ + k) - scales_.first;
     const Vote* votes = frame_.votes_at(voxel_of(first_ + k));
-    const std::uint64_t* mass = mass_.data() + k * lanes;
+    const std::uint64_t *mass = mass_.data() + k * lanes, *count = count_.data() + k * raters;
+    const float *said = scales_.said + voxel * raters, *sum = scales_.sum + voxel * raters;
     double joint = 0.0, probability = 1.0;
     if (model_.log_prior != nullptr) joint = model_.log_prior[label_];
-    else probability = static_cast<double>(mass[0]) * scale_ / static_cast<double>(scales_.seen[voxel * lanes]);
-    const double pseudo = model_.right + model_.wrong * static_cast<double>(frame_.labels - 1);
+    else probability = unscaled(mass[0]) / static_cast<double>(scales_.seen[voxel * lanes]);
+    const double pseudo = model_.right + model_.wrong * static_cast<double>(labels - 1);
     for (std::size_t rater = 0; rater < raters; ++rater) {
-      const std::size_t observed = votes[rater], at = voxel * raters + rater;
-      if (observed == frame_.labels) continue;
-      const double leant = target(rater, observed);
-      const double wanted = scales_.said[at] * leant + static_cast<double>(count_[k * raters + rater]) * scale_ +
-                            (observed == label_ ? model_.right : model_.wrong);
-      const double total = leaning(k, rater, observed) + static_cast<double>(mass[frame_.annotator(rater)]) * scale_ + pseudo;
+      const std::size_t observed = votes[rater];
+      if (observed == labels) continue;
+      double leant, all;  // the target, and its sum with the scale factors of all labels
+      if (model_.mixed_target) {
+        leant = target(rater, observed);
+        all = model_.kappa * std::max(leaning_[k * raters + rater], 0.0);
+      } else {
+        leant = observed == label_ ? right_[rater] : wrong_[rater];
+        const double own = observed == label_ ? said[rater] : labels == 2 ? sum[rater] - said[rater] : lack(k, rater);
+        all = wrong_[rater] * sum[rater] + (right_[rater] - wrong_[rater]) * own;
+      }
+      const double wanted = said[rater] * leant + unscaled(count[rater]) + (observed == label_ ? model_.right : model_.wrong);
+      const double total = all + unscaled(mass[frame_.annotator(rater)]) + pseudo;
       probability *= std::max(total > 0 ? wanted / total : leant, model_.least);
       if (probability > kSmall) continue;
       joint += std::log(probability);
@@ -193,15 +236,9 @@ class JointsOfLabel {
     return joint + std::log(probability);
   }
 
-  // Sum over all labels of the target times the scale factor.
-  double leaning(std::size_t k, std::size_t rater, std::size_t observed) const {
-    if (model_.mixed_target) return model_.kappa * std::max(leaning_[k * frame_.raters + rater], 0.0);
-    const std::size_t at = (voxel_of(first_ + k) - scales_.first) * frame_.raters + rater;
-    const double rest = target(rater, label_ == 0 ? frame_.labels - 1 : 0), sum = scales_.sum[at], said = scales_.said[at];
-    const double own = observed == label_      ? said
-                       : frame_.labels == 2 ? sum - said
-                                            : model_.kappa * std::max(share(k, rater) - said_[k * frame_.raters + rater], 0.0);
-    return rest * sum + (target(rater, label_) - rest) * own;
+  // Scale factor of the label itself.
+  double lack(std::size_t k, std::size_t rater) const {
+    return model_.kappa * std::max(share(k, rater) - static_cast<double>(said_[k * frame_.raters + rater]), 0.0);
   }
 
   double target(std::size_t rater, std::size_t observed) const {
@@ -210,7 +247,7 @@ class JointsOfLabel {
 
   double share(std::size_t k, std::size_t rater) const {
     const std::size_t voxel = voxel_of(first_ + k) - scales_.first;
-    return static_cast<double>(scales_.seen[voxel * frame_.annotators() + frame_.annotator(rater)]) / static_cast<double>(frame_.labels);
+    return static_cast<double>(scales_.seen[voxel * frame_.annotators() + frame_.annotator(rater)]) * fair_;
   }
 
   static constexpr double kSmall = 1e-200;  // times the least probability it is still a double
@@ -223,12 +260,14 @@ class JointsOfLabel {
   WindowSweep<Vote, std::uint32_t> counts_;
   WindowSweep<Vote, std::uint64_t> weights_;
   std::size_t label_ = 0, first_ = 0, number_ = 0;  // the label's mentions at hand
-  std::vector<std::uint64_t> mass_, count_;
+  std::vector<std::uint64_t> mass_, count_, one_;
   std::vector<std::uint32_t> said_;
   std::vector<double> leaning_;
   std::vector<std::vector<std::uint32_t>> by_vote_;
   std::vector<Box> boxes_;
-  double whole_, scale_;  // 2^shift, and its inverse
+  std::vector<double> right_, wrong_;  // each rater's targets on and off the diagonal
+  double whole_, scale_;               // 2^shift, and its inverse
+  double fair_;                        // a label's share
 };
 
 // Log joints of all mentions in a part, the largest labels first and in pieces: threads end together,
@@ -241,7 +280,7 @@ void joints_of_labels(const WindowFrame<Vote>& frame, const PerformanceModel& mo
     Box planes;
   };
   const std::size_t voxels = whole_box(frame.shape).voxels();
-  const std::size_t most = std::max<std::size_t>(kPiece, voxels / (32 * threads));
+  const std::size_t most = std::max<std::size_t>(kPiece, voxels / (16 * threads));
   std::vector<Task> tasks;
   for (std::size_t label = 0; label < frame.labels; ++label) {
     const auto [begin, end] = frame.mentions_of(label, part);

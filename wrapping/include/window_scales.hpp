@@ -74,16 +74,18 @@ void add_raters(const WindowFrame<Vote>& frame, const Vote* votes, std::size_t l
 template <class Vote, class Number, class Voxels, class Visit>
 void count_said(WindowSweep<Vote, Number>& sweep, const WindowFrame<Vote>& frame, std::size_t label, const Box& within,
                 Voxels voxels, Visit visit) {
-  const auto same = [](std::size_t k) { return k; };
-  const auto voxel_of = [&](std::size_t k) { return frame.mentions[k]; };
-  sweep.run(frame.raters, frame.boxes[label], within, voxels, visit,
-            agreed_sources(frame, frame.run_begin[label], frame.run_begin[label + 1], same,
+  const std::uint32_t* mentions = frame.mentions;
+  const std::size_t raters = frame.raters;
+  const Vote* votes = frame.votes;
+  const auto voxel_of = [=](std::size_t k) { return mentions[k]; };
+  sweep.run(raters, frame.boxes[label], within, voxels, visit,
+            agreed_sources(frame, frame.run_begin[label], frame.run_begin[label + 1],
                            [&](std::size_t k, Number* cells, std::size_t number, Number sign) {
                              add_raters(frame, frame.votes_of_run(k), label, sign, cells, number);
                            }),
-            disputed_sources(frame, frame.mention_begin[label], frame.mention_begin[label + 1], voxel_of,
-                             [&](std::size_t k, Number* cell, std::size_t, Number sign) {
-                               add_raters(frame.votes_at(frame.mentions[k]), frame.raters, label, sign, cell);
+            disputed_sources(frame.places, frame.mention_begin[label], frame.mention_begin[label + 1], voxel_of,
+                             [=](std::size_t k, Number* cell, std::size_t, Number sign) {
+                               add_raters(votes + mentions[k] * raters, raters, label, sign, cell);
                              }));
 }
 
@@ -116,7 +118,7 @@ class ScalesOfPlanes {
 
   void count_annotated(const Box& planes) {
     const std::size_t lanes = frame_.annotators();
-    const auto run_of = [&](std::size_t k) { return runs_[k]; };
+    const std::uint32_t *runs = runs_.data(), *places = frame_.run_places, *lengths = frame_.run_lengths;
     const auto same = [](std::size_t k) { return k; };
     sweep_.run(lanes, whole_box(frame_.shape), planes, AllVoxels<Vote>(frame_),
                [&](std::size_t voxel, const std::uint32_t* high, const std::uint32_t* low) {
@@ -124,11 +126,12 @@ class ScalesOfPlanes {
                    out_.seen[(voxel - out_.first) * lanes + lane] = static_cast<float>(high[lane] - low[lane]);
                  }
                },
-               agreed_sources(frame_, 0, runs_.size(), run_of,
+               source_list(0, runs_.size(), [=](std::size_t k) { return places[runs[k]]; },
+                           [=](std::size_t k) { return static_cast<std::size_t>(lengths[runs[k]]); },
                               [&](std::size_t k, std::uint32_t* cells, std::size_t number, std::uint32_t sign) {
                                 add_annotators(frame_, frame_.votes_of_run(runs_[k]), sign, cells, number);
                               }),
-               disputed_sources(frame_, 0, frame_.number, same,
+               disputed_sources(frame_.places, 0, frame_.number, same,
                                 [&](std::size_t voxel, std::uint32_t* cell, std::size_t, std::uint32_t sign) {
                                   add_annotators(frame_, frame_.votes_at(voxel), sign, cell);
                                 }));

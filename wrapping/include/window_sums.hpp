@@ -104,19 +104,20 @@ SourceList<Place, Length, Add> source_list(std::size_t begin, std::size_t end, P
 }
 
 // Disputed voxels as sources.
-template <class Vote, class VoxelOf, class Add>
-auto disputed_sources(const WindowFrame<Vote>& frame, std::size_t begin, std::size_t end, VoxelOf voxel_of, Add add) {
+template <class VoxelOf, class Add>
+auto disputed_sources(const std::uint32_t* places, std::size_t begin, std::size_t end, VoxelOf voxel_of, Add add) {
   return source_list(
-      begin, end, [&frame, voxel_of](std::size_t k) { return frame.places[voxel_of(k)]; },
+      begin, end, [=](std::size_t k) { return places[voxel_of(k)]; },
       [](std::size_t) { return std::size_t{1}; }, add);
 }
 
 // Unanimous voxels as sources.
-template <class Vote, class RunOf, class Add>
-auto agreed_sources(const WindowFrame<Vote>& frame, std::size_t begin, std::size_t end, RunOf run_of, Add add) {
+template <class Vote, class Add>
+auto agreed_sources(const WindowFrame<Vote>& frame, std::size_t begin, std::size_t end, Add add) {
+  const std::uint32_t *places = frame.run_places, *lengths = frame.run_lengths;
   return source_list(
-      begin, end, [&frame, run_of](std::size_t k) { return frame.run_places[run_of(k)]; },
-      [&frame, run_of](std::size_t k) { return static_cast<std::size_t>(frame.run_lengths[run_of(k)]); }, add);
+      begin, end, [=](std::size_t run) { return places[run]; },
+      [=](std::size_t run) { return static_cast<std::size_t>(lengths[run]); }, add);
 }
 
 // Voxels that are asked for, ascending: those of a row from `begin` on, and where each lies.
@@ -205,19 +206,27 @@ class WindowSweep {
     const auto first = static_cast<std::uint32_t>(frame_.plane_begin(read_.low[0], z));
     const std::size_t last = frame_.plane_begin(read_.low[0], z + 1);
     const auto across = static_cast<std::uint32_t>(frame_.shape[3]);
-    for (; next < list.end && list.place(next) < last; ++next) {
-      const std::uint32_t offset = list.place(next) - first;
+    // Copies: a cell could be any of these numbers.
+    const Box read = read_;
+    const std::size_t lanes = lanes_, width = width_, end = list.end;
+    Number* columns = columns_.data();
+    std::size_t k = next;
+    for (; k < end && list.place(k) < last; ++k) {
+      const std::uint32_t offset = list.place(k) - first;
       const std::size_t y = offset / across, x = offset % across;
-      if (y < read_.low[2] || y >= read_.high[2]) continue;
-      const std::size_t from = std::max(x, read_.low[3]), to = std::min(x + list.length(next), read_.high[3]);
-      Number* cells = columns_.data() + (y - read_.low[2]) * width_ * lanes_;
-      if (from < to) list.add(next, cells + (from - read_.low[3]) * lanes_, to - from, sign);
+      if (y < read.low[2] || y >= read.high[2]) continue;
+      const std::size_t from = std::max(x, read.low[3]), to = std::min(x + list.length(k), read.high[3]);
+      Number* cells = columns + ((y - read.low[2]) * width + from - read.low[3]) * lanes;
+      if (from < to) list.add(k, cells, to - from, sign);
     }
+    next = k;
   }
 
   template <class Voxels, class Visit>
   void plane(const Box& asked, std::size_t z, Voxels& voxels, Visit& visit) {
-    const std::size_t radius = frame_.radii[2], n = width_ * lanes_;
+    const std::size_t radius = frame_.radii[2], around = frame_.radii[3], low = read_.low[3];
+    const std::size_t width = width_, lanes = lanes_, n = width * lanes;
+    const Number* before = before_.data();
     std::fill(row_.begin(), row_.end(), 0);
     bool summed = false;
     std::size_t upper = read_.low[2], lower = read_.low[2];  // rows below have entered, have left
@@ -234,16 +243,13 @@ class WindowSweep {
       }
       if (!summed) sum_row(row_.data(), width_, lanes_, before_.data());
       summed = true;
-      for (std::size_t k = begin; k < end; ++k) visit_one(k, voxels.place_of(k) - first, visit);
+      for (std::size_t k = begin; k < end; ++k) {
+        const std::size_t x = voxels.place_of(k) - first;
+        const std::size_t from = x < low + around ? 0 : std::min(width, x - around - low);
+        const std::size_t to = x + around + 1 < low ? 0 : std::min(width, x + around + 1 - low);
+        visit(k, before + to * lanes, before + from * lanes);
+      }
     }
-  }
-
-  template <class Visit>
-  void visit_one(std::size_t k, std::size_t x, Visit& visit) {
-    const std::size_t radius = frame_.radii[3], low = read_.low[3];
-    const std::size_t from = x < low + radius ? 0 : std::min(width_, x - radius - low);
-    const std::size_t to = x + radius + 1 < low ? 0 : std::min(width_, x + radius + 1 - low);
-    visit(k, before_.data() + to * lanes_, before_.data() + from * lanes_);
   }
 
   const WindowFrame<Vote>& frame_;
