@@ -28,7 +28,8 @@ Planes = tuple[int, int, int]
 class Scales(NamedTuple):
     """What votes alone say of the windows around n voxels."""
 
-    seen: Floats32  #: (n, 1) annotated voxels, or (n, 1 + J) by anybody and each rater if they differ
+    #: (n, 1) annotated voxels; (n, 1 + J), by anybody and by each rater, if they differ
+    seen: Floats32
     said: Floats32  #: (n, J) scale factor of what each rater said at the voxel
     sum: Floats32  #: (n, J) scale factors of all labels together
 
