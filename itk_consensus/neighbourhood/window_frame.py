@@ -170,7 +170,7 @@ class WindowFrame:
             A vote is never less probable, and less probable labels are left out.
         """
         joints = np.empty_like(posterior)
-        arguments = (
+        arguments: tuple[Any, ...] = (
             np.ascontiguousarray(targets, np.float64),
             _mixed(targets),
             pseudo_counts,

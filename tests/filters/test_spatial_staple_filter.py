@@ -118,7 +118,7 @@ def test_progress_grows_and_abort_returns_the_current_estimate():
 
 
 @pytest.mark.parametrize("number", [2, 12])
-def test_an_iteration_is_reported_before_and_after_the_scale_factors_of_each_piece(number: int):
+def test_an_iteration_is_reported_before_and_after_the_scale_factors_of_each_part(number: int):
     planes = [rater[::4, ::4].astype(np.uint8) for rater in spatial_case("after", 0).raters]
     raters = [np.stack([plane] * 4) for plane in (planes * 4)[:number]]
     filter_ = SpatialSTAPLEFilter(WindowRadius=12, MaximumIterations=1)
@@ -127,8 +127,8 @@ def test_an_iteration_is_reported_before_and_after_the_scale_factors_of_each_pie
     filter_.Execute(raters)
     within = [share for share in seen if 0.5 < share < 0.99]
     assert within == sorted(within)
-    # One part, in a piece for every eight raters: each piece's half, and where the next begins.
-    assert len(set(within)) == (1 if number == 2 else 3)
+    # Of twelve raters each plane is a part: each part's half, and where the next begins.
+    assert len(set(within)) == (1 if number == 2 else 7)
 
 
 def test_measurements_describe_the_run():
