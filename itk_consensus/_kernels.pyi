@@ -417,6 +417,22 @@ def normalise_joints(
     threads: int,
 ) -> tuple[float, float]: ...
 
+def patch_similarity(
+    frame: WindowFrame,
+    planes: Sequence[int],
+    shares: NDArray[np.float64],
+    shift: int,
+    similarity: NDArray[np.float64],
+    threads: int,
+) -> None: ...
+def add_votes(
+    frame: WindowFrame,
+    planes: Sequence[int],
+    weights: NDArray[np.float64],
+    votes: NDArray[np.float64],
+    threads: int,
+) -> None: ...
+
 _Lists = tuple[NDArray[np.int64], NDArray[np.uint16], NDArray[Any]]
 
 class FieldGrid:

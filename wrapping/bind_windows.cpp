@@ -1,8 +1,9 @@
-// Spatial STAPLE's sums over windows and its step.
+// Sums over windows: Spatial STAPLE's step, and Boundary SIMPLE's similarity.
 #include <memory>
 #include <variant>
 
 #include "bindings.hpp"
+#include "patch_similarity.hpp"
 #include "window_joints.hpp"
 
 namespace consensus {
@@ -69,8 +70,9 @@ class Frame {
       WindowFrame<Vote> frame{shape, radii, places.data(), row_begin.data(),
                               static_cast<const Vote*>(votes.data()), static_cast<const Vote*>(pattern_votes.data()), extent_of(places), votes.shape(1), labels, gaps,
                               run_places.data(), run_lengths.data(), run_patterns.data(), run_begin.data(),
-                              mentions.data(), mention_begin.data(), {}};
+                              mentions.data(), mention_begin.data(), {}, {}};
       frame.boxes = label_boxes(frame);
+      frame.agreed = runs_by_place(frame);
       frame_ = std::move(frame);
     });
   }
@@ -140,6 +142,32 @@ std::pair<double, double> run_normalise(const Frame& kept, const ArrayOf<float>&
   });
 }
 
+void run_similarity(const Frame& kept, const Planes& planes, const ArrayOf<double>& shares, unsigned shift,
+                    ArrayOf<double> similarity, std::size_t threads) {
+  kept.visit([&](const auto& frame) {
+    const Box part = box_of(frame, planes);
+    const auto [first, last] = frame.voxels_of(part);
+    require_extent(shares, static_cast<std::size_t>(frame.mention_begin[frame.labels]));
+    require_extent(similarity, (last - first) * frame.raters);
+    double* out = similarity.mutable_data();
+    nb::gil_scoped_release release;
+    find_similarity(frame, part, shares.data(), shift, threads, out);
+  });
+}
+
+void run_add_votes(const Frame& kept, const Planes& planes, const ArrayOf<double>& weights, ArrayOf<double> votes,
+                   std::size_t threads) {
+  kept.visit([&](const auto& frame) {
+    const Box part = box_of(frame, planes);
+    const auto [first, last] = frame.voxels_of(part);
+    require_extent(weights, (last - first) * frame.raters);
+    require_extent(votes, static_cast<std::size_t>(frame.mention_begin[frame.labels]));
+    double* out = votes.mutable_data();
+    nb::gil_scoped_release release;
+    add_votes(frame, part, weights.data(), threads, out);
+  });
+}
+
 }  // namespace
 
 void bind_windows(nb::module_& m) {
@@ -157,6 +185,10 @@ void bind_windows(nb::module_& m) {
         nb::arg("seen"), nb::arg("said"), nb::arg("sum"), nb::arg("targets"), nb::arg("mixed_target"),
         nb::arg("pseudo_counts"), nb::arg("log_prior"), nb::arg("least"), nb::arg("shift"), nb::arg("joints"), nb::arg("threads"));
   m.def("normalise_joints", &run_normalise, nb::arg("frame"), nb::arg("before"), nb::arg("joints"), nb::arg("least"),
+        nb::arg("threads"));
+  m.def("patch_similarity", &run_similarity, nb::arg("frame"), nb::arg("planes"), nb::arg("shares"), nb::arg("shift"),
+        nb::arg("similarity"), nb::arg("threads"));
+  m.def("add_votes", &run_add_votes, nb::arg("frame"), nb::arg("planes"), nb::arg("weights"), nb::arg("votes"),
         nb::arg("threads"));
 }
 

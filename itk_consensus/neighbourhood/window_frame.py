@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +18,8 @@ from itk_consensus.votes.disputed_voxels import DisputedVoxels
 from itk_consensus.votes.label_weights import LabelWeights
 from itk_consensus.work import current, report
 
-#: Weights are scaled to whole numbers by at most 2 to this, so that their sums are exact.
-_MOST_BITS = 36
+#: Single-precision weights are scaled to whole numbers by at most 2 to this, so that their sums are exact.
+_BITS_OF_SINGLE = 36
 
 
 #: Volume, first and last plane.
@@ -44,20 +45,18 @@ class WindowFrame:
     ----------
     radii : sequence of int
         Half width of the window, in voxels per array axis; 0 along axes that are no space.
-    kappa : float
-        Strength of the regularisation.
     """
 
-    def __init__(self, patterns: DecisionPatterns, radii: Sequence[int], kappa: float) -> None:
+    def __init__(self, patterns: DecisionPatterns, radii: Sequence[int]) -> None:
         self.patterns = patterns
-        self.kappa = kappa
         self.voxels = DisputedVoxels(patterns, patterns.disputed_region([0] * len(radii)))
         around = DisputedVoxels(patterns, patterns.disputed_region(radii))
         shape, half = four_axes(around.shape), (0,) * (4 - min(len(radii), 3)) + tuple(radii[-3:])
         if int(np.prod(shape)) >= 2**32:
             raise InputError(f"WindowFrame: fewer than 2^32 voxels wanted, got {shape}")
         window = np.prod([min(2 * r + 1, size) for r, size in zip(half, shape, strict=True)])
-        self._bits = min(_MOST_BITS, 62 - int(window).bit_length())
+        self._most_bits = 62 - int(window).bit_length()
+        self._bits = min(_BITS_OF_SINGLE, self._most_bits)
         number, labels = len(patterns.counts), patterns.number_of_labels
         pattern_of = around.expand(np.arange(number, dtype=np.uint32), outside=number).reshape(-1)
         runs = self._agreed_runs(pattern_of, shape[3])
@@ -84,11 +83,11 @@ class WindowFrame:
             self.mentions,
             self._begin,
         )
-        self._plane_begin = row_begin[:: max(1, shape[2])]
+        self._plane_begin, self._depth = row_begin[:: max(1, shape[2])].copy(), shape[1]
         # Scales, two numbers of each voxel and rater, are made in parts of 4 bytes per voxel of the
         # frame. As they depend on votes alone they are kept if they are not much more together.
         share = len(self) * patterns.number_of_raters / max(1, int(np.prod(shape)))
-        self._kept: dict[Planes, Scales] | None = {} if share <= 1 else None
+        self._kept: dict[tuple[Planes, float], Scales] | None = {} if share <= 1 else None
         step = max(1, shape[1] if share <= 1 else int(shape[1] / (2 * share)))
         self.parts: list[Planes] = [
             (volume, low, min(low + step, shape[1]))
@@ -96,7 +95,9 @@ class WindowFrame:
             for low in range(0, shape[1], step)
         ]
 
-    def _agreed_runs(self, pattern_of: NDArray[np.uint32], width: int) -> list[NDArray[Any]]:
+    def _agreed_runs(
+        self, pattern_of: NDArray[np.uint32], width: int
+    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
         """Unanimous voxels as runs by label: places, lengths, patterns; where labels begin."""
         patterns = self.patterns
         labels = patterns.number_of_labels
@@ -112,8 +113,8 @@ class WindowFrame:
         label = agreed[pattern_of[places]]
         by_label = np.argsort(label, kind="stable")
         begin = label[by_label].searchsorted(np.arange(labels + 1))
-        runs = [places, lengths, pattern_of[places]]
-        return [*(run[by_label] for run in runs), begin.astype(np.int64)]
+        places, lengths = places[by_label], lengths[by_label]
+        return places, lengths, pattern_of[places], begin.astype(np.int64)
 
     def __len__(self) -> int:
         """N."""
@@ -124,31 +125,39 @@ class WindowFrame:
         some = np.arange(mentions.start, mentions.stop)
         return np.asarray(self._begin.searchsorted(some, side="right") - 1)
 
-    def by_label(self, posterior: Floats32) -> LabelWeights:
-        """(M,) weights as lists of labels."""
-        ends = self._begin[1:-1]
-        of = zip(np.split(self.mentions, ends), np.split(posterior, ends), strict=True)
-        return LabelWeights(list(of), len(self))
+    @property
+    def ranges(self) -> list[slice]:
+        """Of each label, its mentions."""
+        return [slice(*ends) for ends in pairwise(self._begin.tolist())]
 
-    def scales(self, planes: Planes) -> Scales:
-        """What votes alone say of the windows of some planes."""
-        if self._kept is not None and planes in self._kept:
-            return self._kept[planes]
+    def by_label(self, weights: NDArray[Any]) -> LabelWeights:
+        """(M,) weights as lists of labels."""
+        return LabelWeights([(self.mentions[of], weights[of]) for of in self.ranges], len(self))
+
+    def voxels_of(self, planes: Planes) -> slice:
+        """The disputed voxels of some planes."""
         volume, low, high = planes
-        depth = max(high for _, _, high in self.parts)
-        begin, end = self._plane_begin[[volume * depth + low, volume * depth + high]].tolist()
+        first = volume * self._depth
+        return slice(*self._plane_begin[[first + low, first + high]].tolist())
+
+    def scales(self, planes: Planes, kappa: float) -> Scales:
+        """What votes alone say of the windows of some planes; kappa: strength of regularisation."""
+        if self._kept is not None and (planes, kappa) in self._kept:
+            return self._kept[planes, kappa]
+        voxels = self.voxels_of(planes)
         raters = self.patterns.number_of_raters
         lanes = (1 + raters if self.gaps else 1), raters, raters
-        scales = Scales(*(np.zeros((end - begin, number), np.float32) for number in lanes))
-        _kernels.window_scales(self._frame, planes, self.kappa, *scales, current().threads)
+        scales = Scales(*(np.zeros((voxels.stop - voxels.start, number), np.float32) for number in lanes))
+        _kernels.window_scales(self._frame, planes, kappa, *scales, current().threads)
         if self._kept is not None:
-            self._kept[planes] = scales
+            self._kept[planes, kappa] = scales
         return scales
 
     def step(
         self,
         posterior: Floats32,
         *,
+        kappa: float,
         targets: Floats32,
         pseudo_counts: tuple[float, float],
         log_prior: Floats | None,
@@ -160,6 +169,8 @@ class WindowFrame:
         ----------
         posterior : (M,) ndarray
             What performance is of.
+        kappa : float
+            Strength of the regularisation.
         targets : (J, K, K) ndarray
             [rater, observed, true] performance that sparse data lean to.
         pseudo_counts : pair of float
@@ -182,12 +193,30 @@ class WindowFrame:
         )
         for number, planes in enumerate(self.parts):
             report(number / len(self.parts))
-            scales = self.scales(planes)
+            scales = self.scales(planes, kappa)
             report((number + 0.5) / len(self.parts))
-            _kernels.window_joints(self._frame, planes, posterior, self.kappa, *scales, *arguments)
+            _kernels.window_joints(self._frame, planes, posterior, kappa, *scales, *arguments)
             del scales  # before the next ones are made
         sums = _kernels.normalise_joints(self._frame, posterior, joints, least, current().threads)
         return joints, *sums
+
+
+    def similarity(self, planes: Planes, shares: Floats) -> Floats:
+        """(n, J) correlation of raters and consensus in the windows of some planes, from 0 to 1.
+
+        It is 0 where a rater said nothing. Shares are (M,), those of the consensus.
+        """
+        voxels = self.voxels_of(planes)
+        found = np.empty((voxels.stop - voxels.start, self.patterns.number_of_raters))
+        _kernels.patch_similarity(
+            self._frame, planes, shares, self._most_bits, found, current().threads
+        )
+        return found
+
+    def add_votes(self, planes: Planes, weights: Floats, votes: Floats) -> None:
+        """Add (n, J) weights of raters in some planes to the (M,) votes of what they said."""
+        weights = np.ascontiguousarray(weights)
+        _kernels.add_votes(self._frame, planes, weights, votes, current().threads)
 
 
 def _mixed(targets: Floats32) -> bool:

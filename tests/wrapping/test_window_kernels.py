@@ -58,8 +58,8 @@ def test_scale_factors_equal_those_counted_in_every_window(drawn, radius, thread
     radii = (0,) * (len(shape) - min(len(shape), 3)) + (radius,) * min(len(shape), 3)
     patterns = encode(drawn)
     with working(threads=threads):
-        frame = WindowFrame(patterns, radii, 0.5)
-        parts = [frame.scales(planes) for planes in frame.parts]
+        frame = WindowFrame(patterns, radii)
+        parts = [frame.scales(planes, 0.5) for planes in frame.parts]
         seen, said, total = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         labels = patterns.number_of_labels
         found = list(windows(drawn, radii))
@@ -93,8 +93,8 @@ def test_parts_do_not_change_a_bit():
     wanted = SpatialSettings(FieldSettings((3, 3, 3)), stop=StopRule(0.0, 3))
     # Raters who annotated nothing change nothing but the number of parts.
     few, many = (encode(Drawn([*arrays, *[None] * absent])) for absent in (0, 22))
-    assert len(WindowFrame(few, (3, 3, 3), 0.01).parts) == 1
-    assert len(WindowFrame(many, (3, 3, 3), 0.01).parts) > 4
+    assert len(WindowFrame(few, (3, 3, 3)).parts) == 1
+    assert len(WindowFrame(many, (3, 3, 3)).parts) > 4
     alone, among = (spatial_staple(patterns, wanted) for patterns in (few, many))
     np.testing.assert_array_equal(alone.posterior, among.posterior)
     np.testing.assert_array_equal(alone.log_likelihood, among.log_likelihood)
@@ -105,9 +105,9 @@ def test_scale_factors_made_at_once_do_not_grow_with_raters():
     most = {}
     for raters in (8, 40):
         arrays = list(np.random.default_rng(3).integers(0, 2, (raters, 80, 8, 8)).astype(np.uint8))
-        frame = WindowFrame(encode(Drawn(arrays)), (20, 2, 2), 0.01)
+        frame = WindowFrame(encode(Drawn(arrays)), (20, 2, 2))
         assert [low for _, low, _ in frame.parts[1:]] == [high for _, _, high in frame.parts[:-1]]
-        most[raters] = max(frame.scales(planes).sum.size for planes in frame.parts)
+        most[raters] = max(frame.scales(planes, 0.01).sum.size for planes in frame.parts)
     assert most[40] <= 1.1 * most[8]
 
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct WindowFrame {
   const std::uint32_t* mentions;        // disputed voxels to which anybody gave a label, by label, then by voxel
   const std::int64_t* mention_begin;    // (labels + 1)
   std::vector<Box> boxes;               // of each label: where anybody said it
+  std::vector<std::uint32_t> agreed;    // all runs by place
 
   const Vote* votes_at(std::size_t voxel) const { return votes + voxel * raters; }
   const Vote* votes_of_run(std::size_t run) const { return pattern_votes + run_patterns[run] * raters; }
@@ -98,6 +100,16 @@ std::vector<Box> label_boxes(const WindowFrame<Vote>& frame) {
     }
   }
   return boxes;
+}
+
+// All runs in the order of their places.
+template <class Vote>
+std::vector<std::uint32_t> runs_by_place(const WindowFrame<Vote>& frame) {
+  std::vector<std::uint32_t> runs(static_cast<std::size_t>(frame.run_begin[frame.labels]));
+  std::iota(runs.begin(), runs.end(), 0);
+  std::sort(runs.begin(), runs.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return frame.run_places[a] < frame.run_places[b]; });
+  return runs;
 }
 
 // Calls say(label, voxel) once for each label that anybody gave each voxel; voxels ascend.

@@ -5,9 +5,9 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <vector>
 
 #include "window_sums.hpp"
@@ -92,9 +92,8 @@ void count_said(WindowSweep<Vote, Number>& sweep, const WindowFrame<Vote>& frame
 template <class Vote>
 class ScalesOfPlanes {
  public:
-  ScalesOfPlanes(const WindowFrame<Vote>& frame, double kappa, const std::vector<std::uint32_t>& runs,
-                 const WindowScales<float>& out)
-      : frame_(frame), kappa_(static_cast<float>(kappa)), runs_(runs), out_(out), sweep_(frame) {}
+  ScalesOfPlanes(const WindowFrame<Vote>& frame, double kappa, const WindowScales<float>& out)
+      : frame_(frame), kappa_(static_cast<float>(kappa)), out_(out), sweep_(frame) {}
 
   void run(const Box& planes) {
     count_annotated(planes);
@@ -118,7 +117,7 @@ class ScalesOfPlanes {
 
   void count_annotated(const Box& planes) {
     const std::size_t lanes = frame_.annotators();
-    const std::uint32_t *runs = runs_.data(), *places = frame_.run_places, *lengths = frame_.run_lengths;
+    const std::uint32_t *runs = frame_.agreed.data(), *places = frame_.run_places, *lengths = frame_.run_lengths;
     const auto same = [](std::size_t k) { return k; };
     sweep_.run(lanes, whole_box(frame_.shape), planes, AllVoxels<Vote>(frame_),
                [&](std::size_t voxel, const std::uint32_t* high, const std::uint32_t* low) {
@@ -126,10 +125,10 @@ class ScalesOfPlanes {
                    out_.seen[(voxel - out_.first) * lanes + lane] = static_cast<float>(high[lane] - low[lane]);
                  }
                },
-               source_list(0, runs_.size(), [=](std::size_t k) { return places[runs[k]]; },
+               source_list(0, frame_.agreed.size(), [=](std::size_t k) { return places[runs[k]]; },
                            [=](std::size_t k) { return static_cast<std::size_t>(lengths[runs[k]]); },
                               [&](std::size_t k, std::uint32_t* cells, std::size_t number, std::uint32_t sign) {
-                                add_annotators(frame_, frame_.votes_of_run(runs_[k]), sign, cells, number);
+                                add_annotators(frame_, frame_.votes_of_run(runs[k]), sign, cells, number);
                               }),
                disputed_sources(frame_.places, 0, frame_.number, same,
                                 [&](std::size_t voxel, std::uint32_t* cell, std::size_t, std::uint32_t sign) {
@@ -156,7 +155,6 @@ class ScalesOfPlanes {
 
   const WindowFrame<Vote>& frame_;
   float kappa_;
-  const std::vector<std::uint32_t>& runs_;
   const WindowScales<float>& out_;
   WindowSweep<Vote, std::uint32_t> sweep_;
 };
@@ -164,12 +162,8 @@ class ScalesOfPlanes {
 template <class Vote>
 void find_scales(const WindowFrame<Vote>& frame, const Box& part, double kappa, std::size_t threads,
                  const WindowScales<float>& out) {
-  std::vector<std::uint32_t> runs(static_cast<std::size_t>(frame.run_begin[frame.labels]));
-  std::iota(runs.begin(), runs.end(), 0);
-  std::sort(runs.begin(), runs.end(),
-            [&](std::uint32_t a, std::uint32_t b) { return frame.run_places[a] < frame.run_places[b]; });
   const std::vector<Box> pieces = pieces_of(part, threads);
-  for_each_task(pieces.size(), threads, [&] { return ScalesOfPlanes<Vote>(frame, kappa, runs, out); },
+  for_each_task(pieces.size(), threads, [&] { return ScalesOfPlanes<Vote>(frame, kappa, out); },
                 [&](ScalesOfPlanes<Vote>& worker, std::size_t k) { worker.run(pieces[k]); });
 }
 

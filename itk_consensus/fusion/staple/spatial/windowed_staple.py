@@ -102,7 +102,7 @@ class _SpatialModel:
     def __init__(self, patterns: DecisionPatterns, settings: SpatialSettings) -> None:
         self.patterns = patterns
         self.settings = settings
-        self.frame = WindowFrame(patterns, settings.fields.radii, settings.fields.kappa)
+        self.frame = WindowFrame(patterns, settings.fields.radii)
 
     def start(self, vote: VoteResult) -> Floats32:
         """One for the voted label of each disputed voxel."""
@@ -122,6 +122,7 @@ class _SpatialModel:
         """M-step and E-step: the new posterior, the log likelihood, and the posterior moved."""
         return self.frame.step(
             posterior,
+            kappa=self.settings.fields.kappa,
             targets=self._targets(posterior),
             pseudo_counts=self.settings.fields.pseudo_counts,
             log_prior=self._log_prior(posterior),
