@@ -83,16 +83,23 @@ class WindowFrame:
             self.mentions,
             self._begin,
         )
-        self._plane_begin, self._depth = row_begin[:: max(1, shape[2])].copy(), shape[1]
-        # Scales, two numbers of each voxel and rater, are made in parts of 4 bytes per voxel of the
-        # frame. As they depend on votes alone they are kept if they are not much more together.
-        share = len(self) * patterns.number_of_raters / max(1, int(np.prod(shape)))
-        self._kept: dict[tuple[Planes, float], Scales] | None = {} if share <= 1 else None
-        step = max(1, shape[1] if share <= 1 else int(shape[1] / (2 * share)))
-        self.parts: list[Planes] = [
-            (volume, low, min(low + step, shape[1]))
-            for volume in range(shape[0])
-            for low in range(0, shape[1], step)
+        self._plane_begin, self._shape = row_begin[:: max(1, shape[2])].copy(), shape
+        # As scales depend on votes alone they are kept if they are not much memory.
+        few = len(self) * patterns.number_of_raters <= np.prod(shape)
+        self._kept: dict[tuple[Planes, float], Scales] | None = {} if few else None
+        #: Whose scales are made at once.
+        self.parts = self.planes_in_parts(0 if few else 2)
+
+    def planes_in_parts(self, numbers: int) -> list[Planes]:
+        """Parts so small that some numbers per voxel and rater are fewer than the frame's voxels."""
+        all_numbers = numbers * len(self) * self.patterns.number_of_raters
+        parts = max(1, -(-all_numbers // max(1, int(np.prod(self._shape)))))
+        volumes, depth = self._shape[:2]
+        step = max(1, depth // parts)
+        return [
+            (volume, low, min(low + step, depth))
+            for volume in range(volumes)
+            for low in range(0, depth, step)
         ]
 
     def _agreed_runs(
@@ -137,7 +144,7 @@ class WindowFrame:
     def voxels_of(self, planes: Planes) -> slice:
         """The disputed voxels of some planes."""
         volume, low, high = planes
-        first = volume * self._depth
+        first = volume * self._shape[1]
         return slice(*self._plane_begin[[first + low, first + high]].tolist())
 
     def scales(self, planes: Planes, kappa: float) -> Scales:

@@ -17,25 +17,26 @@
 
 namespace consensus {
 
+// Sums over labels at the n voxels of some planes, from the first on.
+struct ProductSums {
+  std::size_t first;
+  std::vector<double> crossed;  // (n, J) of how often a rater said a label times what the consensus has of it
+  std::vector<double> said;     // (n, J) of squares of the one
+  std::vector<double> had;      // (n, annotators) of squares of the other
+};
+
 template <class Vote>
 class PatchSimilarity {
  public:
-  PatchSimilarity(const WindowFrame<Vote>& frame, const double* shares, unsigned shift)
-      : frame_(frame), shares_(shares), whole_(std::ldexp(1.0, static_cast<int>(shift))), sweep_(frame) {}
+  PatchSimilarity(const WindowFrame<Vote>& frame, const double* shares, unsigned shift, ProductSums& products, double* out)
+      : frame_(frame), shares_(shares), whole_(std::ldexp(1.0, static_cast<int>(shift))), products_(products), out_(out),
+        sweep_(frame) {}
 
-  // Writes (n, J) similarities, from 0 to 1, of the voxels of some planes; 0 where a rater said nothing.
-  void run(const Box& planes, double* out) {
-    const auto ends = frame_.voxels_of(planes);
-    first_ = ends.first;
-    number_ = ends.second - first_;
-    if (number_ == 0) return;
-    const std::size_t raters = frame_.raters, annotators = frame_.annotators();
-    crossed_.assign(number_ * raters, 0.0);
-    said_.assign(number_ * raters, 0.0);
-    had_.assign(number_ * annotators, 0.0);
+  // Writes (n, J) similarities, from 0 to 1, of the voxels of a box; 0 where a rater said nothing.
+  void run(const Box& box) {
     // Labels in their order, so that sums of reals do not depend on who made them.
-    for (std::size_t label = 0; label < frame_.labels; ++label) multiply(label, planes);
-    sum_within(planes, out);
+    for (std::size_t label = 0; label < frame_.labels; ++label) multiply(label, box);
+    sum_within(box);
   }
 
  private:
@@ -43,20 +44,21 @@ class PatchSimilarity {
   double unscaled(std::uint64_t sum) const { return static_cast<double>(static_cast<std::int64_t>(sum)) / whole_; }
 
   // Sums of one label: how often each rater said it, and the consensus's share among those of an annotator.
-  void multiply(std::size_t label, const Box& planes) {
+  void multiply(std::size_t label, const Box& box) {
     // Copies: what is written could be any of the numbers that are pointed to.
-    const std::size_t raters = frame_.raters, annotators = frame_.annotators(), labels = frame_.labels, first = first_;
+    const std::size_t raters = frame_.raters, annotators = frame_.annotators(), labels = frame_.labels;
+    const std::size_t first = products_.first;
     const std::size_t lanes = raters + annotators;
     const bool gaps = frame_.gaps;
     const double scale = 1.0 / whole_;
-    double *crossed = crossed_.data(), *said = said_.data(), *had = had_.data();
+    double *crossed = products_.crossed.data(), *said = products_.said.data(), *had = products_.had.data();
     const auto add = [=](const Vote* votes, std::uint64_t share, std::uint64_t sign, std::uint64_t* cell) {
       for (std::size_t rater = 0; rater < raters; ++rater) cell[rater] += votes[rater] == label ? sign : 0;
       cell[raters] += sign * share;
       for (std::size_t rater = 0; rater + 1 < annotators; ++rater) cell[raters + 1 + rater] += votes[rater] < labels ? sign * share : 0;
     };
     const std::uint32_t* mentions = frame_.mentions;
-    sweep_.run(lanes, frame_.boxes[label], planes, AllVoxels<Vote>(frame_),
+    sweep_.run(lanes, frame_.boxes[label], box, AllVoxels<Vote>(frame_),
                [=](std::size_t voxel, const std::uint64_t* high, const std::uint64_t* low) {
                  const std::size_t at = voxel - first;
                  double shares = 0.0;
@@ -85,23 +87,22 @@ class PatchSimilarity {
   }
 
   // Sums over all labels at once, and what follows from all of them.
-  void sum_within(const Box& planes, double* out) {
+  void sum_within(const Box& box) {
     const std::size_t raters = frame_.raters, annotators = frame_.annotators();
     const std::size_t lanes = raters + 2 * annotators;
-    fill_agreement(planes);
-    sweep_.run(lanes, whole_box(frame_.shape), planes, AllVoxels<Vote>(frame_),
+    sweep_.run(lanes, whole_box(frame_.shape), box, AllVoxels<Vote>(frame_),
                [&](std::size_t voxel, const std::uint64_t* high, const std::uint64_t* low) {
                  const Vote* votes = frame_.votes_at(voxel);
-                 const std::size_t at = voxel - first_;
+                 const std::size_t at = voxel - products_.first;
                  for (std::size_t rater = 0; rater < raters; ++rater) {
                    const std::size_t who = frame_.annotator(rater), square = raters + who, count = square + annotators;
-                   double& similarity = out[at * raters + rater];
+                   double& similarity = out_[at * raters + rater];
                    similarity = 0.0;
                    if (votes[rater] == frame_.labels) continue;
                    const auto n = static_cast<double>(high[count] - low[count]);
-                   const double both = unscaled(high[rater] - low[rater]) * n - crossed_[at * raters + rater];
-                   const double own = n * n - said_[at * raters + rater];
-                   const double other = unscaled(high[square] - low[square]) * n - had_[at * annotators + who];
+                   const double both = unscaled(high[rater] - low[rater]) * n - products_.crossed[at * raters + rater];
+                   const double own = n * n - products_.said[at * raters + rater];
+                   const double other = unscaled(high[square] - low[square]) * n - products_.had[at * annotators + who];
                    const double norm = std::sqrt(std::max(own, 0.0) * std::max(other, 0.0));
                    const double found = norm > kConstant * n * n ? both / norm : 0.0;
                    similarity = (std::min(std::max(found, -1.0), 1.0) + 1) / 2;
@@ -118,8 +119,9 @@ class PatchSimilarity {
                              add_annotators(frame_, votes, sign, one_.data() + raters + annotators);
                              for (std::size_t at = 0; at < length; ++at) add_row(one_.data(), one_.size(), cells + at * one_.size());
                            }),
-               disputed_sources(frame_.places, begin_, begin_ + squares_.size(), [](std::size_t voxel) { return voxel; },
+               disputed_sources(frame_.places, 0, frame_.number, [](std::size_t voxel) { return voxel; },
                                 [&](std::size_t voxel, std::uint64_t* cell, std::size_t, std::uint64_t sign) {
+                                  if (voxel - begin_ >= squares_.size()) fill_agreement(voxel);
                                   const Vote* votes = frame_.votes_at(voxel);
                                   const std::uint64_t* agreement = agreement_.data() + (voxel - begin_) * raters;
                                   for (std::size_t rater = 0; rater < raters; ++rater) cell[rater] += sign * agreement[rater];
@@ -128,24 +130,26 @@ class PatchSimilarity {
                                 }));
   }
 
-  // Of the voxels that patches reach: the consensus's share of what each rater said, and its squares.
-  void fill_agreement(const Box& planes) {
-    const std::size_t raters = frame_.raters;
-    const Box reached = frame_.reach_of(planes);
-    const auto ends = frame_.voxels_of(reached);
+  // Of the voxels of one plane, which enter or leave together: the consensus's share of what each rater said,
+  // and its squares.
+  void fill_agreement(std::size_t voxel) {
+    const std::size_t raters = frame_.raters, plane = frame_.places[voxel] / (frame_.shape[2] * frame_.shape[3]);
+    const std::size_t volume = plane / frame_.shape[1], z = plane % frame_.shape[1];
+    const Box planes{{volume, z, 0, 0}, {volume + 1, z + 1, frame_.shape[2], frame_.shape[3]}};
+    const auto ends = frame_.voxels_of(planes);
     begin_ = ends.first;
     agreement_.assign((ends.second - begin_) * raters, 0);
     squares_.assign(ends.second - begin_, 0);
     for (std::size_t label = 0; label < frame_.labels; ++label) {
-      const auto [from, to] = frame_.mentions_of(label, reached);
+      const auto [from, to] = frame_.mentions_of(label, planes);
       for (std::size_t k = from; k < to; ++k) {
-        const std::size_t voxel = frame_.mentions[k];
-        const Vote* votes = frame_.votes_at(voxel);
+        const std::size_t at = frame_.mentions[k] - begin_;
+        const Vote* votes = frame_.votes_at(frame_.mentions[k]);
         const std::uint64_t share = scaled(shares_[k]);
         for (std::size_t rater = 0; rater < raters; ++rater) {
-          if (votes[rater] == label) agreement_[(voxel - begin_) * raters + rater] = share;
+          if (votes[rater] == label) agreement_[at * raters + rater] = share;
         }
-        squares_[voxel - begin_] += scaled(shares_[k] * shares_[k]);
+        squares_[at] += scaled(shares_[k] * shares_[k]);
       }
     }
   }
@@ -155,22 +159,24 @@ class PatchSimilarity {
   const WindowFrame<Vote>& frame_;
   const double* shares_;
   double whole_;
+  ProductSums& products_;
+  double* out_;
   WindowSweep<Vote, std::uint64_t> sweep_;
-  std::size_t first_ = 0, number_ = 0, begin_ = 0;
-  std::vector<double> crossed_, said_, had_;  // sums over labels: of products, and of squares of both factors
+  std::size_t begin_ = 0;  // the first voxel of the plane
   std::vector<std::uint64_t> agreement_, squares_, one_;
 };
 
-// The voxels of some planes, in pieces that threads take.
+// The voxels of some planes, in rows that threads share.
 template <class Vote>
 void find_similarity(const WindowFrame<Vote>& frame, const Box& part, const double* shares, unsigned shift,
                      std::size_t threads, double* out) {
-  const std::size_t first = frame.voxels_of(part).first;
-  const std::vector<Box> pieces = pieces_of(part, threads);
-  for_each_task(pieces.size(), threads, [&] { return PatchSimilarity<Vote>(frame, shares, shift); },
-                [&](PatchSimilarity<Vote>& worker, std::size_t k) {
-                  worker.run(pieces[k], out + (frame.voxels_of(pieces[k]).first - first) * frame.raters);
-                });
+  const auto ends = frame.voxels_of(part);
+  const std::size_t number = ends.second - ends.first;
+  ProductSums products{ends.first, std::vector<double>(number * frame.raters), std::vector<double>(number * frame.raters),
+                       std::vector<double>(number * frame.annotators())};
+  const std::vector<Box> pieces = pieces_of(part, threads, 2);
+  for_each_task(pieces.size(), threads, [&] { return PatchSimilarity<Vote>(frame, shares, shift, products, out); },
+                [&](PatchSimilarity<Vote>& worker, std::size_t k) { worker.run(pieces[k]); });
 }
 
 // Adds (n, J) weights of the raters at the voxels of some planes to the votes of what they said.

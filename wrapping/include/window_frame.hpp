@@ -126,13 +126,13 @@ void for_each_mention(const Vote* votes, std::size_t number, std::size_t raters,
   }
 }
 
-// A box of planes in pieces of some planes each.
-inline std::vector<Box> pieces_of(const Box& planes, std::size_t number) {
+// A box in pieces along an axis.
+inline std::vector<Box> pieces_of(const Box& box, std::size_t number, std::size_t axis) {
   std::vector<Box> pieces;
-  for (const Slab& slab : make_slabs(planes.size(1), number, 1)) {
-    pieces.push_back(planes);
-    pieces.back().low[1] = planes.low[1] + slab.begin;
-    pieces.back().high[1] = planes.low[1] + slab.end;
+  for (const Slab& slab : make_slabs(box.size(axis), number, 1)) {
+    pieces.push_back(box);
+    pieces.back().low[axis] = box.low[axis] + slab.begin;
+    pieces.back().high[axis] = box.low[axis] + slab.end;
   }
   return pieces;
 }

@@ -284,7 +284,7 @@ void joints_of_labels(const WindowFrame<Vote>& frame, const PerformanceModel& mo
   std::vector<Task> tasks;
   for (std::size_t label = 0; label < frame.labels; ++label) {
     const auto [begin, end] = frame.mentions_of(label, part);
-    for (const Box& planes : pieces_of(part, (end - begin + most - 1) / most)) {
+    for (const Box& planes : pieces_of(part, (end - begin + most - 1) / most, 1)) {
       if (end > begin) tasks.push_back({label, end - begin, planes});
     }
   }

@@ -162,7 +162,7 @@ class ScalesOfPlanes {
 template <class Vote>
 void find_scales(const WindowFrame<Vote>& frame, const Box& part, double kappa, std::size_t threads,
                  const WindowScales<float>& out) {
-  const std::vector<Box> pieces = pieces_of(part, threads);
+  const std::vector<Box> pieces = pieces_of(part, threads, 1);
   for_each_task(pieces.size(), threads, [&] { return ScalesOfPlanes<Vote>(frame, kappa, out); },
                 [&](ScalesOfPlanes<Vote>& worker, std::size_t k) { worker.run(pieces[k]); });
 }

@@ -186,7 +186,7 @@ def test_parts_do_not_show_in_the_result(slabs, monkeypatch):
     _, wanted = fuse(raters, (2, 1, 1), maximum_iterations=3)
     step = -(-11 // slabs)
     cut = [(0, low, min(low + step, 11)) for low in range(0, 11, step)]
-    monkeypatch.setattr(WindowFrame, "parts", property(lambda _: cut, lambda *_: None), False)
+    monkeypatch.setattr(WindowFrame, "planes_in_parts", lambda *_: cut)
     _, found = fuse(raters, (2, 1, 1), maximum_iterations=3)
     np.testing.assert_allclose(found.shares, wanted.shares, atol=1e-12)
     np.testing.assert_array_equal(found.decision, wanted.decision)

@@ -24,7 +24,7 @@ from itk_consensus.fusion.iteration import Step, StopRule, iterate
 from itk_consensus.fusion.voting.majority_vote import VoteResult, majority_vote
 from itk_consensus.neighbourhood.window_frame import Planes, WindowFrame
 from itk_consensus.votes.decision_patterns import DecisionPatterns
-from itk_consensus.votes.disputed_voxels import DisputedVoxels, decide_voxels
+from itk_consensus.votes.disputed_voxels import CHUNK, DisputedVoxels, chunks, decide_voxels
 from itk_consensus.votes.fusions import DisputedFusion
 from itk_consensus.votes.label_weights import LabelWeights
 from itk_consensus.votes.ties import SAME_PROBABILITY, TieRule
@@ -87,7 +87,10 @@ def boundary_simple(
 
     def step(now: tuple[Floats, Floats]) -> Step[tuple[Floats, Floats], float]:
         shares, weights = model.step(now[0])
-        change = np.abs(shares - now[0]).sum() / (patterns.number_of_labels * len(model.frame))
+        moved = sum(
+            float(np.abs(shares[part] - now[0][part]).sum()) for part in chunks(len(shares), CHUNK)
+        )
+        change = moved / (patterns.number_of_labels * len(model.frame))
         return Step((shares, weights), change, settings.stop.met(change))
 
     most = settings.stop.most_iterations if len(model.frame) else 0
@@ -117,6 +120,7 @@ class _LocalWeights:
     ) -> None:
         self.frame = WindowFrame(patterns, settings.radii)
         self._patterns, self._alpha, self._gate = patterns, settings.local_weight, gate
+        self._parts = self.frame.planes_in_parts(6)
 
     def start(self, vote: VoteResult) -> Floats:
         """What votes say."""
@@ -132,9 +136,8 @@ class _LocalWeights:
         """The next consensus, and the (J,) sum of each rater's weights over all voxels."""
         local, common, alike = np.zeros((3, self._patterns.number_of_raters))
         votes = np.zeros_like(shares)
-        parts = self.frame.parts
-        for number, planes in enumerate(parts):
-            report(number / len(parts))
+        for number, planes in enumerate(self._parts):
+            report(number / len(self._parts))
             similarity = self.frame.similarity(planes, shares)
             alike += similarity.sum(axis=0)
             similarity *= self._gate_of(planes)
@@ -143,7 +146,7 @@ class _LocalWeights:
             self.frame.add_votes(planes, similarity, votes)
             del similarity  # before the next one is made
         overall = (1 - self._alpha) * _normalised(alike / np.maximum(self._annotated, 1))
-        for planes in parts:
+        for planes in self._parts:
             report(1.0)
             said = self.frame.votes[self.frame.voxels_of(planes)] < self._patterns.number_of_labels
             weights = said * overall * self._gate_of(planes)
