@@ -361,7 +361,7 @@ def keep_shares(
     threads: int,
 ) -> None: ...
 def label_mentions(
-    votes: NDArray[Any], labels: int
+    patterns: NDArray[np.uint32], votes: NDArray[Any], labels: int
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
 
 class WindowFrame:
@@ -371,8 +371,8 @@ class WindowFrame:
         radii: Sequence[int],
         places: NDArray[np.uint32],
         row_begin: NDArray[np.uint32],
+        patterns: NDArray[np.uint32],
         votes: NDArray[Any],
-        pattern_votes: NDArray[Any],
         labels: int,
         gaps: bool,
         run_places: NDArray[np.uint32],
@@ -416,7 +416,6 @@ def normalise_joints(
     least: float,
     threads: int,
 ) -> tuple[float, float]: ...
-
 def patch_similarity(
     frame: WindowFrame,
     planes: Sequence[int],

@@ -20,13 +20,13 @@ auto with_vote_type(const Array& votes, F f) {
 using Mentions = std::pair<ArrayOf<std::uint32_t>, ArrayOf<std::int64_t>>;
 
 // By label the voxels to which anybody gave it, and where each label's begin.
-Mentions run_mentions(const Array& votes, std::size_t labels) {
+Mentions run_mentions(const ArrayOf<std::uint32_t>& patterns, const Array& votes, std::size_t labels) {
   require_axes(votes, 2);
   require_extent(votes, votes.shape(0) * votes.shape(1));
   return with_vote_type(votes, [&](auto tag) {
     using Vote = typename decltype(tag)::type;
     const auto for_each = [&](auto say) {
-      for_each_mention(static_cast<const Vote*>(votes.data()), votes.shape(0), votes.shape(1), labels, say);
+      for_each_mention(patterns.data(), extent_of(patterns), static_cast<const Vote*>(votes.data()), votes.shape(1), labels, say);
     };
     std::vector<std::int64_t> ends(labels + 1, 0);
     {
@@ -48,17 +48,13 @@ Mentions run_mentions(const Array& votes, std::size_t labels) {
 class Frame {
  public:
   Frame(const Extents& shape, const Extents& radii, ArrayOf<std::uint32_t> places, ArrayOf<std::uint32_t> row_begin,
-        Array votes, Array pattern_votes, std::size_t labels, bool gaps,
+        ArrayOf<std::uint32_t> patterns, Array votes, std::size_t labels, bool gaps,
         ArrayOf<std::uint32_t> run_places, ArrayOf<std::uint32_t> run_lengths, ArrayOf<std::uint32_t> run_patterns,
         ArrayOf<std::int64_t> run_begin, ArrayOf<std::uint32_t> mentions, ArrayOf<std::int64_t> mention_begin)
-      : kept_{places, row_begin, votes, pattern_votes, run_places, run_lengths, run_patterns, run_begin, mentions, mention_begin} {
-    for (const Array& table : {votes, pattern_votes}) {
-      require_axes(table, 2);
-      require_extent(table, table.shape(0) * votes.shape(1));
-    }
-    if (votes.shape(0) != extent_of(places) || votes.type() != pattern_votes.type()) {
-      throw std::invalid_argument("votes of every disputed voxel and pattern wanted");
-    }
+      : kept_{places, row_begin, patterns, votes, run_places, run_lengths, run_patterns, run_begin, mentions, mention_begin} {
+    require_axes(votes, 2);
+    require_extent(votes, votes.shape(0) * votes.shape(1));
+    require_extent(patterns, extent_of(places));
     require_extent(row_begin, shape[0] * shape[1] * shape[2] + 1);
     require_extent(run_lengths, extent_of(run_places));
     require_extent(run_patterns, extent_of(run_places));
@@ -67,8 +63,8 @@ class Frame {
     require_extent(mentions, static_cast<std::size_t>(mention_begin.data()[labels]));
     with_vote_type(votes, [&](auto tag) {
       using Vote = typename decltype(tag)::type;
-      WindowFrame<Vote> frame{shape, radii, places.data(), row_begin.data(),
-                              static_cast<const Vote*>(votes.data()), static_cast<const Vote*>(pattern_votes.data()), extent_of(places), votes.shape(1), labels, gaps,
+      WindowFrame<Vote> frame{shape, radii, places.data(), row_begin.data(), patterns.data(),
+                              static_cast<const Vote*>(votes.data()), extent_of(places), votes.shape(1), labels, gaps,
                               run_places.data(), run_lengths.data(), run_patterns.data(), run_begin.data(),
                               mentions.data(), mention_begin.data(), {}, {}};
       frame.boxes = label_boxes(frame);
@@ -171,13 +167,13 @@ void run_add_votes(const Frame& kept, const Planes& planes, const ArrayOf<double
 }  // namespace
 
 void bind_windows(nb::module_& m) {
-  m.def("label_mentions", &run_mentions, nb::arg("votes"), nb::arg("labels"));
+  m.def("label_mentions", &run_mentions, nb::arg("patterns"), nb::arg("votes"), nb::arg("labels"));
   nb::class_<Frame>(m, "WindowFrame")
-      .def(nb::init<const Extents&, const Extents&, ArrayOf<std::uint32_t>, ArrayOf<std::uint32_t>, Array,
+      .def(nb::init<const Extents&, const Extents&, ArrayOf<std::uint32_t>, ArrayOf<std::uint32_t>, ArrayOf<std::uint32_t>,
                     Array, std::size_t, bool, ArrayOf<std::uint32_t>, ArrayOf<std::uint32_t>,
                     ArrayOf<std::uint32_t>, ArrayOf<std::int64_t>, ArrayOf<std::uint32_t>, ArrayOf<std::int64_t>>(),
-           nb::arg("shape"), nb::arg("radii"), nb::arg("places"), nb::arg("row_begin"), nb::arg("votes"),
-           nb::arg("pattern_votes"), nb::arg("labels"), nb::arg("gaps"), nb::arg("run_places"), nb::arg("run_lengths"),
+           nb::arg("shape"), nb::arg("radii"), nb::arg("places"), nb::arg("row_begin"), nb::arg("patterns"),
+           nb::arg("votes"), nb::arg("labels"), nb::arg("gaps"), nb::arg("run_places"), nb::arg("run_lengths"),
            nb::arg("run_patterns"), nb::arg("run_begin"), nb::arg("mentions"), nb::arg("mention_begin"));
   m.def("window_scales", &run_scales, nb::arg("frame"), nb::arg("planes"), nb::arg("kappa"), nb::arg("seen"),
         nb::arg("said"), nb::arg("sum"), nb::arg("threads"));

@@ -61,12 +61,12 @@ class WindowFrame:
         pattern_of = around.expand(np.arange(number, dtype=np.uint32), outside=number).reshape(-1)
         runs = self._agreed_runs(pattern_of, shape[3])
         places = np.flatnonzero(np.append(around.flags, False)[pattern_of]).astype(np.uint32)
-        pattern_votes = np.ascontiguousarray(patterns.patterns)
-        self.votes = pattern_votes[pattern_of[places]]  #: (N, J) of the disputed voxels
-        del pattern_of
+        votes = np.ascontiguousarray(patterns.patterns)
+        self.pattern_of_voxel = pattern_of[places]
+        del pattern_of, around
         rows = np.arange(int(np.prod(shape[:3])) + 1, dtype=np.int64) * shape[3]
         row_begin = places.searchsorted(rows).astype(np.uint32)
-        self.mentions, self._begin = _kernels.label_mentions(self.votes, labels)
+        self.mentions, self._begin = _kernels.label_mentions(self.pattern_of_voxel, votes, labels)
         present = patterns.present[patterns.present.any(axis=1)]
         #: Whether a rater missed a voxel that another annotated.
         self.gaps = not present.all()
@@ -75,8 +75,8 @@ class WindowFrame:
             [min(r, size) for r, size in zip(half, shape, strict=True)],
             places,
             row_begin,
-            self.votes,
-            pattern_votes,
+            self.pattern_of_voxel,
+            votes,
             labels,
             self.gaps,
             *runs,
@@ -125,7 +125,7 @@ class WindowFrame:
 
     def __len__(self) -> int:
         """N."""
-        return len(self.votes)
+        return len(self.pattern_of_voxel)
 
     def labels_of(self, mentions: slice) -> NDArray[np.intp]:
         """(m,) label indices of some mentions."""
@@ -154,7 +154,9 @@ class WindowFrame:
         voxels = self.voxels_of(planes)
         raters = self.patterns.number_of_raters
         lanes = (1 + raters if self.gaps else 1), raters, raters
-        scales = Scales(*(np.zeros((voxels.stop - voxels.start, number), np.float32) for number in lanes))
+        scales = Scales(
+            *(np.zeros((voxels.stop - voxels.start, number), np.float32) for number in lanes)
+        )
         _kernels.window_scales(self._frame, planes, kappa, *scales, current().threads)
         if self._kept is not None:
             self._kept[planes, kappa] = scales
@@ -206,7 +208,6 @@ class WindowFrame:
             del scales  # before the next ones are made
         sums = _kernels.normalise_joints(self._frame, posterior, joints, least, current().threads)
         return joints, *sums
-
 
     def similarity(self, planes: Planes, shares: Floats) -> Floats:
         """(n, J) correlation of raters and consensus in the windows of some planes, from 0 to 1.

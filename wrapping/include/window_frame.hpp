@@ -23,8 +23,8 @@ struct WindowFrame {
   Extents radii;                        // radii[0] is 0: volumes are independent
   const std::uint32_t* places;          // (N) flat, ascending
   const std::uint32_t* row_begin;       // (rows + 1) first disputed voxel of each row of the frame
-  const Vote* votes;                    // (N, J); `labels` where the rater is missing
-  const Vote* pattern_votes;            // (P, J) the same
+  const std::uint32_t* patterns;        // (N)
+  const Vote* votes;                    // (P, J); `labels` where the rater is missing
   std::size_t number, raters, labels;
   bool gaps;                            // whether a rater missed a voxel that another annotated
   const std::uint32_t* run_places;      // unanimous voxels in runs along x, by label, then by place
@@ -36,8 +36,8 @@ struct WindowFrame {
   std::vector<Box> boxes;               // of each label: where anybody said it
   std::vector<std::uint32_t> agreed;    // all runs by place
 
-  const Vote* votes_at(std::size_t voxel) const { return votes + voxel * raters; }
-  const Vote* votes_of_run(std::size_t run) const { return pattern_votes + run_patterns[run] * raters; }
+  const Vote* votes_at(std::size_t voxel) const { return votes + patterns[voxel] * raters; }
+  const Vote* votes_of_run(std::size_t run) const { return votes + run_patterns[run] * raters; }
   std::size_t row(std::size_t volume, std::size_t z, std::size_t y) const {
     return (volume * shape[1] + z) * shape[2] + y;
   }
@@ -114,10 +114,11 @@ std::vector<std::uint32_t> runs_by_place(const WindowFrame<Vote>& frame) {
 
 // Calls say(label, voxel) once for each label that anybody gave each voxel; voxels ascend.
 template <class Vote, class Say>
-void for_each_mention(const Vote* votes, std::size_t number, std::size_t raters, std::size_t labels, Say say) {
+void for_each_mention(const std::uint32_t* patterns, std::size_t number, const Vote* votes, std::size_t raters,
+                      std::size_t labels, Say say) {
   for (std::size_t voxel = 0; voxel < number; ++voxel) {
     if (voxel % kPiece == 0) checkpoint();
-    const Vote* said = votes + voxel * raters;
+    const Vote* said = votes + patterns[voxel] * raters;
     for (std::size_t rater = 0; rater < raters; ++rater) {
       if (said[rater] < labels && std::find(said, said + rater, said[rater]) == said + rater) {
         say(static_cast<std::size_t>(said[rater]), voxel);

@@ -87,7 +87,7 @@ class JointsOfLabel {
     said_.resize(number_ * counted);
     std::uint64_t *counts = count_.data(), *masses = mass_.data();
     std::uint32_t* saids = said_.data();
-    const std::uint32_t* mentions = frame_.mentions;
+    const std::uint32_t *mentions = frame_.mentions, *patterns = frame_.patterns;
     const Vote* votes = frame_.votes;
     const float* posterior = posterior_;
     const double whole = whole_;
@@ -115,7 +115,7 @@ class JointsOfLabel {
                  disputed_sources(frame_.places, frame_.mention_begin[label], frame_.mention_begin[label + 1],
                                   [=](std::size_t k) { return mentions[k]; },
                                   [=](std::size_t k, std::uint64_t* cell, std::size_t, std::uint64_t sign) {
-                                    add(votes + mentions[k] * raters, sign * scaled(posterior[k], whole), sign, cell);
+                                    add(votes + patterns[mentions[k]] * raters, sign * scaled(posterior[k], whole), sign, cell);
                                   }));
     if (labels > 2) return;
     // Of two labels one is what the other leaves; sums are exact, so nothing is lost by subtracting.
@@ -140,6 +140,7 @@ class JointsOfLabel {
   void sum_other(std::size_t observed, const Box& box) {
     const std::size_t raters = frame_.raters, first = first_, number = by_vote_[observed].size();
     const std::uint32_t *said = by_vote_[observed].data(), *mentions = frame_.mentions, *places = frame_.places;
+    const std::uint32_t* patterns = frame_.patterns;
     const Vote* votes = frame_.votes;
     const float* posterior = posterior_;
     const double whole = whole_;
@@ -148,7 +149,7 @@ class JointsOfLabel {
     weights_.run(raters, boxes_[observed], intersection(box, boxes_[observed]),
                  ListedVoxels(0, number, [=](std::size_t k) { return places[voxel_of(k)]; }),
                  [=](std::size_t k, const std::uint64_t* high, const std::uint64_t* low) {
-                   const Vote* here = votes + voxel_of(k) * raters;
+                   const Vote* here = votes + patterns[voxel_of(k)] * raters;
                    std::uint64_t* count = counts + (said[k] - first) * raters;
                    for (std::size_t rater = 0; rater < raters; ++rater) {
                      if (here[rater] == observed) count[rater] = high[rater] - low[rater];
@@ -158,7 +159,7 @@ class JointsOfLabel {
                                   [=](std::size_t k, std::uint64_t* cell, std::size_t, std::uint64_t sign) {
                                     const float weight = posterior[said[k]];
                                     if (weight == 0.0F) return;
-                                    add_raters(votes + voxel_of(k) * raters, raters, observed, sign * scaled(weight, whole), cell);
+                                    add_raters(votes + patterns[voxel_of(k)] * raters, raters, observed, sign * scaled(weight, whole), cell);
                                   }));
   }
 

@@ -74,7 +74,7 @@ void add_raters(const WindowFrame<Vote>& frame, const Vote* votes, std::size_t l
 template <class Vote, class Number, class Voxels, class Visit>
 void count_said(WindowSweep<Vote, Number>& sweep, const WindowFrame<Vote>& frame, std::size_t label, const Box& within,
                 Voxels voxels, Visit visit) {
-  const std::uint32_t* mentions = frame.mentions;
+  const std::uint32_t *mentions = frame.mentions, *patterns = frame.patterns;
   const std::size_t raters = frame.raters;
   const Vote* votes = frame.votes;
   const auto voxel_of = [=](std::size_t k) { return mentions[k]; };
@@ -85,7 +85,7 @@ void count_said(WindowSweep<Vote, Number>& sweep, const WindowFrame<Vote>& frame
                            }),
             disputed_sources(frame.places, frame.mention_begin[label], frame.mention_begin[label + 1], voxel_of,
                              [=](std::size_t k, Number* cell, std::size_t, Number sign) {
-                               add_raters(votes + mentions[k] * raters, raters, label, sign, cell);
+                               add_raters(votes + patterns[mentions[k]] * raters, raters, label, sign, cell);
                              }));
 }
 

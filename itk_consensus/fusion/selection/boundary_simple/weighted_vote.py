@@ -120,12 +120,11 @@ class _LocalWeights:
     ) -> None:
         self.frame = WindowFrame(patterns, settings.radii)
         self._patterns, self._alpha, self._gate = patterns, settings.local_weight, gate
-        self._parts = self.frame.planes_in_parts(6)
+        self._parts = self.frame.planes_in_parts(12)
 
     def start(self, vote: VoteResult) -> Floats:
         """What votes say."""
-        # Not the rows of the frame's voxels, which would keep them.
-        rows = DisputedVoxels(self._patterns, self.frame.voxels.region).rows
+        rows = self.frame.pattern_of_voxel
         shares = np.empty(len(self.frame.mentions))
         for label, here in enumerate(self.frame.ranges):
             report(0.0)
@@ -148,8 +147,9 @@ class _LocalWeights:
         overall = (1 - self._alpha) * _normalised(alike / np.maximum(self._annotated, 1))
         for planes in self._parts:
             report(1.0)
-            said = self.frame.votes[self.frame.voxels_of(planes)] < self._patterns.number_of_labels
-            weights = said * overall * self._gate_of(planes)
+            rows = self.frame.pattern_of_voxel[self.frame.voxels_of(planes)]
+            weights = self._patterns.present[rows] * overall
+            weights *= self._gate_of(planes)
             common += weights.sum(axis=0)
             self.frame.add_votes(planes, weights, votes)
         total = np.zeros(len(self.frame))

@@ -107,10 +107,8 @@ class _SpatialModel:
     def start(self, vote: VoteResult) -> Floats32:
         """One for the voted label of each disputed voxel."""
         posterior = np.empty(len(self.frame.mentions), np.float32)
-        # Not the rows of the frame's voxels, which would keep them.
-        voted = vote.decision[DisputedVoxels(self.patterns, self.frame.voxels.region).rows]
         for part, voxels, labels in self._mentions():
-            posterior[part] = voted[voxels] == labels
+            posterior[part] = vote.decision[self.frame.pattern_of_voxel[voxels]] == labels
         return posterior
 
     def _mentions(self) -> Iterator[tuple[slice, NDArray[np.uint32], NDArray[np.intp]]]:
@@ -173,7 +171,8 @@ class _SpatialModel:
             said = np.bincount(votes[agreed], patterns.counts[agreed], labels + 1)[:labels]
             counts[rater] = self.settings.fields.alpha(labels) + np.diag(said)
         for part, voxels, true in self._mentions():
-            for rater, votes in enumerate(self.frame.votes[voxels].T):
+            rows = patterns.patterns[self.frame.pattern_of_voxel[voxels]]
+            for rater, votes in enumerate(rows.T):
                 cells = votes.astype(np.intp) * labels + true
                 found = np.bincount(cells, posterior[part], (labels + 1) * labels)
                 counts[rater] += found.reshape(-1, labels)[:labels]
