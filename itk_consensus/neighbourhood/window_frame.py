@@ -18,7 +18,7 @@ from itk_consensus.votes.disputed_voxels import DisputedVoxels
 from itk_consensus.votes.label_weights import LabelWeights
 from itk_consensus.work import current, report
 
-#: Single-precision weights are scaled to whole numbers by at most 2 to this, so that their sums are exact.
+#: Single-precision weights are scaled to whole numbers by at most 2 to this: sums are exact.
 _BITS_OF_SINGLE = 36
 
 
@@ -91,7 +91,7 @@ class WindowFrame:
         self.parts = self.planes_in_parts(0 if few else 2)
 
     def planes_in_parts(self, numbers: int) -> list[Planes]:
-        """Parts so small that some numbers per voxel and rater are fewer than the frame's voxels."""
+        """Parts in which some numbers per voxel and rater are fewer than the frame's voxels."""
         all_numbers = numbers * len(self) * self.patterns.number_of_raters
         parts = max(1, -(-all_numbers // max(1, int(np.prod(self._shape)))))
         volumes, depth = self._shape[:2]
