@@ -88,7 +88,7 @@ class WindowFrame:
         few = len(self) * patterns.number_of_raters <= np.prod(shape)
         self._kept: dict[tuple[Planes, float], Scales] | None = {} if few else None
         #: Whose scales are made at once.
-        self.parts = self.planes_in_parts(0 if few else 2)
+        self.parts = self.planes_in_parts(0 if few else 4)
 
     def planes_in_parts(self, numbers: int) -> list[Planes]:
         """Parts in which some numbers per voxel and rater are fewer than the frame's voxels."""

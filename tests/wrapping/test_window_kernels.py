@@ -104,7 +104,7 @@ def test_parts_do_not_change_a_bit():
 def test_scale_factors_made_at_once_do_not_grow_with_raters():
     most = {}
     for raters in (8, 40):
-        arrays = list(np.random.default_rng(3).integers(0, 2, (raters, 80, 8, 8)).astype(np.uint8))
+        arrays = list(np.random.default_rng(3).integers(0, 2, (raters, 400, 4, 4)).astype(np.uint8))
         frame = WindowFrame(encode(Drawn(arrays)), (20, 2, 2))
         assert [low for _, low, _ in frame.parts[1:]] == [high for _, _, high in frame.parts[:-1]]
         most[raters] = max(frame.scales(planes, 0.01).sum.size for planes in frame.parts)

@@ -281,7 +281,7 @@ void joints_of_labels(const WindowFrame<Vote>& frame, const PerformanceModel& mo
     Box planes;
   };
   const std::size_t voxels = whole_box(frame.shape).voxels();
-  const std::size_t most = std::max<std::size_t>(kPiece, voxels / (16 * threads));
+  const std::size_t most = std::max<std::size_t>(kPiece, voxels / (4 * threads * frame.raters));
   std::vector<Task> tasks;
   for (std::size_t label = 0; label < frame.labels; ++label) {
     const auto [begin, end] = frame.mentions_of(label, part);
