@@ -380,6 +380,9 @@ def keep_shares(
     detail_sharpness: float,
     threads: int,
 ) -> None: ...
+def label_mentions(
+    patterns: NDArray[np.uint32], votes: NDArray[Any], labels: int
+) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
 
 class WindowFrame:
     def __init__(
@@ -391,28 +394,19 @@ class WindowFrame:
         patterns: NDArray[np.uint32],
         votes: NDArray[Any],
         labels: int,
+        gaps: bool,
         run_places: NDArray[np.uint32],
         run_lengths: NDArray[np.uint32],
         run_patterns: NDArray[np.uint32],
         run_begin: NDArray[np.int64],
+        mentions: NDArray[np.uint32],
+        mention_begin: NDArray[np.int64],
     ) -> None: ...
-    def parts(self) -> list[tuple[int, int]]: ...
-    def pieces(self, part: int) -> list[tuple[int, int]]: ...
 
-def annotated_in_windows(
+def window_scales(
     frame: WindowFrame,
-    part: int,
-    piece: int,
-    gaps: NDArray[np.uint8],
-    seen: NDArray[np.float32],
-    threads: int,
-) -> None: ...
-def window_scale_factors(
-    frame: WindowFrame,
-    part: int,
-    piece: int,
+    planes: Sequence[int],
     kappa: float,
-    gaps: NDArray[np.uint8],
     seen: NDArray[np.float32],
     said: NDArray[np.float32],
     sum: NDArray[np.float32],
@@ -420,31 +414,43 @@ def window_scale_factors(
 ) -> None: ...
 def window_joints(
     frame: WindowFrame,
-    part: int,
-    piece: int,
-    posterior: Sequence[Sequence[tuple[NDArray[np.uint32], NDArray[np.float32]]]],
+    planes: Sequence[int],
+    posterior: NDArray[np.float32],
     kappa: float,
-    targets: NDArray[np.float64],
-    alpha: NDArray[np.float64],
-    log_prior: NDArray[np.float64] | None,
-    gaps: NDArray[np.uint8],
     seen: NDArray[np.float32],
-    sigma_said: NDArray[np.float32],
-    sigma_sum: NDArray[np.float32],
+    said: NDArray[np.float32],
+    sum: NDArray[np.float32],
+    targets: NDArray[np.float64],
     mixed_target: bool,
+    pseudo_counts: tuple[float, float],
+    log_prior: NDArray[np.float64] | None,
     least: float,
     shift: int,
-    cut: float,
+    joints: NDArray[np.float32],
     threads: int,
-) -> list[tuple[NDArray[np.uint32], NDArray[np.float32]]]: ...
+) -> None: ...
 def normalise_joints(
-    first: int,
-    number: int,
-    joints: Sequence[tuple[NDArray[np.uint32], NDArray[np.float32]]],
-    before: Sequence[tuple[NDArray[np.uint32], NDArray[np.float32]]],
+    frame: WindowFrame,
+    before: NDArray[np.float32],
+    joints: NDArray[np.float32],
     least: float,
     threads: int,
 ) -> tuple[float, float]: ...
+def patch_similarity(
+    frame: WindowFrame,
+    planes: Sequence[int],
+    shares: NDArray[np.float64],
+    shift: int,
+    similarity: NDArray[np.float64],
+    threads: int,
+) -> None: ...
+def add_votes(
+    frame: WindowFrame,
+    planes: Sequence[int],
+    weights: NDArray[np.float64],
+    votes: NDArray[np.float64],
+    threads: int,
+) -> None: ...
 
 _Lists = tuple[NDArray[np.int64], NDArray[np.uint16], NDArray[Any]]
 

@@ -1,28 +1,57 @@
-// Spatial STAPLE's sums over windows and its E-step.
-#include <algorithm>
+// Sums over windows: Spatial STAPLE's step, and Boundary SIMPLE's similarity.
 #include <memory>
+#include <variant>
 
 #include "bindings.hpp"
-#include "window_joints_run.hpp"
+#include "patch_similarity.hpp"
+#include "window_joints.hpp"
 
 namespace consensus {
 
 namespace {
 
-template <class T>
-const T* pointer_if(const Array& array) {
-  return array.type() == element_type<T>() ? static_cast<const T*>(array.data()) : nullptr;
+template <class F>
+auto with_vote_type(const Array& votes, F f) {
+  if (votes.type() == element_type<std::uint8_t>()) return f(Tag<std::uint8_t>{});
+  if (votes.type() == element_type<std::uint16_t>()) return f(Tag<std::uint16_t>{});
+  throw std::invalid_argument("votes must be uint8 or uint16");
+}
+
+using Mentions = std::pair<ArrayOf<std::uint32_t>, ArrayOf<std::int64_t>>;
+
+// By label the voxels to which anybody gave it, and where each label's begin.
+Mentions run_mentions(const ArrayOf<std::uint32_t>& patterns, const Array& votes, std::size_t labels) {
+  require_axes(votes, 2);
+  require_extent(votes, votes.shape(0) * votes.shape(1));
+  return with_vote_type(votes, [&](auto tag) {
+    using Vote = typename decltype(tag)::type;
+    const auto for_each = [&](auto say) {
+      for_each_mention(patterns.data(), extent_of(patterns), static_cast<const Vote*>(votes.data()), votes.shape(1), labels, say);
+    };
+    std::vector<std::int64_t> ends(labels + 1, 0);
+    {
+      nb::gil_scoped_release release;
+      for_each([&](std::size_t label, std::size_t) { ++ends[label + 1]; });
+    }
+    ArrayOf<std::int64_t> begin(labels + 1);
+    std::partial_sum(ends.begin(), ends.end(), begin.mutable_data());
+    ArrayOf<std::uint32_t> voxels(static_cast<std::size_t>(begin.data()[labels]));
+    std::vector<std::int64_t> next(begin.data(), begin.data() + labels);
+    auto* out = voxels.mutable_data();
+    nb::gil_scoped_release release;
+    for_each([&](std::size_t label, std::size_t voxel) { out[next[label]++] = static_cast<std::uint32_t>(voxel); });
+    return Mentions(voxels, begin);
+  });
 }
 
 // Keeps the arrays that a frame points into.
 class Frame {
  public:
   Frame(const Extents& shape, const Extents& radii, ArrayOf<std::uint32_t> places, ArrayOf<std::uint32_t> row_begin,
-        ArrayOf<std::uint32_t> patterns, Array votes, std::size_t labels,
+        ArrayOf<std::uint32_t> patterns, Array votes, std::size_t labels, bool gaps,
         ArrayOf<std::uint32_t> run_places, ArrayOf<std::uint32_t> run_lengths, ArrayOf<std::uint32_t> run_patterns,
-        ArrayOf<std::int64_t> run_begin)
-      : kept_{places, row_begin, patterns, votes, run_places, run_lengths, run_patterns, run_begin},
-        boxes_(6 * labels) {
+        ArrayOf<std::int64_t> run_begin, ArrayOf<std::uint32_t> mentions, ArrayOf<std::int64_t> mention_begin)
+      : kept_{places, row_begin, patterns, votes, run_places, run_lengths, run_patterns, run_begin, mentions, mention_begin} {
     require_axes(votes, 2);
     require_extent(votes, votes.shape(0) * votes.shape(1));
     require_extent(patterns, extent_of(places));
@@ -30,166 +59,133 @@ class Frame {
     require_extent(run_lengths, extent_of(run_places));
     require_extent(run_patterns, extent_of(run_places));
     require_extent(run_begin, labels + 1);
-    frame_ = {shape, radii, places.data(), row_begin.data(), patterns.data(), pointer_if<std::uint8_t>(votes),
-              pointer_if<std::uint16_t>(votes), extent_of(places), votes.shape(1), labels, run_places.data(), run_lengths.data(),
-              run_patterns.data(), run_begin.data(), nullptr};
-    if (frame_.narrow == nullptr && frame_.wide == nullptr) throw std::invalid_argument("votes must be uint8 or uint16");
-    frame_.boxes = boxes_.data();
-    label_boxes(frame_, boxes_.data());
+    require_extent(mention_begin, labels + 1);
+    require_extent(mentions, static_cast<std::size_t>(mention_begin.data()[labels]));
+    with_vote_type(votes, [&](auto tag) {
+      using Vote = typename decltype(tag)::type;
+      WindowFrame<Vote> frame{shape, radii, places.data(), row_begin.data(), patterns.data(),
+                              static_cast<const Vote*>(votes.data()), extent_of(places), votes.shape(1), labels, gaps,
+                              run_places.data(), run_lengths.data(), run_patterns.data(), run_begin.data(),
+                              mentions.data(), mention_begin.data(), {}, {}};
+      frame.boxes = label_boxes(frame);
+      frame.agreed = runs_by_place(frame);
+      frame_ = std::move(frame);
+    });
   }
 
-  const WindowFrame& view() const { return frame_; }
+  template <class F>
+  auto visit(F f) const { return std::visit(f, frame_); }
 
  private:
   std::vector<Array> kept_;
-  std::vector<std::int64_t> boxes_;
-  WindowFrame frame_{};
+  std::variant<WindowFrame<std::uint8_t>, WindowFrame<std::uint16_t>> frame_;
 };
 
-// First and last voxel, the last exclusive, of each part.
-std::vector<std::pair<std::size_t, std::size_t>> ends_of(const WindowFrame& view, const std::vector<Part>& parts) {
-  std::vector<std::pair<std::size_t, std::size_t>> ends;
-  for (const Part& part : parts) ends.push_back(voxels_of_part(view, part));
-  return ends;
+// (volume, first plane, last plane, exclusive)
+using Planes = std::array<std::size_t, 3>;
+
+template <class Vote>
+Box box_of(const WindowFrame<Vote>& frame, const Planes& planes) {
+  const auto& [volume, low, high] = planes;
+  if (volume >= frame.shape[0] || low >= high || high > frame.shape[1]) throw std::invalid_argument("no such planes");
+  return {{volume, low, 0, 0}, {volume + 1, high, frame.shape[2], frame.shape[3]}};
 }
 
-using LabelArrays = std::pair<ArrayOf<std::uint32_t>, ArrayOf<float>>;
-
-LabelWeights weights_of(const LabelArrays& arrays) {
-  const auto& [voxels, values] = arrays;
-  require_extent(values, extent_of(voxels));
-  return {voxels.data(), values.data(), extent_of(voxels)};
+template <class Real, class Vote>
+WindowScales<Real> scales_in(const WindowFrame<Vote>& frame, const Box& part, const ArrayOf<float>& seen,
+                             const ArrayOf<float>& said, const ArrayOf<float>& sum, Real* to_seen, Real* to_said, Real* to_sum) {
+  const auto [first, last] = frame.voxels_of(part);
+  require_extent(seen, (last - first) * frame.annotators());
+  for (const auto& array : {said, sum}) require_extent(array, (last - first) * frame.raters);
+  return {first, last - first, to_seen, to_said, to_sum};
 }
 
-std::vector<LabelWeights> weights_of(const std::vector<LabelArrays>& arrays) {
-  std::vector<LabelWeights> weights;
-  for (const LabelArrays& of : arrays) weights.push_back(weights_of(of));
-  return weights;
-}
-
-// A label's joints, in pieces, as arrays; what they were made of is given back.
-LabelArrays arrays_of(std::vector<LabelJoints>& pieces) {
-  std::size_t number = 0;
-  for (const LabelJoints& piece : pieces) number += piece.voxels.size();
-  ArrayOf<std::uint32_t> voxels(number);
-  ArrayOf<float> values(number);
-  auto* to_voxels = voxels.mutable_data();
-  auto* to_values = values.mutable_data();
-  for (const LabelJoints& piece : pieces) {
-    to_voxels = std::copy(piece.voxels.begin(), piece.voxels.end(), to_voxels);
-    to_values = std::copy(piece.log_joints.begin(), piece.log_joints.end(), to_values);
-  }
-  pieces = {};
-  return {voxels, values};
-}
-
-// Of an array (1 + J, n), or (1, n) if no rater has gaps, for the voxels of a piece.
-template <class Real>
-SeenInWindows<Real> seen_in(const WindowFrame& view, const Part& piece, const ArrayOf<std::uint8_t>& gaps,
-                            const ArrayOf<float>& seen, Real* counts) {
-  require_extent(gaps, view.raters);
-  const auto* flags = gaps.data();
-  const bool used = std::any_of(flags, flags + view.raters, [](std::uint8_t flag) { return flag != 0; });
-  const auto [first, last] = voxels_of_part(view, piece);
-  require_extent(seen, (used ? view.raters + 1 : 1) * (last - first));
-  return {flags, first, last - first, counts};
-}
-
-void run_annotated(const Frame& frame, std::size_t part, std::size_t piece, const ArrayOf<std::uint8_t>& gaps,
-                   ArrayOf<float> seen, std::size_t threads) {
-  const WindowFrame& view = frame.view();
-  const Part within = pieces_of_part(view, part).at(piece);
-  const auto out = seen_in(view, within, gaps, seen, seen.mutable_data());
-  nb::gil_scoped_release release;
-  find_annotated(view, within, threads, out);
-}
-
-// Of arrays (J, n) for the voxels of a piece.
-template <class Real>
-ScaleFactors<Real> scale_factors_in(const WindowFrame& view, const Part& part, const ArrayOf<float>& said,
-                                    const ArrayOf<float>& sum, Real* to_said, Real* to_sum) {
-  const auto [first, last] = voxels_of_part(view, part);
-  for (const auto& array : {said, sum}) require_extent(array, view.raters * (last - first));
-  return {first, last - first, to_said, to_sum};
-}
-
-void run_scale_factors(const Frame& frame, std::size_t part, std::size_t piece, double kappa, const ArrayOf<std::uint8_t>& gaps,
-                       const ArrayOf<float>& seen, ArrayOf<float> said, ArrayOf<float> sum, std::size_t threads) {
-  const WindowFrame& view = frame.view();
-  const Part within = pieces_of_part(view, part).at(piece);
-  const auto annotated = seen_in(view, within, gaps, seen, seen.data());
-  const auto out = scale_factors_in(view, within, said, sum, said.mutable_data(), sum.mutable_data());
-  nb::gil_scoped_release release;
-  find_scale_factors(view, annotated, kappa, within, threads, out);
-}
-
-std::vector<LabelArrays> run_joints(const Frame& frame, std::size_t part, std::size_t piece,
-                                    const std::vector<std::vector<LabelArrays>>& posterior, double kappa,
-                                    const ArrayOf<double>& targets, const ArrayOf<double>& alpha,
-                                    const std::optional<ArrayOf<double>>& log_prior, const ArrayOf<std::uint8_t>& gaps,
-                                    const ArrayOf<float>& seen, const ArrayOf<float>& sigma_said, const ArrayOf<float>& sigma_sum, bool mixed_target,
-                                    double least, unsigned shift, float cut, std::size_t threads) {
-  const WindowFrame& view = frame.view();
-  const std::size_t square = view.labels * view.labels;
-  require_extent(targets, view.raters * square);
-  require_extent(alpha, square);
-  const Part within = pieces_of_part(view, part).at(piece);
-  const PerformanceModel model{kappa, targets.data(), alpha.data(), pointer_or_null(log_prior, view.labels),
-                               seen_in(view, within, gaps, seen, seen.data()), mixed_target, least, shift};
-  std::vector<WeightsInParts> weights(view.labels);
-  for (const auto& labels : posterior) {
-    if (labels.size() != view.labels) throw std::invalid_argument("a posterior of every label wanted");
-    for (std::size_t label = 0; label < view.labels; ++label) weights[label].push_back(weights_of(labels[label]));
-  }
-  const auto sigmas = scale_factors_in(view, within, sigma_said, sigma_sum, sigma_said.data(), sigma_sum.data());
-  std::vector<std::vector<LabelJoints>> found;
-  {
+void run_scales(const Frame& kept, const Planes& planes, double kappa, ArrayOf<float> seen, ArrayOf<float> said,
+                ArrayOf<float> sum, std::size_t threads) {
+  kept.visit([&](const auto& frame) {
+    const Box part = box_of(frame, planes);
+    const auto out = scales_in(frame, part, seen, said, sum, seen.mutable_data(), said.mutable_data(), sum.mutable_data());
     nb::gil_scoped_release release;
-    found = joints_of_labels(view, model, within, sigmas, weights, cut, threads);
-  }
-  std::vector<LabelArrays> arrays;
-  for (auto& pieces : found) arrays.push_back(arrays_of(pieces));
-  return arrays;
+    find_scales(frame, part, kappa, threads, out);
+  });
 }
 
-std::pair<double, double> run_normalise(std::size_t first, std::size_t number, const std::vector<LabelArrays>& joints,
-                                        const std::vector<LabelArrays>& before, float least, std::size_t threads) {
-  if (joints.size() != before.size()) throw std::invalid_argument("equally many labels wanted");
-  const auto now = weights_of(joints), earlier = weights_of(before);
-  std::vector<float*> out;
-  for (const auto& [voxels, values] : joints) {
-    (void)voxels;
-    out.push_back(const_cast<float*>(values.data()));
-  }
-  nb::gil_scoped_release release;
-  const StepSums sums = normalise_joints(first, number, now, out, earlier, least, threads);
-  return {sums.evidence, sums.moved};
+void run_joints(const Frame& kept, const Planes& planes, const ArrayOf<float>& posterior, double kappa,
+                const ArrayOf<float>& seen, const ArrayOf<float>& said, const ArrayOf<float>& sum,
+                const ArrayOf<double>& targets, bool mixed_target, const std::pair<double, double>& pseudo_counts,
+                const std::optional<ArrayOf<double>>& log_prior, double least, unsigned shift, ArrayOf<float> joints, std::size_t threads) {
+  kept.visit([&](const auto& frame) {
+    require_extent(targets, frame.raters * frame.labels * frame.labels);
+    for (const auto& array : {posterior, joints}) require_extent(array, static_cast<std::size_t>(frame.mention_begin[frame.labels]));
+    const PerformanceModel model{kappa, targets.data(), mixed_target, pseudo_counts.first, pseudo_counts.second,
+                                 pointer_or_null(log_prior, frame.labels), least, shift};
+    const Box part = box_of(frame, planes);
+    const auto scales = scales_in(frame, part, seen, said, sum, seen.data(), said.data(), sum.data());
+    float* out = joints.mutable_data();
+    nb::gil_scoped_release release;
+    joints_of_labels(frame, model, part, scales, posterior.data(), out, threads);
+  });
+}
+
+std::pair<double, double> run_normalise(const Frame& kept, const ArrayOf<float>& before, ArrayOf<float> joints, float least,
+                                        std::size_t threads) {
+  return kept.visit([&](const auto& frame) {
+    for (const auto& array : {before, joints}) require_extent(array, static_cast<std::size_t>(frame.mention_begin[frame.labels]));
+    float* out = joints.mutable_data();
+    nb::gil_scoped_release release;
+    const StepSums sums = normalise_joints(frame, before.data(), out, least, threads);
+    return std::pair<double, double>(sums.evidence, sums.moved);
+  });
+}
+
+void run_similarity(const Frame& kept, const Planes& planes, const ArrayOf<double>& shares, unsigned shift,
+                    ArrayOf<double> similarity, std::size_t threads) {
+  kept.visit([&](const auto& frame) {
+    const Box part = box_of(frame, planes);
+    const auto [first, last] = frame.voxels_of(part);
+    require_extent(shares, static_cast<std::size_t>(frame.mention_begin[frame.labels]));
+    require_extent(similarity, (last - first) * frame.raters);
+    double* out = similarity.mutable_data();
+    nb::gil_scoped_release release;
+    find_similarity(frame, part, shares.data(), shift, threads, out);
+  });
+}
+
+void run_add_votes(const Frame& kept, const Planes& planes, const ArrayOf<double>& weights, ArrayOf<double> votes,
+                   std::size_t threads) {
+  kept.visit([&](const auto& frame) {
+    const Box part = box_of(frame, planes);
+    const auto [first, last] = frame.voxels_of(part);
+    require_extent(weights, (last - first) * frame.raters);
+    require_extent(votes, static_cast<std::size_t>(frame.mention_begin[frame.labels]));
+    double* out = votes.mutable_data();
+    nb::gil_scoped_release release;
+    add_votes(frame, part, weights.data(), threads, out);
+  });
 }
 
 }  // namespace
 
 void bind_windows(nb::module_& m) {
+  m.def("label_mentions", &run_mentions, nb::arg("patterns"), nb::arg("votes"), nb::arg("labels"));
   nb::class_<Frame>(m, "WindowFrame")
       .def(nb::init<const Extents&, const Extents&, ArrayOf<std::uint32_t>, ArrayOf<std::uint32_t>, ArrayOf<std::uint32_t>,
-                    Array, std::size_t, ArrayOf<std::uint32_t>, ArrayOf<std::uint32_t>,
-                    ArrayOf<std::uint32_t>, ArrayOf<std::int64_t>>(),
+                    Array, std::size_t, bool, ArrayOf<std::uint32_t>, ArrayOf<std::uint32_t>,
+                    ArrayOf<std::uint32_t>, ArrayOf<std::int64_t>, ArrayOf<std::uint32_t>, ArrayOf<std::int64_t>>(),
            nb::arg("shape"), nb::arg("radii"), nb::arg("places"), nb::arg("row_begin"), nb::arg("patterns"),
-           nb::arg("votes"), nb::arg("labels"), nb::arg("run_places"), nb::arg("run_lengths"),
-           nb::arg("run_patterns"), nb::arg("run_begin"))
-      .def("parts", [](const Frame& frame) { return ends_of(frame.view(), parts_of(frame.view())); })
-      .def("pieces", [](const Frame& frame, std::size_t part) {
-        return ends_of(frame.view(), pieces_of_part(frame.view(), part));
-      }, nb::arg("part"));
-  m.def("annotated_in_windows", &run_annotated, nb::arg("frame"), nb::arg("part"), nb::arg("piece"), nb::arg("gaps"),
-        nb::arg("seen"), nb::arg("threads"));
-  m.def("window_scale_factors", &run_scale_factors, nb::arg("frame"), nb::arg("part"), nb::arg("piece"), nb::arg("kappa"),
-        nb::arg("gaps"), nb::arg("seen"), nb::arg("said"), nb::arg("sum"), nb::arg("threads"));
-  m.def("window_joints", &run_joints, nb::arg("frame"), nb::arg("part"), nb::arg("piece"), nb::arg("posterior"), nb::arg("kappa"),
-        nb::arg("targets"), nb::arg("alpha"), nb::arg("log_prior"), nb::arg("gaps"),
-        nb::arg("seen"), nb::arg("sigma_said"), nb::arg("sigma_sum"), nb::arg("mixed_target"), nb::arg("least"),
-        nb::arg("shift"), nb::arg("cut"), nb::arg("threads"));
-  m.def("normalise_joints", &run_normalise, nb::arg("first"), nb::arg("number"), nb::arg("joints"), nb::arg("before"),
-        nb::arg("least"), nb::arg("threads"));
+           nb::arg("votes"), nb::arg("labels"), nb::arg("gaps"), nb::arg("run_places"), nb::arg("run_lengths"),
+           nb::arg("run_patterns"), nb::arg("run_begin"), nb::arg("mentions"), nb::arg("mention_begin"));
+  m.def("window_scales", &run_scales, nb::arg("frame"), nb::arg("planes"), nb::arg("kappa"), nb::arg("seen"),
+        nb::arg("said"), nb::arg("sum"), nb::arg("threads"));
+  m.def("window_joints", &run_joints, nb::arg("frame"), nb::arg("planes"), nb::arg("posterior"), nb::arg("kappa"),
+        nb::arg("seen"), nb::arg("said"), nb::arg("sum"), nb::arg("targets"), nb::arg("mixed_target"),
+        nb::arg("pseudo_counts"), nb::arg("log_prior"), nb::arg("least"), nb::arg("shift"), nb::arg("joints"), nb::arg("threads"));
+  m.def("normalise_joints", &run_normalise, nb::arg("frame"), nb::arg("before"), nb::arg("joints"), nb::arg("least"),
+        nb::arg("threads"));
+  m.def("patch_similarity", &run_similarity, nb::arg("frame"), nb::arg("planes"), nb::arg("shares"), nb::arg("shift"),
+        nb::arg("similarity"), nb::arg("threads"));
+  m.def("add_votes", &run_add_votes, nb::arg("frame"), nb::arg("planes"), nb::arg("weights"), nb::arg("votes"),
+        nb::arg("threads"));
 }
 
 }  // namespace consensus

@@ -36,7 +36,7 @@ class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     """
 
     whole_because = "it weighs raters by edges and components of the whole image"
-    bytes_per_voxel = 10
+    bytes_per_voxel = 24
     method = "boundary-simple"
     # No padding law: patches end where the image does.
     laws = frozenset({"rater permutation", "unanimity"})

@@ -41,7 +41,7 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     # Ties start as the lowest label, and a window grows when the border recedes.
     laws = frozenset({"rater permutation", "unanimity"})
     whole_because = "each iteration looks a window farther around every voxel"
-    bytes_per_voxel = 20
+    bytes_per_voxel = 22
     method = "spatial-staple"
     summary = (
         "Assumes raters independent given the truth, whose performance varies smoothly in space. "

@@ -69,23 +69,20 @@ def iterate(
     step: Callable[[State], Step[State, Score]],
     start: State,
     maximum_iterations: int,
-    *,
-    whole: bool = False,
 ) -> Run[State, Score]:
     """Repeat a step until it converges, the maximum is reached or the work is aborted.
 
     A step that is aborted counts for nothing: what the one before it left is the result, if there
-    was one. Only `whole` steps are made where a step uses up what the one before it left.
+    was one.
     """
     work = current()
-    asked = () if whole else work.asked
     state, done = start, False
     del start  # a start may be large, and is needed no more
     trace: list[Score] = []
     while not done and len(trace) < maximum_iterations:
         number = len(trace)
         try:
-            with stage(number / maximum_iterations, (number + 1) / maximum_iterations, asked=asked):
+            with stage(number / maximum_iterations, (number + 1) / maximum_iterations):
                 made = step(state)
         except ProcessAborted:
             if not trace:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +15,31 @@ from itk_consensus.errors import InputError
 from itk_consensus.neighbourhood.tiles import four_axes
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import DisputedVoxels
-from itk_consensus.votes.label_weights import LabelWeights, Weighted
+from itk_consensus.votes.label_weights import LabelWeights
 from itk_consensus.work import current, report
 
-#: Weights are scaled to whole numbers by at most 2 to this, so that their sums are exact.
-_MOST_BITS = 36
+#: Single-precision weights are scaled to whole numbers by at most 2 to this: sums are exact.
+_BITS_OF_SINGLE = 36
+
+
+#: Volume, first and last plane.
+Planes = tuple[int, int, int]
+
+
+class Scales(NamedTuple):
+    """What votes alone say of the windows around n voxels."""
+
+    #: (n, 1) annotated voxels; (n, 1 + J), by anybody and by each rater, if they differ
+    seen: Floats32
+    said: Floats32  #: (n, J) scale factor of what each rater said at the voxel
+    sum: Floats32  #: (n, J) scale factors of all labels together
 
 
 class WindowFrame:
     """Sums over a window around each of the N disputed voxels.
+
+    A mention is a disputed voxel and a label that somebody gave it; the M mentions are in the order
+    of their labels, then of their voxels.
 
     Parameters
     ----------
@@ -39,24 +55,56 @@ class WindowFrame:
         if int(np.prod(shape)) >= 2**32:
             raise InputError(f"WindowFrame: fewer than 2^32 voxels wanted, got {shape}")
         window = np.prod([min(2 * r + 1, size) for r, size in zip(half, shape, strict=True)])
-        self._bits = min(_MOST_BITS, 62 - int(window).bit_length())
-        number = len(patterns.counts)
+        self._most_bits = 62 - int(window).bit_length()
+        self._bits = min(_BITS_OF_SINGLE, self._most_bits)
+        number, labels = len(patterns.counts), patterns.number_of_labels
         pattern_of = around.expand(np.arange(number, dtype=np.uint32), outside=number).reshape(-1)
+        runs = self._agreed_runs(pattern_of, shape[3])
         places = np.flatnonzero(np.append(around.flags, False)[pattern_of]).astype(np.uint32)
-        rows = np.arange(int(np.prod(shape[:3])) + 1, dtype=np.int64) * shape[3]
+        votes = np.ascontiguousarray(patterns.patterns)
         self.pattern_of_voxel = pattern_of[places]
+        del pattern_of, around
+        rows = np.arange(int(np.prod(shape[:3])) + 1, dtype=np.int64) * shape[3]
+        row_begin = places.searchsorted(rows).astype(np.uint32)
+        self.mentions, self._begin = _kernels.label_mentions(self.pattern_of_voxel, votes, labels)
+        present = patterns.present[patterns.present.any(axis=1)]
+        #: Whether a rater missed a voxel that another annotated.
+        self.gaps = not present.all()
         self._frame = _kernels.WindowFrame(
             shape,
             [min(r, size) for r, size in zip(half, shape, strict=True)],
             places,
-            places.searchsorted(rows).astype(np.uint32),
+            row_begin,
             self.pattern_of_voxel,
-            np.ascontiguousarray(patterns.patterns),
-            patterns.number_of_labels,
-            *self._agreed_runs(pattern_of, shape[3]),
+            votes,
+            labels,
+            self.gaps,
+            *runs,
+            self.mentions,
+            self._begin,
         )
+        self._plane_begin, self._shape = row_begin[:: max(1, shape[2])].copy(), shape
+        # As scales depend on votes alone they are kept if they are not much memory.
+        few = len(self) * patterns.number_of_raters <= np.prod(shape)
+        self._kept: dict[tuple[Planes, float], Scales] | None = {} if few else None
+        #: Whose scales are made at once.
+        self.parts = self.planes_in_parts(0 if few else 4)
 
-    def _agreed_runs(self, pattern_of: NDArray[np.uint32], width: int) -> list[NDArray[Any]]:
+    def planes_in_parts(self, numbers: int) -> list[Planes]:
+        """Parts in which some numbers per voxel and rater are fewer than the frame's voxels."""
+        all_numbers = numbers * len(self) * self.patterns.number_of_raters
+        parts = max(1, -(-all_numbers // max(1, int(np.prod(self._shape)))))
+        volumes, depth = self._shape[:2]
+        step = max(1, depth // parts)
+        return [
+            (volume, low, min(low + step, depth))
+            for volume in range(volumes)
+            for low in range(0, depth, step)
+        ]
+
+    def _agreed_runs(
+        self, pattern_of: NDArray[np.uint32], width: int
+    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
         """Unanimous voxels as runs by label: places, lengths, patterns; where labels begin."""
         patterns = self.patterns
         labels = patterns.number_of_labels
@@ -72,117 +120,116 @@ class WindowFrame:
         label = agreed[pattern_of[places]]
         by_label = np.argsort(label, kind="stable")
         begin = label[by_label].searchsorted(np.arange(labels + 1))
-        runs = [places, lengths, pattern_of[places]]
-        return [*(run[by_label] for run in runs), begin.astype(np.int64)]
+        places, lengths = places[by_label], lengths[by_label]
+        return places, lengths, pattern_of[places], begin.astype(np.int64)
 
     def __len__(self) -> int:
         """N."""
         return len(self.pattern_of_voxel)
 
-    @cached_property
-    def gaps(self) -> NDArray[np.uint8]:
-        """(J,) whether each rater missed a voxel that another annotated."""
-        present = self.patterns.present
-        return np.asarray(~present[present.any(axis=1)].all(axis=0), np.uint8)
+    def labels_of(self, mentions: slice) -> NDArray[np.intp]:
+        """(m,) label indices of some mentions."""
+        some = np.arange(mentions.start, mentions.stop)
+        return np.asarray(self._begin.searchsorted(some, side="right") - 1)
 
-    def annotated(self, part: int, piece: int) -> Floats32:
-        """(1 + J, n) annotated voxels in each window of a piece: by anybody, then by each rater.
+    @property
+    def ranges(self) -> list[slice]:
+        """Of each label, its mentions."""
+        return [slice(*ends) for ends in pairwise(self._begin.tolist())]
 
-        Without gaps all rows would be the same, and there is but one; with gaps, those of raters
-        who have none are not made.
-        """
-        rows = 1 + len(self.gaps) if self.gaps.any() else 1
-        seen = self._of_piece(part, piece, rows)
-        _kernels.annotated_in_windows(self._frame, part, piece, self.gaps, seen, current().threads)
-        return seen
+    def by_label(self, weights: NDArray[Any]) -> LabelWeights:
+        """(M,) weights as lists of labels."""
+        return LabelWeights([(self.mentions[of], weights[of]) for of in self.ranges], len(self))
 
-    def scale_factors(
-        self, part: int, piece: int, kappa: float, seen: Floats32
-    ) -> tuple[Floats32, Floats32]:
-        """(J, n) sigma of what each rater said at a piece's voxels, and its sum over all labels."""
-        said, total = (self._of_piece(part, piece, len(self.gaps)) for _ in range(2))
-        _kernels.window_scale_factors(
-            self._frame, part, piece, kappa, self.gaps, seen, said, total, current().threads
+    def voxels_of(self, planes: Planes) -> slice:
+        """The disputed voxels of some planes."""
+        volume, low, high = planes
+        first = volume * self._shape[1]
+        return slice(*self._plane_begin[[first + low, first + high]].tolist())
+
+    def scales(self, planes: Planes, kappa: float) -> Scales:
+        """What votes alone say of the windows of some planes; kappa: strength of regularisation."""
+        if self._kept is not None and (planes, kappa) in self._kept:
+            return self._kept[planes, kappa]
+        voxels = self.voxels_of(planes)
+        raters = self.patterns.number_of_raters
+        lanes = (1 + raters if self.gaps else 1), raters, raters
+        scales = Scales(
+            *(np.zeros((voxels.stop - voxels.start, number), np.float32) for number in lanes)
         )
-        return said, total
+        _kernels.window_scales(self._frame, planes, kappa, *scales, current().threads)
+        if self._kept is not None:
+            self._kept[planes, kappa] = scales
+        return scales
 
-    def _of_piece(self, part: int, piece: int, rows: int) -> Floats32:
-        voxels = self.pieces(part)[piece]
-        return np.zeros((rows, voxels.stop - voxels.start), np.float32)
-
-    @cached_property
-    def parts(self) -> list[slice]:
-        """Disputed voxels whose windows lie in these and in the parts beside them."""
-        return [slice(*ends) for ends in self._frame.parts()]
-
-    def pieces(self, part: int) -> list[slice]:
-        """A part in pieces, more of them for more raters, whose scale factors are much memory."""
-        return [slice(*ends) for ends in self._frame.pieces(part)]
-
-    def joints(
+    def step(
         self,
-        part: int,
-        posterior: Sequence[Sequence[Weighted]],
+        posterior: Floats32,
         *,
         kappa: float,
         targets: Floats32,
-        alpha: Floats,
+        pseudo_counts: tuple[float, float],
         log_prior: Floats | None,
         least: float,
-        cut: float,
-    ) -> list[Weighted]:
-        """Log probability of a voxel's votes, in one part, together with each true label.
+    ) -> tuple[Floats32, float, float]:
+        """The next posterior, the log probability of all votes, and how much posterior moved.
 
         Parameters
         ----------
-        posterior : sequence of sequences of (voxels, weights)
-            Of every label in the part and in those beside it, in order: what performance is of.
+        posterior : (M,) ndarray
+            What performance is of.
         kappa : float
             Strength of the regularisation.
         targets : (J, K, K) ndarray
             [rater, observed, true] performance that sparse data lean to.
-        alpha : (K, K) ndarray
-            [observed, true] pseudo-counts.
+        pseudo_counts : pair of float
+            On and off the diagonal.
         log_prior : (K,) ndarray or None
             None: the label's share of the window.
         least : float
-            A vote is never less probable.
-        cut : float
-            Labels that are further below a voxel's most probable one are left out.
+            A vote is never less probable, and less probable labels are left out.
         """
-        off_diagonal = np.where(np.eye(len(alpha), dtype=bool), np.nan, targets)
-        mixed = _mixed(off_diagonal)
-        pieces: list[Any] = []
-        number = len(self.pieces(part))
-        for piece in range(number):
-            report(piece / number)
-            seen = self.annotated(part, piece)
-            factors = self.scale_factors(part, piece, kappa, seen)
-            report((piece + 0.5) / number)
-            joints = _kernels.window_joints(
-                self._frame,
-                part,
-                piece,
-                list(posterior),
-                kappa,
-                np.ascontiguousarray(targets, np.float64),
-                np.ascontiguousarray(alpha, np.float64),
-                log_prior,
-                self.gaps,
-                seen,
-                *factors,
-                mixed,
-                least,
-                self._bits,
-                cut,
-                current().threads,
-            )
-            pieces.append(joints)
-        return list(LabelWeights.joined(pieces, len(alpha), len(self)).of)
+        joints = np.empty_like(posterior)
+        arguments: tuple[Any, ...] = (
+            np.ascontiguousarray(targets, np.float64),
+            _mixed(targets),
+            pseudo_counts,
+            log_prior,
+            least,
+            self._bits,
+            joints,
+            current().threads,
+        )
+        for number, planes in enumerate(self.parts):
+            report(number / len(self.parts))
+            scales = self.scales(planes, kappa)
+            report((number + 0.5) / len(self.parts))
+            _kernels.window_joints(self._frame, planes, posterior, kappa, *scales, *arguments)
+            del scales  # before the next ones are made
+        sums = _kernels.normalise_joints(self._frame, posterior, joints, least, current().threads)
+        return joints, *sums
+
+    def similarity(self, planes: Planes, shares: Floats) -> Floats:
+        """(n, J) correlation of raters and consensus in the windows of some planes, from 0 to 1.
+
+        It is 0 where a rater said nothing. Shares are (M,), those of the consensus.
+        """
+        voxels = self.voxels_of(planes)
+        found = np.empty((voxels.stop - voxels.start, self.patterns.number_of_raters))
+        _kernels.patch_similarity(
+            self._frame, planes, shares, self._most_bits, found, current().threads
+        )
+        return found
+
+    def add_votes(self, planes: Planes, weights: Floats, votes: Floats) -> None:
+        """Add (n, J) weights of raters in some planes to the (M,) votes of what they said."""
+        weights = np.ascontiguousarray(weights)
+        _kernels.add_votes(self._frame, planes, weights, votes, current().threads)
 
 
-def _mixed(off_diagonal: NDArray[Any]) -> bool:
+def _mixed(targets: Floats32) -> bool:
     """Whether some true label is mistaken for one label more than for another, by some rater."""
-    if off_diagonal.shape[1] < 2:
+    if targets.shape[1] < 2:
         return False
+    off_diagonal = np.where(np.eye(targets.shape[1], dtype=bool), np.nan, targets)
     return bool((np.nanmax(off_diagonal, axis=1) != np.nanmin(off_diagonal, axis=1)).any())

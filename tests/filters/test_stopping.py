@@ -16,6 +16,7 @@ from kernel_calls import KERNELS, kernels
 
 from itk_consensus import (
     AgreementFilter,
+    BoundarySIMPLEFilter,
     CohortSTAPLEFilter,
     ConformalBandFilter,
     ConsensusFilter,
@@ -76,7 +77,8 @@ def everything() -> None:
     cases += [(ConsensusFilter(MissingLabel=9), partly)]
     looked_at = [rng.standard_normal(SHAPE).astype("f4") for _ in range(5)]
     joint = JointLabelFusionFilter(Image=looked_at[0], AtlasImages=looked_at[1:])
-    cases += [(joint, three), (AgreementFilter(), three)]
+    edges = BoundarySIMPLEFilter(Image=looked_at[0])
+    cases += [(joint, three), (edges, three), (AgreementFilter(), three)]
     for filter_, images in cases:
         filter_.Execute(images)
         for output in ("ProbabilityImage", "UncertaintyImage", "Diagnostics", "CoherenceCurves"):

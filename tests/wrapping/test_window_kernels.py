@@ -59,26 +59,20 @@ def test_scale_factors_equal_those_counted_in_every_window(drawn, radius, thread
     patterns = encode(drawn)
     with working(threads=threads):
         frame = WindowFrame(patterns, radii)
-        numbers = [len(frame.pieces(part)) for part in range(len(frame.parts))]
-        places = [(part, piece) for part, number in enumerate(numbers) for piece in range(number)]
-        by_piece = [frame.annotated(*place) for place in places]
-        factors = [
-            frame.scale_factors(*place, 0.5, seen)
-            for place, seen in zip(places, by_piece, strict=True)
-        ]
-        seen, (said, total) = np.concatenate(by_piece, axis=1), np.concatenate(factors, axis=2)
+        parts = [frame.scales(planes, 0.5) for planes in frame.parts]
+        seen, said, total = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         labels = patterns.number_of_labels
         found = list(windows(drawn, radii))
         assert len(frame) == len(found)
         for voxel, (own, around) in enumerate(found):
-            assert seen[0, voxel] == (around < labels).any(axis=0).sum()
+            assert seen[voxel, 0] == (around < labels).any(axis=0).sum()
             for rater, votes in enumerate(around):
                 counts = np.bincount(votes, minlength=labels + 1)[:labels]
-                assert not frame.gaps[rater] or seen[1 + rater, voxel] == counts.sum()
+                assert not frame.gaps or seen[voxel, 1 + rater] == counts.sum()
                 sigma = 0.5 * np.maximum(counts.sum() / labels - counts, 0)
-                assert total[rater, voxel] == pytest.approx(sigma.sum(), abs=1e-4)
+                assert total[voxel, rater] == pytest.approx(sigma.sum(), abs=1e-4)
                 if own[rater] < labels:
-                    assert said[rater, voxel] == pytest.approx(sigma[own[rater]], abs=1e-4)
+                    assert said[voxel, rater] == pytest.approx(sigma[own[rater]], abs=1e-4)
 
 
 @pytest.mark.parametrize("prior", ["local", "fixed"])
@@ -94,13 +88,13 @@ def test_one_two_and_seven_threads_give_the_same_bits(prior, target):
         np.testing.assert_array_equal(results[0].log_likelihood, other.log_likelihood)
 
 
-def test_pieces_of_a_part_do_not_change_a_bit():
-    arrays = list(atlas_labels(5, (50, 12, 12), 5, 3).maps)
+def test_parts_do_not_change_a_bit():
+    arrays = [np.pad(a, 3, mode="edge") for a in atlas_labels(5, (50, 20, 20), 3, 3).maps]
     wanted = SpatialSettings(FieldSettings((3, 3, 3)), stop=StopRule(0.0, 3))
-    # Raters who annotated nothing change nothing but the number of pieces.
+    # Raters who annotated nothing change nothing but the number of parts.
     few, many = (encode(Drawn([*arrays, *[None] * absent])) for absent in (0, 22))
-    assert len(WindowFrame(few, (3, 3, 3)).pieces(0)) == 1
-    assert len(WindowFrame(many, (3, 3, 3)).pieces(0)) == 4
+    assert len(WindowFrame(few, (3, 3, 3)).parts) == 1
+    assert len(WindowFrame(many, (3, 3, 3)).parts) > 4
     alone, among = (spatial_staple(patterns, wanted) for patterns in (few, many))
     np.testing.assert_array_equal(alone.posterior, among.posterior)
     np.testing.assert_array_equal(alone.log_likelihood, among.log_likelihood)
@@ -110,11 +104,10 @@ def test_pieces_of_a_part_do_not_change_a_bit():
 def test_scale_factors_made_at_once_do_not_grow_with_raters():
     most = {}
     for raters in (8, 40):
-        arrays = list(np.random.default_rng(3).integers(0, 2, (raters, 40, 8, 8)).astype(np.uint8))
+        arrays = list(np.random.default_rng(3).integers(0, 2, (raters, 400, 4, 4)).astype(np.uint8))
         frame = WindowFrame(encode(Drawn(arrays)), (20, 2, 2))
-        pieces = [piece for part in range(len(frame.parts)) for piece in frame.pieces(part)]
-        assert [piece.start for piece in pieces[1:]] == [piece.stop for piece in pieces[:-1]]
-        most[raters] = raters * max(piece.stop - piece.start for piece in pieces)
+        assert [low for _, low, _ in frame.parts[1:]] == [high for _, _, high in frame.parts[:-1]]
+        most[raters] = max(frame.scales(planes, 0.01).sum.size for planes in frame.parts)
     assert most[40] <= 1.1 * most[8]
 
 

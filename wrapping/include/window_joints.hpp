@@ -1,260 +1,342 @@
-// Spatial STAPLE's E-step for one true label at a time: how probable the label is together with the
-// votes, at each disputed voxel from whose window it can be seen.
+// Spatial STAPLE's step, for one true label at a time: how probable the label is together with the
+// votes, at each disputed voxel to which anybody gave it.
 //
-// What a rater's confusion is there follows from window sums (window_sums.hpp); nothing is kept for
-// labels x voxels. A label far less probable than another of the voxel is left out.
+// What a rater's confusion is there follows from window sums (window_sums.hpp). A voxel to which
+// nobody gave the label has none of its posterior, so that sources and voxels are the same few.
 //
 // Preconditions (checked in Python): as in window_sums.hpp; weights of the posterior are in [0, 1].
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "window_performance.hpp"
-#include "window_sums.hpp"
+#include "window_scales.hpp"
 
 namespace consensus {
 
+// What the M-step needs beyond sums; K labels.
+struct PerformanceModel {
+  double kappa;             // strength of the regularisation
+  const double* targets;    // (J, K, K) [rater, observed, true]: what sparse data lean to
+  bool mixed_target;        // whether targets are more than a diagonal and a rest
+  double right, wrong;      // pseudo-counts on and off the diagonal
+  const double* log_prior;  // (K), or null: the label's share of the window
+  double least;             // a vote is never less probable
+  unsigned shift;           // weights are scaled by 2^shift
+};
+
+template <class Vote>
 class JointsOfLabel {
  public:
-  JointsOfLabel(const WindowFrame& frame, const PerformanceModel& model, const ScaleFactors<const float>& sigmas,
-                const Mentions& mentions)
-      : frame_(frame), model_(model), sigmas_(sigmas), mentions_(mentions), sweep_(frame),
-        scale_(std::ldexp(1.0, -static_cast<int>(model.shift))) {}
+  JointsOfLabel(const WindowFrame<Vote>& frame, const PerformanceModel& model, const WindowScales<const float>& scales,
+                const float* posterior, float* joints)
+      : frame_(frame), model_(model), scales_(scales), posterior_(posterior), joints_(joints), counts_(frame),
+        weights_(frame), by_vote_(frame.labels), boxes_(frame.labels),
+        right_(frame.raters), wrong_(frame.raters), whole_(std::ldexp(1.0, static_cast<int>(model.shift))),
+        scale_(1.0 / whole_), fair_(1.0 / static_cast<double>(frame.labels)) {}
 
-  // Appends the joints, of voxels in one part, that are not far below the voxel's known peak.
-  void run(std::size_t label, const WeightsInParts& posterior, const Part& whole, Peaks& peaks, LabelJoints& found) {
+  // Writes the log joints of a label's mentions in some planes.
+  void run(std::size_t label, const Box& planes) {
     label_ = label;
-    posterior_ = &posterior;
-    part_ = whole;
-    const auto ends = voxels_of_part(frame_, part_);
+    const auto ends = frame_.mentions_of(label, planes);
     first_ = ends.first;
     number_ = ends.second - first_;
     if (number_ == 0) return;
-    sum_truth(frame_.raters);
-    if (model_.log_prior == nullptr) part_ = reach_;  // elsewhere the label has no share
-    if (part_.empty()) return;
-    start();
-    for (std::size_t rater = 0; rater < frame_.raters; ++rater) add_votes(rater);
-    keep(peaks, found);
-    std::vector<Sources>().swap(by_vote_);  // of a large label they are much memory
+    const std::size_t other = label == 0 ? frame_.labels - 1 : 0;
+    for (std::size_t rater = 0; rater < frame_.raters; ++rater) {
+      right_[rater] = target(rater, label);
+      wrong_[rater] = target(rater, other);
+    }
+    const Box box = intersection(planes, frame_.boxes[label]);
+    sum_own(box);
+    if (frame_.labels > 2) sum_others(box);
+    if (model_.mixed_target) sum_leaning(box);
+    for (std::size_t k = 0; k < number_; ++k) joints_[first_ + k] = static_cast<float>(log_joint(k));
   }
 
  private:
-  // Calls work(voxel, its number in the part) for the voxels of the part.
-  template <class Work>
-  void for_each_voxel(Work work) const {
-    for (std::size_t z = part_.low[0]; z < part_.high[0]; ++z) {
-      for (std::size_t y = part_.low[1]; y < part_.high[1]; ++y) {
-        const std::size_t row = frame_.row(part_.volume, z, y), x0 = row * frame_.shape[3];
-        for (std::size_t voxel = frame_.row_begin[row]; voxel < frame_.row_begin[row + 1]; ++voxel) {
-          const std::size_t x = frame_.places[voxel] - x0;
-          if (x >= part_.low[2] && x < part_.high[2]) work(voxel, voxel - first_);
-        }
+  std::size_t voxel_of(std::size_t mention) const { return frame_.mentions[mention]; }
+
+  auto own_voxels() const {
+    const std::uint32_t *mentions = frame_.mentions, *places = frame_.places;
+    return ListedVoxels(first_, first_ + number_, [=](std::size_t k) { return places[mentions[k]]; });
+  }
+
+  // Exact: a float's bits fit twice.
+  static std::uint64_t scaled(float weight, double whole) {
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(whole * weight + 0.5));
+  }
+
+  // As signed numbers, which are sooner converted.
+  double unscaled(std::uint64_t sum) const { return static_cast<double>(static_cast<std::int64_t>(sum)) * scale_; }
+
+  // Of the label itself, in each window: the posterior of voxels to which each rater gave it, that of all
+  // voxels that the annotator saw, and how many each rater gave it.
+  void sum_own(const Box& box) {
+    // Copies: what is written could be any of the numbers that are pointed to.
+    const std::size_t raters = frame_.raters, annotators = frame_.annotators(), labels = frame_.labels;
+    const std::size_t label = label_, first = first_, said = raters + annotators;
+    // Of two labels it follows from what was said at the voxel.
+    const std::size_t counted = labels == 2 || model_.mixed_target ? 0 : raters, lanes = said + counted;
+    count_.resize(number_ * raters);
+    mass_.resize(number_ * annotators);
+    said_.resize(number_ * counted);
+    std::uint64_t *counts = count_.data(), *masses = mass_.data();
+    std::uint32_t* saids = said_.data();
+    const std::uint32_t *mentions = frame_.mentions, *patterns = frame_.patterns;
+    const Vote* votes = frame_.votes;
+    const float* posterior = posterior_;
+    const double whole = whole_;
+    const auto add = [=](const Vote* here, std::uint64_t weight, std::uint64_t sign, std::uint64_t* cell) {
+      for (std::size_t rater = 0; rater < raters; ++rater) cell[rater] += here[rater] == label ? weight : 0;
+      for (std::size_t rater = 0; rater < counted; ++rater) cell[said + rater] += here[rater] == label ? sign : 0;
+      cell[raters] += weight;
+      for (std::size_t rater = 0; rater + 1 < annotators; ++rater) cell[raters + 1 + rater] += here[rater] < labels ? weight : 0;
+    };
+    weights_.run(lanes, frame_.boxes[label], box, own_voxels(),
+                 [=](std::size_t k, const std::uint64_t* high, const std::uint64_t* low) {
+                   const std::size_t at = k - first;
+                   for (std::size_t rater = 0; rater < raters; ++rater) counts[at * raters + rater] = high[rater] - low[rater];
+                   for (std::size_t who = 0; who < annotators; ++who) masses[at * annotators + who] = high[raters + who] - low[raters + who];
+                   for (std::size_t rater = 0; rater < counted; ++rater) {
+                     saids[at * raters + rater] = static_cast<std::uint32_t>(high[said + rater] - low[said + rater]);
+                   }
+                 },
+                 agreed_sources(frame_, frame_.run_begin[label], frame_.run_begin[label + 1],
+                                [&](std::size_t k, std::uint64_t* cells, std::size_t length, std::uint64_t sign) {
+                                  one_.assign(stride_of<std::uint64_t>(lanes), 0);
+                                  add(frame_.votes_of_run(k), sign << model_.shift, sign, one_.data());
+                                  for (std::size_t at = 0; at < length; ++at) add_row(one_.data(), one_.size(), cells + at * one_.size());
+                                }),
+                 disputed_sources(frame_.places, frame_.mention_begin[label], frame_.mention_begin[label + 1],
+                                  [=](std::size_t k) { return mentions[k]; },
+                                  [=](std::size_t k, std::uint64_t* cell, std::size_t, std::uint64_t sign) {
+                                    add(votes + patterns[mentions[k]] * raters, sign * scaled(posterior[k], whole), sign, cell);
+                                  }));
+    if (labels > 2) return;
+    // Of two labels one is what the other leaves; sums are exact, so nothing is lost by subtracting.
+    for (std::size_t k = 0; k < number_; ++k) {
+      const Vote* here = frame_.votes_at(voxel_of(first_ + k));
+      for (std::size_t rater = 0; rater < raters; ++rater) {
+        std::uint64_t& count = counts[k * raters + rater];
+        if (here[rater] != label) count = masses[k * annotators + frame_.annotator(rater)] - count;
       }
     }
   }
 
-  // Unanimous and disputed voxels of the label in each window, of those that the rater annotated.
-  void sum_truth(std::size_t rater) {
-    annotator_ = rater;
-    truth_.assign(number_, 0);
-    agreed_.assign(number_, 0);
-    Sources agreed;
-    add_agreed(frame_, label_, rater, part_, 1, agreed);
-    sweep_.run(agreed, part_, [&](std::size_t voxel, std::uint64_t sum) {
-      agreed_[voxel - first_] = static_cast<std::uint32_t>(sum);
-    });
-    Sources disputed;
-    SourceAt source_at(frame_);
-    for_each_weight([&](std::size_t voxel, std::uint64_t weight) {
-      if (rater < frame_.raters && frame_.vote(voxel, rater) == frame_.labels) return;
-      disputed.push_back(source_at(frame_.places[voxel], 1, weight));
-    });
-    sweep_.run(disputed, part_, [&](std::size_t voxel, std::uint64_t sum) { truth_[voxel - first_] = sum; });
-    reach_ = united(reach_of(frame_, agreed, part_), reach_of(frame_, disputed, part_));
+  // Posterior in each window of the voxels to which raters gave what they say at its centre, if that is
+  // another label.
+  void sum_others(const Box& box) {
+    sort_by_vote(box);
+    for (std::size_t observed = 0; observed < frame_.labels; ++observed) {
+      if (!by_vote_[observed].empty()) sum_other(observed, box);
+    }
   }
 
-  // Calls work(voxel, scaled weight) for the posterior within reach of the part.
-  template <class Work>
-  void for_each_weight(Work work) const {
-    const auto [low, high] = reached_places(frame_, part_);
-    const double scale = std::ldexp(1.0, static_cast<int>(model_.shift));
-    for (const LabelWeights& of : *posterior_) {
-      const std::uint32_t* end = of.voxels + of.number;
-      const std::uint32_t* at = std::lower_bound(
-          of.voxels, end, low, [&](std::uint32_t voxel, std::uint32_t place) { return frame_.places[voxel] < place; });
-      for (; at != end && frame_.places[*at] <= high; ++at) {
-        const double weight = of.weights[at - of.voxels];
-        work(*at, static_cast<std::uint64_t>(weight * scale + 0.5));  // exact: a float's bits fit twice
+  void sum_other(std::size_t observed, const Box& box) {
+    const std::size_t raters = frame_.raters, first = first_, number = by_vote_[observed].size();
+    const std::uint32_t *said = by_vote_[observed].data(), *mentions = frame_.mentions, *places = frame_.places;
+    const std::uint32_t* patterns = frame_.patterns;
+    const Vote* votes = frame_.votes;
+    const float* posterior = posterior_;
+    const double whole = whole_;
+    std::uint64_t* counts = count_.data();
+    const auto voxel_of = [=](std::size_t k) { return mentions[said[k]]; };
+    weights_.run(raters, boxes_[observed], intersection(box, boxes_[observed]),
+                 ListedVoxels(0, number, [=](std::size_t k) { return places[voxel_of(k)]; }),
+                 [=](std::size_t k, const std::uint64_t* high, const std::uint64_t* low) {
+                   const Vote* here = votes + patterns[voxel_of(k)] * raters;
+                   std::uint64_t* count = counts + (said[k] - first) * raters;
+                   for (std::size_t rater = 0; rater < raters; ++rater) {
+                     if (here[rater] == observed) count[rater] = high[rater] - low[rater];
+                   }
+                 },
+                 disputed_sources(places, 0, number, voxel_of,
+                                  [=](std::size_t k, std::uint64_t* cell, std::size_t, std::uint64_t sign) {
+                                    const float weight = posterior[said[k]];
+                                    if (weight == 0.0F) return;
+                                    add_raters(votes + patterns[voxel_of(k)] * raters, raters, observed, sign * scaled(weight, whole), cell);
+                                  }));
+  }
+
+  // What raters lean to in each window, if targets mix.
+  void sum_leaning(const Box& box) {
+    const std::size_t raters = frame_.raters, labels = frame_.labels;
+    leaning_.assign(number_ * raters, 0.0);
+    for (std::size_t rater = 0; rater < raters; ++rater) {
+      double all = 0.0;
+      for (std::size_t observed = 0; observed < labels; ++observed) all += target(rater, observed);
+      for (std::size_t k = 0; k < number_; ++k) leaning_[k * raters + rater] = all * share(k, rater);
+    }
+    for (std::size_t observed = 0; observed < labels; ++observed) {
+      count_said(counts_, frame_, observed, box, own_voxels(),
+                 [&](std::size_t k, const std::uint32_t* high, const std::uint32_t* low) {
+                   for (std::size_t rater = 0; rater < raters; ++rater) {
+                     const double held = std::min(static_cast<double>(high[rater] - low[rater]), share(k - first_, rater));
+                     leaning_[(k - first_) * raters + rater] -= target(rater, observed) * held;
+                   }
+                 });
+    }
+  }
+
+  // The label's mentions that windows reach, by what was said at them, and where those lie.
+  void sort_by_vote(const Box& box) {
+    for (std::size_t observed = 0; observed < frame_.labels; ++observed) {
+      by_vote_[observed].clear();
+      boxes_[observed] = {};
+    }
+    PlacesBox of(frame_.shape);
+    const auto [begin, end] = frame_.mentions_of(label_, frame_.reach_of(box));
+    for (std::size_t k = begin; k < end; ++k) {
+      const Vote* votes = frame_.votes_at(voxel_of(k));
+      for (std::size_t rater = 0; rater < frame_.raters; ++rater) {
+        const std::size_t observed = votes[rater];
+        if (observed == frame_.labels || observed == label_) continue;
+        auto& said = by_vote_[observed];
+        if (!said.empty() && said.back() == k) continue;
+        said.push_back(static_cast<std::uint32_t>(k));
+        of.widen(boxes_[observed], frame_.places[voxel_of(k)], 1);
       }
     }
   }
 
-  void start() {
-    probability_.assign(number_, 0.0);
-    log_joint_.assign(number_, 0.0);
-    for_each_voxel([&](std::size_t voxel, std::size_t k) {
-      if (model_.log_prior != nullptr) {
-        log_joint_[k] = model_.log_prior[label_];
-        probability_[k] = std::isinf(log_joint_[k]) ? 0.0 : 1.0;
+  // The prior times the probabilities of what raters said (eqs. 2.5.3 and 2.5.4), logarithmic.
+  double log_joint(std::size_t k) const {
+    const std::size_t raters = frame_.raters, lanes = frame_.annotators(), labels = frame_.labels;
+    const std::size_t voxel = voxel_of(first_ + k) - scales_.first;
+    const Vote* votes = frame_.votes_at(voxel_of(first_ + k));
+    const std::uint64_t *mass = mass_.data() + k * lanes, *count = count_.data() + k * raters;
+    const float *said = scales_.said + voxel * raters, *sum = scales_.sum + voxel * raters;
+    double joint = 0.0, probability = 1.0;
+    if (model_.log_prior != nullptr) joint = model_.log_prior[label_];
+    else probability = unscaled(mass[0]) / static_cast<double>(scales_.seen[voxel * lanes]);
+    const double pseudo = model_.right + model_.wrong * static_cast<double>(labels - 1);
+    for (std::size_t rater = 0; rater < raters; ++rater) {
+      const std::size_t observed = votes[rater];
+      if (observed == labels) continue;
+      double leant, all;  // the target, and its sum with the scale factors of all labels
+      if (model_.mixed_target) {
+        leant = target(rater, observed);
+        all = model_.kappa * std::max(leaning_[k * raters + rater], 0.0);
       } else {
-        probability_[k] = mass(k) / static_cast<double>(model_.seen.anybody()[voxel - model_.seen.first]);
+        leant = observed == label_ ? right_[rater] : wrong_[rater];
+        const double own = observed == label_ ? said[rater] : labels == 2 ? sum[rater] - said[rater] : lack(k, rater);
+        all = wrong_[rater] * sum[rater] + (right_[rater] - wrong_[rater]) * own;
       }
-    });
-  }
-
-  double mass(std::size_t k) const {
-    return static_cast<double>(agreed_[k]) + static_cast<double>(truth_[k]) * scale_;
-  }
-
-  // Multiplies by the probability of what the rater said (eqs. 2.5.3 and 2.5.4).
-  void add_votes(std::size_t rater) {
-    votes_.resize(number_);
-    for_each_voxel([&](std::size_t voxel, std::size_t k) { votes_[k] = static_cast<std::uint16_t>(frame_.vote(voxel, rater)); });
-    const std::size_t annotator = model_.seen.gaps[rater] ? rater : frame_.raters;
-    if (annotator != annotator_) sum_truth(annotator);
-    sum_counts(rater);
-    sum_said(rater);
-    const std::size_t labels = frame_.labels;
-    const double* targets = model_.targets + rater * labels * labels;
-    double pseudo = 0.0;
-    for (std::size_t observed = 0; observed < labels; ++observed) pseudo += model_.alpha[observed * labels + label_];
-    const double rest = targets[(label_ == 0 ? labels - 1 : 0) * labels + label_];
-    const double more = targets[label_ * labels + label_] - rest;
-    const bool flush = rater % kRatersAtOnce == kRatersAtOnce - 1;
-    for_each_voxel([&](std::size_t voxel, std::size_t k) {
-      const std::size_t observed = votes_[k];
-      if (observed == labels || probability_[k] == 0.0) return;
-      const std::size_t at = sigmas_.at(rater, voxel);
-      const double leant = model_.mixed_target ? leaning_[k] : rest * sigmas_.sum[at] + more * sigma_true(rater, voxel, k);
-      const double target = targets[observed * labels + label_];
-      double count = static_cast<double>(count_[k]) * scale_;
-      if (observed == label_) count += agreed_[k];
-      const double wanted = sigmas_.said[at] * target + count + model_.alpha[observed * labels + label_];
-      const double total = leant + mass(k) + pseudo;
-      probability_[k] *= std::max(total > 0 ? wanted / total : target, model_.least);
-      if (!flush) return;
-      log_joint_[k] += std::log(probability_[k]);
-      probability_[k] = 1.0;
-    });
-  }
-
-  // Scale factor of the label; that of two labels is known from what was said at the voxel.
-  double sigma_true(std::size_t rater, std::size_t voxel, std::size_t k) const {
-    const std::size_t at = sigmas_.at(rater, voxel);
-    if (votes_[k] == label_) return sigmas_.said[at];
-    if (frame_.labels == 2) return static_cast<double>(sigmas_.sum[at]) - sigmas_.said[at];
-    return sigma(rater, voxel, k);
-  }
-
-  double sigma(std::size_t rater, std::size_t voxel, std::size_t k) const {
-    return model_.kappa * std::max(share(rater, voxel) - static_cast<double>(said_[k]), 0.0);
-  }
-
-  double share(std::size_t rater, std::size_t voxel) const {
-    return static_cast<double>(model_.seen.by(rater)[voxel - model_.seen.first]) / static_cast<double>(frame_.labels);
-  }
-
-  // Posterior of disputed voxels in the window to which the rater gave what was said at the voxel.
-  void sum_counts(std::size_t rater) {
-    for (Sources& sources : by_vote_) sources.clear();
-    by_vote_.resize(frame_.labels);
-    SourceAt source_at(frame_);
-    for_each_weight([&](std::size_t voxel, std::uint64_t weight) {
-      const std::size_t observed = frame_.vote(voxel, rater);
-      if (observed < frame_.labels) by_vote_[observed].push_back(source_at(frame_.places[voxel], 1, weight));
-    });
-    count_.assign(number_, 0);
-    if (frame_.labels == 2) return sum_counts_of_two();
-    for (std::size_t observed = 0; observed < frame_.labels; ++observed) {
-      Part part = part_;
-      const std::int64_t* box = frame_.boxes + 6 * observed;
-      for (std::size_t axis = 0; axis < 3; ++axis) {
-        part.clip(axis, static_cast<std::size_t>(box[axis]), static_cast<std::size_t>(box[axis + 3]));
-      }
-      sweep_.run(by_vote_[observed], part, [&](std::size_t voxel, std::uint64_t sum) {
-        if (votes_[voxel - first_] == observed) count_[voxel - first_] = sum;
-      });
+      const double wanted = said[rater] * leant + unscaled(count[rater]) + (observed == label_ ? model_.right : model_.wrong);
+      const double total = all + unscaled(mass[frame_.annotator(rater)]) + pseudo;
+      probability *= std::max(total > 0 ? wanted / total : leant, model_.least);
+      if (probability > kSmall) continue;
+      joint += std::log(probability);
+      probability = 1.0;
     }
+    return joint + std::log(probability);
   }
 
-  // Of two labels one is what the other leaves; sums are exact, so nothing is lost by subtracting.
-  void sum_counts_of_two() {
-    const std::size_t rarer = by_vote_[1].size() <= by_vote_[0].size() ? 1 : 0;
-    sweep_.run(by_vote_[rarer], part_, [&](std::size_t voxel, std::uint64_t sum) { count_[voxel - first_] = sum; });
-    for_each_voxel([&](std::size_t, std::size_t k) {
-      if (votes_[k] != rarer) count_[k] = truth_[k] - count_[k];
-    });
+  // Scale factor of the label itself.
+  double lack(std::size_t k, std::size_t rater) const {
+    return model_.kappa * std::max(share(k, rater) - static_cast<double>(said_[k * frame_.raters + rater]), 0.0);
   }
 
-  // How often the rater said the label in each window; or what the rater leans to, if targets mix.
-  void sum_said(std::size_t rater) {
-    if (!model_.mixed_target) {
-      if (frame_.labels > 2) sum_said_truth(rater);
-      return;
-    }
-    said_.resize(number_);
-    leaning_.assign(number_, 0.0);
-    const double* targets = model_.targets + rater * frame_.labels * frame_.labels;
-    for (std::size_t observed = 0; observed < frame_.labels; ++observed) {
-      std::fill(said_.begin(), said_.end(), 0);
-      sum_observed(rater, observed);
-      const double target = targets[observed * frame_.labels + label_];
-      for_each_voxel([&](std::size_t voxel, std::size_t k) { leaning_[k] += target * sigma(rater, voxel, k); });
-    }
+  double target(std::size_t rater, std::size_t observed) const {
+    return model_.targets[(rater * frame_.labels + observed) * frame_.labels + label_];
   }
 
-  // Of the label itself the unanimous voxels are summed already.
-  void sum_said_truth(std::size_t rater) {
-    said_ = agreed_;
-    Sources said;
-    add_said(frame_, mentions_, rater, label_, part_, said);
-    sweep_.run(said, part_, [&](std::size_t voxel, std::uint64_t sum) {
-      said_[voxel - first_] += static_cast<std::uint32_t>(sum);
-    });
+  double share(std::size_t k, std::size_t rater) const {
+    const std::size_t voxel = voxel_of(first_ + k) - scales_.first;
+    return static_cast<double>(scales_.seen[voxel * frame_.annotators() + frame_.annotator(rater)]) * fair_;
   }
 
-  void sum_observed(std::size_t rater, std::size_t observed) {
-    sweep_.run(said_sources(frame_, mentions_, rater, observed, part_), part_, [&](std::size_t voxel, std::uint64_t sum) {
-      said_[voxel - first_] = static_cast<std::uint32_t>(sum);
-    });
-  }
+  static constexpr double kSmall = 1e-200;  // times the least probability it is still a double
 
-  void keep(Peaks& peaks, LabelJoints& found) {
-    for_each_voxel([&](std::size_t, std::size_t k) {
-      if (probability_[k] != 0.0) log_joint_[k] += std::log(probability_[k]);
-    });
-    peaks.locked([&] {
-      for_each_voxel([&](std::size_t voxel, std::size_t k) {
-        const auto joint = static_cast<float>(log_joint_[k]);
-        if (probability_[k] == 0.0 || !peaks.raise(voxel, joint)) return;
-        found.voxels.push_back(static_cast<std::uint32_t>(voxel));
-        found.log_joints.push_back(joint);
-      });
-    });
-  }
-
-  static constexpr std::size_t kRatersAtOnce = 16;  // least^16 is far from the smallest double
-
-  const WindowFrame& frame_;
+  const WindowFrame<Vote>& frame_;
   const PerformanceModel& model_;
-  const ScaleFactors<const float>& sigmas_;
-  const Mentions& mentions_;
-  WindowSweep sweep_;
-  double scale_;
-  std::size_t label_ = 0, first_ = 0, number_ = 0;
-  std::size_t annotator_ = 0;  // whose voxels truth_ and agreed_ are of; J: anybody's
-  const WeightsInParts* posterior_ = nullptr;
-  Part part_{}, reach_{};
-  std::vector<std::uint64_t> truth_, count_;
-  std::vector<std::uint32_t> agreed_, said_;
-  std::vector<std::uint16_t> votes_;  // of the rater at hand, close to each other
-  std::vector<double> probability_, log_joint_, leaning_;
-  std::vector<Sources> by_vote_;
+  const WindowScales<const float>& scales_;
+  const float* posterior_;  // of all mentions
+  float* joints_;           // the same
+  WindowSweep<Vote, std::uint32_t> counts_;
+  WindowSweep<Vote, std::uint64_t> weights_;
+  std::size_t label_ = 0, first_ = 0, number_ = 0;  // the label's mentions at hand
+  std::vector<std::uint64_t> mass_, count_, one_;
+  std::vector<std::uint32_t> said_;
+  std::vector<double> leaning_;
+  std::vector<std::vector<std::uint32_t>> by_vote_;
+  std::vector<Box> boxes_;
+  std::vector<double> right_, wrong_;  // each rater's targets on and off the diagonal
+  double whole_, scale_;               // 2^shift, and its inverse
+  double fair_;                        // a label's share
 };
+
+// Log joints of all mentions in a part, the largest labels first and in pieces: threads end together,
+// and what a thread keeps of a mention is not much of the memory.
+template <class Vote>
+void joints_of_labels(const WindowFrame<Vote>& frame, const PerformanceModel& model, const Box& part,
+                      const WindowScales<const float>& scales, const float* posterior, float* joints, std::size_t threads) {
+  struct Task {
+    std::size_t label, mentions;
+    Box planes;
+  };
+  const std::size_t voxels = whole_box(frame.shape).voxels();
+  const std::size_t most = std::max<std::size_t>(kPiece, voxels / (4 * threads * frame.raters));
+  std::vector<Task> tasks;
+  for (std::size_t label = 0; label < frame.labels; ++label) {
+    const auto [begin, end] = frame.mentions_of(label, part);
+    for (const Box& planes : pieces_of(part, (end - begin + most - 1) / most, 1)) {
+      if (end > begin) tasks.push_back({label, end - begin, planes});
+    }
+  }
+  std::stable_sort(tasks.begin(), tasks.end(), [](const Task& a, const Task& b) { return a.mentions > b.mentions; });
+  for_each_task(tasks.size(), threads, [&] { return JointsOfLabel<Vote>(frame, model, scales, posterior, joints); },
+                [&](JointsOfLabel<Vote>& worker, std::size_t k) { worker.run(tasks[k].label, tasks[k].planes); });
+}
+
+struct StepSums {
+  double evidence = 0.0;
+  double moved = 0.0;  // probability that went from some labels to others
+};
+
+// Turns log joints, in place, into posteriors; those below `least` become 0.
+template <class Vote>
+StepSums normalise_joints(const WindowFrame<Vote>& frame, const float* before, float* joints, float least,
+                          std::size_t threads) {
+  std::vector<StepSums> sums((frame.number + kPiece - 1) / kPiece);
+  for_each_task(sums.size(), threads, [] { return std::vector<double>(2 * kPiece); }, [&](std::vector<double>& room, std::size_t task) {
+    const std::size_t first = task * kPiece, last = std::min(frame.number, first + kPiece);
+    double* peak = room.data();
+    double* total = room.data() + kPiece;
+    std::fill_n(peak, kPiece, -INFINITY);
+    std::fill_n(total, kPiece, 0.0);
+    // Calls work(mention, its voxel in the piece), label by label.
+    const auto for_each = [&](auto work) {
+      for (std::size_t label = 0; label < frame.labels; ++label) {
+        const std::uint32_t* end = frame.mentions + frame.mention_begin[label + 1];
+        const std::uint32_t* at = std::lower_bound(frame.mentions + frame.mention_begin[label], end, first);
+        for (; at != end && *at < last; ++at) work(static_cast<std::size_t>(at - frame.mentions), *at - first);
+      }
+    };
+    for_each([&](std::size_t k, std::size_t voxel) { peak[voxel] = std::max(peak[voxel], static_cast<double>(joints[k])); });
+    for_each([&](std::size_t k, std::size_t voxel) {
+      joints[k] = static_cast<float>(std::exp(joints[k] - peak[voxel]));
+      total[voxel] += joints[k];
+    });
+    StepSums& sum = sums[task];
+    for (std::size_t voxel = 0; voxel < last - first; ++voxel) sum.evidence += std::log(total[voxel]) + peak[voxel];
+    for_each([&](std::size_t k, std::size_t voxel) {
+      const auto share = static_cast<float>(joints[k] / total[voxel]);
+      joints[k] = share < least ? 0.0F : share;
+      sum.moved += std::abs(joints[k] - before[k]);
+    });
+  });
+  StepSums all;
+  for (const StepSums& sum : sums) {
+    all.evidence += sum.evidence;
+    all.moved += sum.moved / 2;
+  }
+  return all;
+}
 
 }  // namespace consensus

@@ -1,13 +1,14 @@
-// Sums over a box around each disputed voxel, of sources that are few and lie anywhere.
+// Sums over a box around some disputed voxels, of sources that are few and lie anywhere.
 //
 // A window slides over planes: the sum of its planes is kept per column, the sum of its rows per
 // row, and a running sum along the row gives each voxel's window by one subtraction. Sources enter
-// and leave as they come, so the cost is that of the rows between sources and voxels, whatever the
-// window. Weights are whole numbers (reals are scaled), so that sums are exact: the order of adding,
-// and with it tiles and threads, never shows, and what left a window leaves nothing behind.
+// and leave as they come, so the cost is that of the box of sources and voxels, whatever the window.
+// Several sums, of the same sources for several raters, are lanes that are summed at once. Weights
+// are whole numbers (reals are scaled), so that sums are exact: the order of adding, and with it
+// pieces and threads, never shows, and what left a window leaves nothing behind.
 //
-// Preconditions (checked in Python): those of window_frame.hpp; sums of weights over a window stay
-// below 2^64.
+// Preconditions (checked in Python): those of window_frame.hpp; sums of weights over a window fit
+// the numbers they are summed in.
 #pragma once
 
 #include <algorithm>
@@ -16,167 +17,245 @@
 #include <utility>
 #include <vector>
 
-#include "parallel.hpp"
 #include "simd.hpp"
 #include "window_frame.hpp"
 
 namespace consensus {
 
-CONSENSUS_WIDE static inline void add_row(const std::uint64_t* row, std::size_t n, std::uint64_t* sums) {
+template <class Number>
+constexpr std::size_t kLanesAtOnce = 32 / sizeof(Number);
+
+// Numbers from a cell to the next one, of so many lanes.
+template <class Number>
+constexpr std::size_t stride_of(std::size_t lanes) {
+  return lanes == 1 ? 1 : (lanes + kLanesAtOnce<Number> - 1) / kLanesAtOnce<Number> * kLanesAtOnce<Number>;
+}
+
+// Adds a weight to all numbers.
+template <class Number>
+void add_weight(Number weight, std::size_t n, Number* numbers) {
+  for (std::size_t i = 0; i < n; ++i) numbers[i] += weight;
+}
+
+template <class Number>
+CONSENSUS_INLINE void add_numbers(const Number* row, std::size_t n, Number* sums) {
   for (std::size_t i = 0; i < n; ++i) sums[i] += row[i];
 }
 
-CONSENSUS_WIDE static inline void subtract_row(const std::uint64_t* row, std::size_t n, std::uint64_t* sums) {
+template <class Number>
+CONSENSUS_INLINE void subtract_numbers(const Number* row, std::size_t n, Number* sums) {
   for (std::size_t i = 0; i < n; ++i) sums[i] -= row[i];
 }
 
+// before[x] = the sum of all cells below x.
+template <class Number>
+CONSENSUS_INLINE void sum_cells(const Number* row, std::size_t cells, std::size_t lanes, Number* before) {
+  constexpr std::size_t kAtOnce = kLanesAtOnce<Number>;
+  if (lanes == 1) {
+    before[0] = 0;
+    for (std::size_t x = 0; x < cells; ++x) before[x + 1] = before[x] + row[x];
+    return;
+  }
+  for (std::size_t first = 0; first < lanes; first += kAtOnce) {
+    Number sums[kAtOnce] = {};
+    for (std::size_t x = 0; x <= cells; ++x) {
+      for (std::size_t lane = 0; lane < kAtOnce; ++lane) before[x * lanes + first + lane] = sums[lane];
+      if (x == cells) break;
+      for (std::size_t lane = 0; lane < kAtOnce; ++lane) sums[lane] += row[x * lanes + first + lane];
+    }
+  }
+}
+
+CONSENSUS_WIDE static inline void add_row(const std::uint32_t* row, std::size_t n, std::uint32_t* sums) {
+  add_numbers(row, n, sums);
+}
+CONSENSUS_WIDE static inline void add_row(const std::uint64_t* row, std::size_t n, std::uint64_t* sums) {
+  add_numbers(row, n, sums);
+}
+CONSENSUS_WIDE static inline void subtract_row(const std::uint32_t* row, std::size_t n, std::uint32_t* sums) {
+  subtract_numbers(row, n, sums);
+}
+CONSENSUS_WIDE static inline void subtract_row(const std::uint64_t* row, std::size_t n, std::uint64_t* sums) {
+  subtract_numbers(row, n, sums);
+}
+CONSENSUS_WIDE static inline void sum_row(const std::uint32_t* row, std::size_t cells, std::size_t lanes,
+                                          std::uint32_t* before) {
+  sum_cells(row, cells, lanes, before);
+}
+CONSENSUS_WIDE static inline void sum_row(const std::uint64_t* row, std::size_t cells, std::size_t lanes,
+                                          std::uint64_t* before) {
+  sum_cells(row, cells, lanes, before);
+}
+
+// Sources in the order of their places: place(k), length(k) along the row, and add(k, cells, number, sign),
+// which adds the weight of a source, with a sign of 1 or -1, to the lanes of some cells.
+template <class Place, class Length, class Add>
+struct SourceList {
+  std::size_t begin, end;
+  Place place;
+  Length length;
+  Add add;
+  std::size_t entering = 0, leaving = 0;
+};
+
+template <class Place, class Length, class Add>
+SourceList<Place, Length, Add> source_list(std::size_t begin, std::size_t end, Place place, Length length, Add add) {
+  return {begin, end, place, length, add};
+}
+
+// Disputed voxels as sources.
+template <class VoxelOf, class Add>
+auto disputed_sources(const std::uint32_t* places, std::size_t begin, std::size_t end, VoxelOf voxel_of, Add add) {
+  return source_list(
+      begin, end, [=](std::size_t k) { return places[voxel_of(k)]; },
+      [](std::size_t) { return std::size_t{1}; }, add);
+}
+
+// Unanimous voxels as sources.
+template <class Vote, class Add>
+auto agreed_sources(const WindowFrame<Vote>& frame, std::size_t begin, std::size_t end, Add add) {
+  const std::uint32_t *places = frame.run_places, *lengths = frame.run_lengths;
+  return source_list(
+      begin, end, [=](std::size_t run) { return places[run]; },
+      [=](std::size_t run) { return static_cast<std::size_t>(lengths[run]); }, add);
+}
+
+// Voxels that are asked for, ascending: those of a row from `begin` on, and where each lies.
+template <class PlaceOf>
+class ListedVoxels {
+ public:
+  ListedVoxels(std::size_t begin, std::size_t end, PlaceOf place_of) : at_(begin), end_(end), place_of_(place_of) {}
+
+  // Rows come in their order.
+  std::pair<std::size_t, std::size_t> between(std::size_t first, std::size_t last) {
+    while (at_ < end_ && place_of_(at_) < first) ++at_;
+    const std::size_t begin = at_;
+    while (at_ < end_ && place_of_(at_) < last) ++at_;
+    return {begin, at_};
+  }
+  std::size_t place_of(std::size_t k) const { return place_of_(k); }
+
+ private:
+  std::size_t at_, end_;
+  PlaceOf place_of_;
+};
+
+template <class Vote>
+class AllVoxels {
+ public:
+  explicit AllVoxels(const WindowFrame<Vote>& frame) : frame_(frame) {}
+
+  std::pair<std::size_t, std::size_t> between(std::size_t first, std::size_t last) const {
+    const std::size_t row = first / frame_.shape[3];
+    const std::uint32_t *begin = frame_.places + frame_.row_begin[row], *end = frame_.places + frame_.row_begin[row + 1];
+    return {std::lower_bound(begin, end, first) - frame_.places, std::lower_bound(begin, end, last) - frame_.places};
+  }
+  std::size_t place_of(std::size_t k) const { return frame_.places[k]; }
+
+ private:
+  const WindowFrame<Vote>& frame_;
+};
+
+template <class Vote, class Number>
 class WindowSweep {
  public:
-  explicit WindowSweep(const WindowFrame& frame) : frame_(frame) {}
+  explicit WindowSweep(const WindowFrame<Vote>& frame) : frame_(frame) {}
 
-  // Calls visit(voxel, sum) for the disputed voxels of a part whose window can hold a source;
-  // sources ascend in z and belong to the part's volume.
-  template <class Visit>
-  void run(const Sources& sources, const Part& within, Visit visit) {
-    const Part part = reach_of(frame_, sources, within);
-    if (part.empty()) return;
-    begin(sources);
-    std::size_t entering = 0, leaving = 0;
-    const std::size_t depth = frame_.radii[1];
-    for (std::size_t z = part.low[0]; z < part.high[0]; ++z) {
+  // Calls visit(k, high, low) for the voxels asked for in a box whose window can hold a source; the
+  // sum in each of `lanes` is high[lane] - low[lane]. Both boxes lie in one volume.
+  template <class Voxels, class Visit, class... Lists>
+  void run(std::size_t lanes, const Box& sources, const Box& within, Voxels voxels, Visit visit, Lists... lists) {
+    read_ = intersection(sources, frame_.reach_of(within));
+    const Box asked = intersection(within, frame_.reach_of(read_));
+    if (read_.empty() || asked.empty()) return;
+    lanes_ = stride_of<Number>(lanes);
+    width_ = read_.size(3);
+    columns_.assign(read_.size(2) * width_ * lanes_, 0);
+    row_.resize(width_ * lanes_);
+    before_.resize((width_ + 1) * lanes_);
+    (begin(lists), ...);
+    std::size_t entered = read_.low[1], left = read_.low[1];
+    for (std::size_t z = asked.low[1]; z < asked.high[1]; ++z) {
       checkpoint();
-      for (; entering < sources.size() && sources[entering].z <= z + depth; ++entering) {
-        if (sources[entering].z + depth >= part.low[0]) change<true>(sources[entering]);
+      for (; entered < read_.high[1] && entered <= z + frame_.radii[1]; ++entered) {
+        (change(lists, lists.entering, entered, Number{1}), ...);
       }
-      for (; leaving < sources.size() && sources[leaving].z + depth < z; ++leaving) {
-        if (sources[leaving].z + depth >= part.low[0]) change<false>(sources[leaving]);
+      for (; left < entered && left + frame_.radii[1] < z; ++left) {
+        (change(lists, lists.leaving, left, static_cast<Number>(Number{0} - Number{1})), ...);
       }
-      plane(part, z, visit);
+      plane(asked, z, voxels, visit);
     }
   }
 
  private:
-  void begin(const Sources& sources) {
-    low_y_ = low_x_ = SIZE_MAX;
-    std::size_t high_y = 0, high_x = 0;
-    for (const Source& source : sources) {
-      low_y_ = std::min<std::size_t>(low_y_, source.y);
-      low_x_ = std::min<std::size_t>(low_x_, source.x);
-      high_y = std::max<std::size_t>(high_y, source.y + 1);
-      high_x = std::max<std::size_t>(high_x, source.x + source.length);
+  template <class List>
+  void begin(List& list) const {
+    const std::size_t first = frame_.plane_begin(read_.low[0], read_.low[1]);
+    std::size_t low = list.begin, high = list.end;
+    while (low < high) {
+      const std::size_t middle = low + (high - low) / 2;
+      if (list.place(middle) < first) low = middle + 1;
+      else high = middle;
     }
-    height_ = high_y - low_y_;
-    width_ = high_x - low_x_;
-    columns_.assign(height_ * width_, 0);
-    row_.resize(width_);
-    before_.resize(width_ + 1);
+    list.entering = list.leaving = low;
   }
 
-  template <bool kEnters>
-  void change(const Source& source) {
-    std::uint64_t* column = columns_.data() + (source.y - low_y_) * width_ + (source.x - low_x_);
-    for (std::size_t k = 0; k < source.length; ++k) {
-      column[k] += kEnters ? source.weight : std::uint64_t{0} - source.weight;
+  // Adds the weights of a list's sources in one plane, from the next one on.
+  template <class List>
+  void change(List& list, std::size_t& next, std::size_t z, Number sign) {
+    const auto first = static_cast<std::uint32_t>(frame_.plane_begin(read_.low[0], z));
+    const std::size_t last = frame_.plane_begin(read_.low[0], z + 1);
+    const auto across = static_cast<std::uint32_t>(frame_.shape[3]);
+    // Copies: a cell could be any of these numbers.
+    const Box read = read_;
+    const std::size_t lanes = lanes_, width = width_, end = list.end;
+    Number* columns = columns_.data();
+    std::size_t k = next;
+    for (; k < end && list.place(k) < last; ++k) {
+      const std::uint32_t offset = list.place(k) - first;
+      const std::size_t y = offset / across, x = offset % across;
+      if (y < read.low[2] || y >= read.high[2]) continue;
+      const std::size_t from = std::max(x, read.low[3]), to = std::min(x + list.length(k), read.high[3]);
+      Number* cells = columns + ((y - read.low[2]) * width + from - read.low[3]) * lanes;
+      if (from < to) list.add(k, cells, to - from, sign);
     }
+    next = k;
   }
 
-  template <class Visit>
-  void plane(const Part& part, std::size_t z, Visit& visit) {
-    const std::size_t radius = frame_.radii[2];
+  template <class Voxels, class Visit>
+  void plane(const Box& asked, std::size_t z, Voxels& voxels, Visit& visit) {
+    const std::size_t radius = frame_.radii[2], around = frame_.radii[3], low = read_.low[3];
+    const std::size_t width = width_, lanes = lanes_, n = width * lanes;
+    const Number* before = before_.data();
     std::fill(row_.begin(), row_.end(), 0);
-    std::size_t upper = low_y_;  // rows below it have entered
-    std::size_t lower = low_y_;  // rows below it have left
-    for (std::size_t y = part.low[1]; y < part.high[1]; ++y) {
-      for (; upper < low_y_ + height_ && upper <= y + radius; ++upper) {
-        add_row(columns_.data() + (upper - low_y_) * width_, width_, row_.data());
+    bool summed = false;
+    std::size_t upper = read_.low[2], lower = read_.low[2];  // rows below have entered, have left
+    for (std::size_t y = asked.low[2]; y < asked.high[2]; ++y) {
+      const std::size_t first = frame_.row(asked.low[0], z, y) * frame_.shape[3];
+      const auto [begin, end] = voxels.between(first + asked.low[3], first + asked.high[3]);
+      if (begin == end) continue;
+      for (; lower < upper && lower + radius < y; ++lower, summed = false) {
+        subtract_row(columns_.data() + (lower - read_.low[2]) * n, n, row_.data());
       }
-      for (; lower < upper && lower + radius < y; ++lower) {
-        subtract_row(columns_.data() + (lower - low_y_) * width_, width_, row_.data());
+      for (; upper < read_.high[2] && upper + radius < y; ++upper) lower = upper + 1;  // they would leave at once
+      for (; upper < read_.high[2] && upper <= y + radius; ++upper, summed = false) {
+        add_row(columns_.data() + (upper - read_.low[2]) * n, n, row_.data());
       }
-      voxels(part, frame_.row(part.volume, z, y), visit);
+      if (!summed) sum_row(row_.data(), width_, lanes_, before_.data());
+      summed = true;
+      for (std::size_t k = begin; k < end; ++k) {
+        const std::size_t x = voxels.place_of(k) - first;
+        const std::size_t from = x < low + around ? 0 : std::min(width, x - around - low);
+        const std::size_t to = x + around + 1 < low ? 0 : std::min(width, x + around + 1 - low);
+        visit(k, before + to * lanes, before + from * lanes);
+      }
     }
   }
 
-  template <class Visit>
-  void voxels(const Part& part, std::size_t row, Visit& visit) {
-    const std::size_t first = row * frame_.shape[3], radius = frame_.radii[3];
-    std::size_t voxel = frame_.row_begin[row];
-    const std::size_t end = frame_.row_begin[row + 1];
-    while (voxel < end && frame_.places[voxel] - first < part.low[2]) ++voxel;
-    if (voxel == end || frame_.places[voxel] - first >= part.high[2]) return;
-    before_[0] = 0;
-    for (std::size_t x = 0; x < width_; ++x) before_[x + 1] = before_[x] + row_[x];
-    for (; voxel < end; ++voxel) {
-      const std::size_t x = frame_.places[voxel] - first;
-      if (x >= part.high[2]) break;
-      const std::size_t from = x < low_x_ + radius ? 0 : std::min(width_, x - radius - low_x_);
-      const std::size_t to = x + radius + 1 < low_x_ ? 0 : std::min(width_, x + radius + 1 - low_x_);
-      visit(voxel, before_[to] - before_[from]);
-    }
-  }
-
-  const WindowFrame& frame_;
-  std::size_t low_y_ = 0, low_x_ = 0, height_ = 0, width_ = 0;
-  std::vector<std::uint64_t> columns_, row_, before_;
+  const WindowFrame<Vote>& frame_;
+  Box read_;
+  std::size_t lanes_ = 1, width_ = 0;
+  std::vector<Number> columns_, row_, before_;
 };
-
-// Unanimous voxels of a label which the rater (or, at `raters`, anybody) annotated.
-inline void add_agreed(const WindowFrame& frame, std::size_t label, std::size_t rater, const Part& part,
-                       std::uint64_t weight, Sources& sources) {
-  const auto [first, last] = reached_places(frame, part);
-  const std::uint32_t* begin = frame.run_places + frame.run_begin[label];
-  const std::uint32_t* end = frame.run_places + frame.run_begin[label + 1];
-  SourceAt source_at(frame);
-  for (const std::uint32_t* at = std::lower_bound(begin, end, first); at != end && *at <= last; ++at) {
-    const auto run = static_cast<std::size_t>(at - frame.run_places);
-    if (rater < frame.raters && frame.vote_of(frame.run_patterns[run], rater) == frame.labels) continue;
-    sources.push_back(source_at(*at, frame.run_lengths[run], weight));
-  }
-}
-
-// For each label the disputed voxels, in order, to which anybody gave it: few of those around it.
-using Mentions = std::vector<std::vector<std::uint32_t>>;
-
-// As far as windows of the part reach.
-inline Mentions mentions_around(const WindowFrame& frame, const Part& part) {
-  Mentions mentions(frame.labels);
-  const auto [low, high] = reached_places(frame, part);
-  const std::uint32_t* end = frame.places + frame.number;
-  for (const std::uint32_t* at = std::lower_bound(frame.places, end, low); at != end && *at <= high; ++at) {
-    const auto voxel = static_cast<std::uint32_t>(at - frame.places);
-    for (std::size_t rater = 0; rater < frame.raters; ++rater) {
-      const std::size_t label = frame.vote(voxel, rater);
-      if (label == frame.labels) continue;
-      auto& voxels = mentions[label];
-      if (voxels.empty() || voxels.back() != voxel) voxels.push_back(voxel);
-    }
-  }
-  return mentions;
-}
-
-inline bool lies_before(const Source& a, const Source& b) { return a.z < b.z; }
-
-// Disputed voxels that the rater gave a label.
-inline void add_said(const WindowFrame& frame, const Mentions& mentions, std::size_t rater, std::size_t label,
-                     const Part& part, Sources& sources) {
-  const auto [low, high] = reached_places(frame, part);
-  SourceAt source_at(frame);
-  for (const std::uint32_t voxel : mentions[label]) {
-    const std::uint32_t place = frame.places[voxel];
-    if (place < low || place > high || frame.vote(voxel, rater) != label) continue;
-    sources.push_back(source_at(place, 1, 1));
-  }
-}
-
-// All voxels that the rater gave a label.
-inline Sources said_sources(const WindowFrame& frame, const Mentions& mentions, std::size_t rater, std::size_t label,
-                            const Part& part) {
-  Sources sources;
-  add_agreed(frame, label, rater, part, 1, sources);
-  const auto agreed = static_cast<std::ptrdiff_t>(sources.size());
-  add_said(frame, mentions, rater, label, part, sources);
-  std::inplace_merge(sources.begin(), sources.begin() + agreed, sources.end(), lies_before);
-  return sources;
-}
 
 }  // namespace consensus

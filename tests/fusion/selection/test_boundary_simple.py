@@ -7,14 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from itk_consensus.fusion.selection.boundary_simple import patch_slabs
 from itk_consensus.fusion.selection.boundary_simple.weighted_vote import (
     BoundarySettings,
     boundary_simple,
 )
+from itk_consensus.neighbourhood.window_frame import WindowFrame
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import DisputedVoxels
 from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.work import working
 
 MISSING = 9
 
@@ -166,12 +167,26 @@ def test_shares_stay_probabilities_however_many_iterations():
         assert len(result.trace) <= iterations
 
 
-@pytest.mark.parametrize("slabs", [1, 3, 100])
-def test_slabs_do_not_show_in_the_result(slabs, monkeypatch):
+def test_one_two_and_seven_threads_give_the_same_bits():
+    rng = np.random.default_rng(4)
+    raters = rng.integers(0, 4, (4, 11, 6, 5)) * (rng.random((4, 11, 6, 5)) < 0.3)
+    results = [
+        working(threads=n)(fuse)(raters, (2, 1, 1), maximum_iterations=3)[1] for n in (1, 2, 7)
+    ]
+    for other in results[1:]:
+        np.testing.assert_array_equal(np.asarray(results[0].shares), other.shares)
+        np.testing.assert_array_equal(results[0].decision, other.decision)
+        np.testing.assert_array_equal(results[0].weights, other.weights)
+
+
+@pytest.mark.parametrize("slabs", [1, 3, 20])
+def test_parts_do_not_show_in_the_result(slabs, monkeypatch):
     rng = np.random.default_rng(4)
     raters = rng.integers(0, 4, (4, 11, 6, 5)) * (rng.random((4, 11, 6, 5)) < 0.3)
     _, wanted = fuse(raters, (2, 1, 1), maximum_iterations=3)
-    monkeypatch.setattr(patch_slabs, "_SLABS", slabs)
+    step = -(-11 // slabs)
+    cut = [(0, low, min(low + step, 11)) for low in range(0, 11, step)]
+    monkeypatch.setattr(WindowFrame, "planes_in_parts", lambda *_: cut)
     _, found = fuse(raters, (2, 1, 1), maximum_iterations=3)
     np.testing.assert_allclose(found.shares, wanted.shares, atol=1e-12)
     np.testing.assert_array_equal(found.decision, wanted.decision)

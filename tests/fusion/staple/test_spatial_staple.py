@@ -98,7 +98,9 @@ class WrittenOut:
         for at, window in self.windows():
             if not self.disputed(at):
                 continue
-            prior = self.prior(posterior, window)
+            # A label that nobody gave the voxel is not considered there.
+            given = np.isin(np.arange(self.labels), self.votes(at))
+            prior = self.prior(posterior, window) * given
             for j in raters:
                 said = self.digits[(j, *at)]
                 if said < self.labels:
@@ -260,6 +262,15 @@ def test_unanimous_raters_leave_nothing_to_estimate():
     assert result.converged
     assert result.change.size == 0
     np.testing.assert_array_equal(label_map(result), mask)
+
+
+def test_a_label_that_nobody_gave_a_voxel_has_no_probability_there():
+    rng = np.random.default_rng(2)
+    raters = list(rng.integers(0, 4, (3, 9, 9)).astype(np.uint8))
+    posterior = whole(spatial_staple(encode(Drawn(raters)), defaults(3, 3, stop=StopRule(0.0, 2))))
+    given = np.array([(np.array(raters) == label).any(axis=0) for label in range(4)])
+    assert (posterior[~given] == 0).all()
+    np.testing.assert_allclose(posterior.sum(axis=0), 1, atol=1e-6)
 
 
 def test_a_tie_that_nothing_breaks_stays_undecided():

@@ -14,20 +14,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
 from itk_consensus.fusion.iteration import Step, StopRule, iterate
-from itk_consensus.fusion.selection.boundary_simple.patch_slabs import PatchSlab, slabs_of
 from itk_consensus.fusion.voting.majority_vote import VoteResult, majority_vote
-from itk_consensus.neighbourhood.marked_boxes import boxes_of_patterns
-from itk_consensus.votes.disputed_voxels import DisputedVoxels, decide_voxels
+from itk_consensus.neighbourhood.window_frame import Planes, WindowFrame
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.disputed_voxels import CHUNK, DisputedVoxels, chunks, decide_voxels
 from itk_consensus.votes.fusions import DisputedFusion
 from itk_consensus.votes.label_weights import LabelWeights
 from itk_consensus.votes.ties import SAME_PROBABILITY, TieRule
-from itk_consensus.work import report, stage
+from itk_consensus.work import report
 
 
 @dataclass(frozen=True)
@@ -82,17 +83,20 @@ def boundary_simple(
     """
     patterns = voxels.patterns
     vote = majority_vote(patterns, ties=settings.tie_rule)
-    model = _LocalWeights(voxels, settings, gate)
+    model = _LocalWeights(patterns, settings, gate)
 
-    def step(now: tuple[LabelWeights, Floats]) -> Step[tuple[LabelWeights, Floats], float]:
+    def step(now: tuple[Floats, Floats]) -> Step[tuple[Floats, Floats], float]:
         shares, weights = model.step(now[0])
-        change = _change(shares, now[0])
+        moved = sum(
+            float(np.abs(shares[part] - now[0][part]).sum()) for part in chunks(len(shares), CHUNK)
+        )
+        change = moved / (patterns.number_of_labels * len(model.frame))
         return Step((shares, weights), change, settings.stop.met(change))
 
-    most = settings.stop.most_iterations if len(voxels.places) else 0
+    most = settings.stop.most_iterations if len(model.frame) else 0
     nobody = np.zeros(patterns.number_of_raters)
-    run = iterate(step, (_voted_shares(voxels, vote), nobody), most)
-    shares, weights = run.state
+    run = iterate(step, (model.start(vote), nobody), most)
+    shares, weights = model.frame.by_label(run.state[0]), run.state[1]
     decision = decide_voxels(
         shares,
         patterns.labels,
@@ -106,91 +110,64 @@ def boundary_simple(
 
 
 class _LocalWeights:
-    """The weights that follow from a consensus, and the consensus that follows from them."""
+    """The weights that follow from a consensus, and the consensus that follows from them.
+
+    A consensus is the (M,) shares of the frame's mentions.
+    """
 
     def __init__(
-        self, voxels: DisputedVoxels, settings: BoundarySettings, gate: Floats | None
+        self, patterns: DecisionPatterns, settings: BoundarySettings, gate: Floats | None
     ) -> None:
-        patterns = voxels.patterns
-        self._voxels, self._radii, self._alpha = voxels, settings.radii, settings.local_weight
-        self._gate = gate
-        # Of two labels one is the other's complement and adds nothing to a correlation.
-        number = patterns.number_of_labels
-        self._labels = [1] if number == 2 else list(range(number))
-        self._boxes = boxes_of_patterns(patterns) if len(voxels.places) else []
+        self.frame = WindowFrame(patterns, settings.radii)
+        self._patterns, self._alpha, self._gate = patterns, settings.local_weight, gate
+        self._parts = self.frame.planes_in_parts(12)
 
-    def step(self, shares: LabelWeights) -> tuple[LabelWeights, Floats]:
+    def start(self, vote: VoteResult) -> Floats:
+        """What votes say."""
+        rows = self.frame.pattern_of_voxel
+        shares = np.empty(len(self.frame.mentions))
+        for label, here in enumerate(self.frame.ranges):
+            report(0.0)
+            shares[here] = vote.of_label(label)[rows[self.frame.mentions[here]]]
+        return shares
+
+    def step(self, shares: Floats) -> tuple[Floats, Floats]:
         """The next consensus, and the (J,) sum of each rater's weights over all voxels."""
-        local, annotated, alike = np.zeros((3, self._voxels.patterns.number_of_raters))
-        votes = [np.zeros(len(members)) for members, _ in shares.of]
-        for slab in slabs_of(self._voxels, self._radii):
-            with stage(slab.part.start / shares.number, slab.part.stop / shares.number):
-                similarity = slab.similarity(shares, self._labels, self._boxes)
-            alike += similarity.sum(axis=1)
-            if self._gate is not None:
-                similarity *= self._gate[:, slab.part]
-            local += similarity.sum(axis=1)
-            _add_votes(votes, shares, slab, similarity, self._alpha)
-        present = np.maximum(self._annotated, 1)
-        overall = (1 - self._alpha) * _normalised(alike / present)
-        total = np.zeros(shares.number)
-        for slab in slabs_of(self._voxels, self._radii):
-            said = slab.digits < self._voxels.patterns.number_of_labels
-            common = said * overall[:, None]
-            if self._gate is not None:
-                common *= self._gate[:, slab.part]
-            annotated += common.sum(axis=1)
-            _add_votes(votes, shares, slab, common)
+        local, common, alike = np.zeros((3, self._patterns.number_of_raters))
+        votes = np.zeros_like(shares)
+        for number, planes in enumerate(self._parts):
+            report(number / len(self._parts))
+            similarity = self.frame.similarity(planes, shares)
+            alike += similarity.sum(axis=0)
+            similarity *= self._gate_of(planes)
+            local += similarity.sum(axis=0)
+            similarity *= self._alpha
+            self.frame.add_votes(planes, similarity, votes)
+            del similarity  # before the next one is made
+        overall = (1 - self._alpha) * _normalised(alike / np.maximum(self._annotated, 1))
+        for planes in self._parts:
             report(1.0)
-        new = [(members, values) for (members, _), values in zip(shares.of, votes, strict=True)]
-        for members, values in new:
-            total[members] += values
-        for members, values in new:
-            values /= total[members]
-        return LabelWeights(new, shares.number), self._alpha * local + annotated
+            rows = self.frame.pattern_of_voxel[self.frame.voxels_of(planes)]
+            weights = self._patterns.present[rows] * overall
+            weights *= self._gate_of(planes)
+            common += weights.sum(axis=0)
+            self.frame.add_votes(planes, weights, votes)
+        total = np.zeros(len(self.frame))
+        for here in self.frame.ranges:
+            total[self.frame.mentions[here]] += votes[here]
+        for here in self.frame.ranges:
+            votes[here] /= total[self.frame.mentions[here]]
+        return votes, self._alpha * local + common
+
+    def _gate_of(self, planes: Planes) -> Any:
+        """(n, J) factors of the weights in some planes."""
+        return 1.0 if self._gate is None else self._gate[:, self.frame.voxels_of(planes)].T
 
     @cached_property
     def _annotated(self) -> Floats:
         """(J,) disputed voxels that each rater annotated."""
-        patterns, flags = self._voxels.patterns, self._voxels.flags
+        patterns, flags = self._patterns, self.frame.voxels.flags
         return np.array([patterns.counts[flags & said].sum() for said in patterns.present.T], float)
-
-
-def _add_votes(
-    votes: list[Floats],
-    shares: LabelWeights,
-    slab: PatchSlab,
-    weights: Floats,
-    factor: float = 1.0,
-) -> None:
-    """Add (J, n) weights of a slab's raters, times a factor, to the sums of what they said."""
-    first = slab.part.start
-    for label in np.unique(slab.digits).tolist():
-        if label < len(votes):
-            here = shares.range_of(label, slab.part)
-            members = shares.of[label][0][here] - np.uint32(first)
-            said = slab.digits[:, members] == label
-            found = np.where(said, weights[:, members], 0.0).sum(axis=0)
-            votes[label][here] += factor * found
-
-
-def _voted_shares(voxels: DisputedVoxels, vote: VoteResult) -> LabelWeights:
-    """What votes say."""
-    # Not the rows of `voxels`, which would keep them.
-    patterns, rows = voxels.patterns, DisputedVoxels(voxels.patterns, voxels.region).rows
-    of = []
-    for label in range(patterns.number_of_labels):
-        report(0.0)
-        said = (patterns.patterns == label).any(axis=1)
-        members = np.flatnonzero(said[rows]).astype(np.uint32)
-        of.append((members, np.asarray(vote.of_label(label)[rows[members]])))
-    return LabelWeights(of, len(rows))
-
-
-def _change(new: LabelWeights, old: LabelWeights) -> float:
-    """Mean change of the shares, which are of the same voxels."""
-    pairs = zip(new.of, old.of, strict=True)
-    return sum(float(np.abs(a - b).sum()) for (_, a), (_, b) in pairs) / (len(new) * new.number)
 
 
 def _normalised(values: Floats) -> Floats:

@@ -9,6 +9,7 @@ more background beyond their windows changes nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
@@ -17,15 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats, Floats32
-from itk_consensus.fusion.iteration import Run, Step, StopRule, iterate
+from itk_consensus.fusion.iteration import Step, StopRule, iterate
 from itk_consensus.fusion.staple.spatial.performance_field import FieldSettings
 from itk_consensus.fusion.voting.majority_vote import VoteResult, majority_vote
 from itk_consensus.neighbourhood.window_frame import WindowFrame
 from itk_consensus.votes.decision_patterns import DecisionPatterns
-from itk_consensus.votes.disputed_voxels import DisputedVoxels, decide_voxels
-from itk_consensus.votes.label_weights import LabelWeights, Weighted, normalised
+from itk_consensus.votes.disputed_voxels import CHUNK, DisputedVoxels, chunks, decide_voxels
+from itk_consensus.votes.label_weights import LabelWeights
 from itk_consensus.votes.ties import SAME_SINGLE
-from itk_consensus.work import stage
 
 PriorMode = Literal["local", "global", "fixed"]
 PRIOR_MODES: tuple[PriorMode, ...] = get_args(PriorMode)
@@ -33,12 +33,6 @@ PRIOR_MODES: tuple[PriorMode, ...] = get_args(PriorMode)
 #: A vote is never less probable, so a performance that looks perfect can still be refuted; a label
 #: that is less probable has none, so it takes no part in sums far from where it is disputed.
 LEAST_PROBABILITY = 1e-10
-
-#: A label whose log joint is so much below another's is less probable than that.
-_CUT = 24.0
-
-#: A posterior in parts of the voxels, each with the weights of all labels.
-Parts = list[list[Weighted]]
 
 _STOP = StopRule(tolerance=1e-4, maximum_iterations=200)
 
@@ -77,16 +71,24 @@ def spatial_staple(
     """Fuse label maps, estimating every rater's confusion matrix at every voxel."""
     # A tie starts as the lowest label, background: the paper's vote asks for more than half.
     vote = majority_vote(patterns, ties="lowest")
-    voxels, theta, run = _run(patterns, settings, vote)
+    model = _SpatialModel(patterns, settings)
+    number = len(model.frame)
+
+    def step(previous: Floats32) -> Step[Floats32, tuple[float, float]]:
+        posterior, evidence, moved = model.step(previous)
+        change = moved / number
+        return Step(posterior, (evidence, change), settings.stop.met(change))
+
+    most = settings.stop.most_iterations if number else 0
+    run = iterate(step, model.start(vote), most)
     log_likelihood, change = np.array(run.trace).reshape(-1, 2).T
-    number = int(patterns.counts[voxels.flags].sum())
-    posterior = LabelWeights.joined(run.state, patterns.number_of_labels, number)
+    posterior = model.frame.by_label(run.state)
     return SpatialResult(
-        voxels,
+        model.frame.voxels,
         posterior,
         decide_voxels(posterior, patterns.labels, "undecided", tolerance=SAME_SINGLE),
         vote,
-        theta,
+        model.global_theta(run.state),
         log_likelihood,
         change,
         run.converged or not run.trace,
@@ -94,85 +96,53 @@ def spatial_staple(
     )
 
 
-def _run(
-    patterns: DecisionPatterns,
-    settings: SpatialSettings,
-    vote: VoteResult,
-) -> tuple[DisputedVoxels, Floats, Run[Parts, tuple[float, float]]]:
-    """EM, and what it leaves; what windows need is much memory and goes with the model."""
-    model = _SpatialModel(patterns, settings)
-    number = len(model.frame)
-
-    def step(previous: Parts) -> Step[Parts, tuple[float, float]]:
-        posterior, evidence, moved = model.step(previous)
-        change = moved / number
-        return Step(posterior, (evidence, change), settings.stop.met(change))
-
-    most = settings.stop.most_iterations if number else 0
-    # A step lets go of the last one's estimate while it makes its own.
-    run = iterate(step, model.start(vote), most, whole=True)
-    return model.frame.voxels, model.global_theta(run.state), run
-
-
 class _SpatialModel:
-    """One EM iteration; EM reads W and yields W, its fields are never kept."""
+    """One EM iteration; EM reads W and yields W, (M,) weights of the frame's mentions."""
 
     def __init__(self, patterns: DecisionPatterns, settings: SpatialSettings) -> None:
         self.patterns = patterns
         self.settings = settings
         self.frame = WindowFrame(patterns, settings.fields.radii)
-        self._alpha = settings.fields.alpha(patterns.number_of_labels)
 
-    def start(self, vote: VoteResult) -> Parts:
+    def start(self, vote: VoteResult) -> Floats32:
         """One for the voted label of each disputed voxel."""
-        voted = vote.decision[self.frame.pattern_of_voxel]
-        whole = LabelWeights.one_hot(voted, self.patterns.number_of_labels)
-        return [whole.part(voxels) for voxels in self.frame.parts]
+        posterior = np.empty(len(self.frame.mentions), np.float32)
+        for part, voxels, labels in self._mentions():
+            posterior[part] = vote.decision[self.frame.pattern_of_voxel[voxels]] == labels
+        return posterior
 
-    def step(self, posterior: Parts) -> tuple[Parts, float, float]:
-        """M-step and E-step: the new posterior, the log likelihood, and the posterior moved.
+    def _mentions(self) -> Iterator[tuple[slice, NDArray[np.uint32], NDArray[np.intp]]]:
+        """Some mentions at a time, their voxels and labels."""
+        for part in chunks(len(self.frame.mentions), CHUNK):
+            yield part, self.frame.mentions[part], self.frame.labels_of(part)
 
-        Parts of the old posterior are let go as soon as no window sees them any more.
-        """
-        targets, log_prior = self._targets(posterior), self._log_prior(posterior)
-        new: Parts = []
-        evidence = moved = 0.0
-        for number, voxels in enumerate(self.frame.parts):
-            seen = posterior[max(0, number - 1) : number + 2]
-            with stage(number / len(self.frame.parts), (number + 1) / len(self.frame.parts)):
-                joints = self.frame.joints(
-                    number,
-                    seen,
-                    kappa=self.settings.fields.kappa,
-                    targets=targets,
-                    alpha=self._alpha,
-                    log_prior=log_prior,
-                    least=LEAST_PROBABILITY,
-                    cut=_CUT,
-                )
-            sums = normalised(joints, posterior[number], voxels, LEAST_PROBABILITY)
-            evidence, moved = evidence + sums[0], moved + sums[1]
-            new.append(joints)
-            if number > 0:
-                posterior[number - 1] = []
-        return new, evidence, moved
+    def step(self, posterior: Floats32) -> tuple[Floats32, float, float]:
+        """M-step and E-step: the new posterior, the log likelihood, and the posterior moved."""
+        return self.frame.step(
+            posterior,
+            kappa=self.settings.fields.kappa,
+            targets=self._targets(posterior),
+            pseudo_counts=self.settings.fields.pseudo_counts,
+            log_prior=self._log_prior(posterior),
+            least=LEAST_PROBABILITY,
+        )
 
-    def _targets(self, posterior: Parts) -> Floats32:
+    def _targets(self, posterior: Floats32) -> Floats32:
         raters, labels = self.patterns.number_of_raters, self.patterns.number_of_labels
         fields = self.settings.fields
         known = fields.target == "global"
         theta = self.global_theta(posterior) if known else np.empty((raters, labels, labels))
         return fields.targets(theta)
 
-    def _log_prior(self, posterior: Parts) -> Floats | None:
+    def _log_prior(self, posterior: Floats32) -> Floats | None:
         """(K,) log label prior common to all voxels; None: each window has its own."""
         labels = self.patterns.number_of_labels
         if self.settings.prior == "local":
             return None
         if self.settings.prior == "global":
             shares = self._agreed.copy()
-            for part in posterior:
-                shares += [weights.sum(dtype=np.float64) for _, weights in part]
+            for part, _, true in self._mentions():
+                shares += np.bincount(true, posterior[part], labels)
         else:
             fixed = self.settings.fixed_prior
             shares = np.full(labels, 1 / labels) if fixed is None else np.asarray(fixed)
@@ -192,7 +162,7 @@ class _SpatialModel:
             np.float64,
         )
 
-    def global_theta(self, posterior: Parts) -> Floats:
+    def global_theta(self, posterior: Floats32) -> Floats:
         """(J, K, K) confusion of each rater over all voxels (eq. 13); NaN where undefined."""
         patterns, labels = self.patterns, self.patterns.number_of_labels
         agreed = patterns.unanimous
@@ -200,9 +170,11 @@ class _SpatialModel:
         for rater, votes in enumerate(patterns.patterns.T):
             said = np.bincount(votes[agreed], patterns.counts[agreed], labels + 1)[:labels]
             counts[rater] = self.settings.fields.alpha(labels) + np.diag(said)
-            for part in posterior:
-                for true, (voxels, weights) in enumerate(part):
-                    saying = votes[self.frame.pattern_of_voxel[voxels]]
-                    counts[rater, :, true] += np.bincount(saying, weights, labels + 1)[:labels]
+        for part, voxels, true in self._mentions():
+            rows = patterns.patterns[self.frame.pattern_of_voxel[voxels]]
+            for rater, votes in enumerate(rows.T):
+                cells = votes.astype(np.intp) * labels + true
+                found = np.bincount(cells, posterior[part], (labels + 1) * labels)
+                counts[rater] += found.reshape(-1, labels)[:labels]
         with np.errstate(invalid="ignore"):
             return np.asarray(counts / counts.sum(axis=1, keepdims=True))
