@@ -1664,7 +1664,7 @@ class DeepConsensusFilter(ProcessObject):
     >>> fused = deep.Execute(image, labels)
     >>> print(deep.GetDiagnostics())               # whether it was worth it
     """
-    def __init__(self, *, NumberOfClasses: int | None = ..., numberOfClasses: int | None = ..., number_of_classes: int | None = ..., Mode: str = ..., mode: str = ..., RaterWeight: float | None = ..., raterWeight: float | None = ..., rater_weight: float | None = ..., EdgeWeight: float = ..., edgeWeight: float = ..., edge_weight: float = ..., Region: str = ..., region: str = ..., RegionMargin: float = ..., regionMargin: float = ..., region_margin: float = ..., LockUnanimousVoxels: bool = ..., lockUnanimousVoxels: bool = ..., lock_unanimous_voxels: bool = ..., WithoutGain: str = ..., withoutGain: str = ..., without_gain: str = ..., WindowSize: int | Sequence[int] = ..., windowSize: int | Sequence[int] = ..., window_size: int | Sequence[int] = ..., WindowOverlap: float = ..., windowOverlap: float = ..., window_overlap: float = ..., NumberOfIterations: int | None = ..., numberOfIterations: int | None = ..., number_of_iterations: int | None = ..., TimeBudget: float = ..., timeBudget: float = ..., time_budget: float = ..., NumberOfEpochs: float = ..., numberOfEpochs: float = ..., number_of_epochs: float = ..., CacheSize: int = ..., cacheSize: int = ..., cache_size: int = ..., BatchSize: int | None = ..., batchSize: int | None = ..., batch_size: int | None = ..., LearningRate: float = ..., learningRate: float = ..., learning_rate: float = ..., NumberOfChannels: int | None = ..., numberOfChannels: int | None = ..., number_of_channels: int | None = ..., ValidationFraction: float = ..., validationFraction: float = ..., validation_fraction: float = ..., Patience: int = ..., patience: int = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., Device: str = ..., device: str = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., MixedPrecision: str = ..., mixedPrecision: str = ..., mixed_precision: str = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, NumberOfClasses: int | None = ..., numberOfClasses: int | None = ..., number_of_classes: int | None = ..., Mode: str = ..., mode: str = ..., RaterWeight: float | None = ..., raterWeight: float | None = ..., rater_weight: float | None = ..., EdgeWeight: float = ..., edgeWeight: float = ..., edge_weight: float = ..., Region: str = ..., region: str = ..., RegionMargin: float = ..., regionMargin: float = ..., region_margin: float = ..., LockUnanimousVoxels: bool | None = ..., lockUnanimousVoxels: bool | None = ..., lock_unanimous_voxels: bool | None = ..., WithoutGain: str = ..., withoutGain: str = ..., without_gain: str = ..., WindowSize: int | Sequence[int] = ..., windowSize: int | Sequence[int] = ..., window_size: int | Sequence[int] = ..., WindowOverlap: float = ..., windowOverlap: float = ..., window_overlap: float = ..., NumberOfIterations: int | None = ..., numberOfIterations: int | None = ..., number_of_iterations: int | None = ..., TimeBudget: float = ..., timeBudget: float = ..., time_budget: float = ..., NumberOfEpochs: float = ..., numberOfEpochs: float = ..., number_of_epochs: float = ..., CacheSize: int = ..., cacheSize: int = ..., cache_size: int = ..., BatchSize: int | None = ..., batchSize: int | None = ..., batch_size: int | None = ..., LearningRate: float = ..., learningRate: float = ..., learning_rate: float = ..., NumberOfChannels: int | None = ..., numberOfChannels: int | None = ..., number_of_channels: int | None = ..., ValidationFraction: float = ..., validationFraction: float = ..., validation_fraction: float = ..., Patience: int = ..., patience: int = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., Device: str = ..., device: str = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., MixedPrecision: str = ..., mixedPrecision: str = ..., mixed_precision: str = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetNumberOfClasses(self, value: int | None) -> None:
         """Number of classes, labelled 0, 1, ...; by default every label that occurs in Fit is a class. Default: the labels that occur."""
     def GetNumberOfClasses(self) -> int | None:
@@ -1689,10 +1689,10 @@ class DeepConsensusFilter(ProcessObject):
         """Millimetres by which disputed regions grow if unanimous voxels are not locked. Default: 5.0."""
     def GetRegionMargin(self) -> float:
         """Millimetres by which disputed regions grow if unanimous voxels are not locked."""
-    def SetLockUnanimousVoxels(self, value: bool) -> None:
-        """Whether voxels on which all raters agree keep their label. Default: True."""
-    def GetLockUnanimousVoxels(self) -> bool:
-        """Whether voxels on which all raters agree keep their label."""
+    def SetLockUnanimousVoxels(self, value: bool | None) -> None:
+        """Whether voxels on which all raters agree keep their label. Fit lets them go only if truths of held-out cases show that the network knows better there. Default: chosen by Fit."""
+    def GetLockUnanimousVoxels(self) -> bool | None:
+        """Whether voxels on which all raters agree keep their label. Fit lets them go only if truths of held-out cases show that the network knows better there."""
     def SetWithoutGain(self, value: str) -> None:
         """Who answers in Execute if Fit could not show on held-out cases that the network is better than the raters by themselves: their vote, or joint fusion of atlases that have images. Default: raters."""
     def GetWithoutGain(self) -> str:
@@ -1738,9 +1738,9 @@ class DeepConsensusFilter(ProcessObject):
     def GetValidationFraction(self) -> float:
         """Share of the cases that only decide when to stop and judge what was gained; three at least, of twelve or more. 0: none, and nothing is known of the gain."""
     def SetPatience(self, value: int) -> None:
-        """Evaluations without improvement before training ends, one in forty iterations or in a tenth of NumberOfIterations; those before the peak of the learning rate do not count. Default: 5."""
+        """Evaluations without improvement before training ends: one in a tenth of NumberOfIterations or, without such a number, in fifty iterations, and then a third of all so far if that is more. Those before the peak of the learning rate do not count. Default: 5."""
     def GetPatience(self) -> int:
-        """Evaluations without improvement before training ends, one in forty iterations or in a tenth of NumberOfIterations; those before the peak of the learning rate do not count."""
+        """Evaluations without improvement before training ends: one in a tenth of NumberOfIterations or, without such a number, in fifty iterations, and then a third of all so far if that is more. Those before the peak of the learning rate do not count."""
     def SetMissingLabel(self, value: int | None) -> None:
         """The label that means 'not annotated here'. Default: None."""
     def GetMissingLabel(self) -> int | None:
@@ -1810,6 +1810,8 @@ class DeepConsensusFilter(ProcessObject):
             Go on from the model that the filter has, by Fit or Load, instead of a new one. Labels,
             channels and mode must be the same; raters may be new.
         """
+    def GetChosenLock(self) -> bool:
+        """Whether unanimous voxels keep their label; so Execute does, unless told otherwise."""
     def GetChosenRaterWeight(self) -> float:
         """The RaterWeight that Fit chose; Execute uses it unless another one is set."""
     def GetDiagnostics(self) -> Diagnostics:
