@@ -21,9 +21,9 @@ WITH_IMAGES = ("LocallyWeightedVoteFilter", "JointLabelFusionFilter")
 #: Of two labels only.
 BINARY = "STAPLEImageFilter"
 MOST_GROWTH = {"raters": 2.5, "labels": 5.0}
-#: Why a limit may be missed, by fuser and axis.
+#: Where a profile found the growth, by fuser and axis.
 REASONS = {
-    ("CorrectedVoteFilter", "labels"): "a tile holds more labels, each unmixed from the others",
+    ("CorrectedVoteFilter", "labels"): "most of it in the decision of tiles",
 }
 
 
