@@ -3,7 +3,8 @@
 Van Leemput & Sabuncu, "A cautionary analysis of STAPLE using direct inference of segmentation
 truth", MICCAI 2014; equations 22-26 of "When Does Consensus Beat Voting?". STAPLE's model, but its
 parameters are integrated out, and p(t, D) is maximised over maps t. EM's maps are among the starts,
-so no map of theirs has a higher evidence than the answer.
+so no map of theirs has a higher evidence than the answer; of more than two labels that is said of
+maps at which EM nearly rests.
 """
 
 from __future__ import annotations
