@@ -179,6 +179,28 @@ class DecisionPatterns:
         rows = np.ascontiguousarray(self.patterns)
         return _kernels.pair_counts(rows, self.counts, self.number_of_labels, current().threads)
 
+    def best_moves(
+        self,
+        chosen: NDArray[np.intp],
+        own: NDArray[Any],
+        joining: tuple[NDArray[np.float64], NDArray[np.float64]],
+        leaving: tuple[NDArray[np.float64], NDArray[np.float64]],
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """To which label each of n patterns moves best in each of S maps, and what that gains.
+
+        Parameters
+        ----------
+        chosen : (n,) ndarray
+            Which patterns.
+        own : (n, S) ndarray
+            Their labels now.
+        joining, leaving : pairs of (J, K + 1, S, K) and (S, K) ndarrays
+            What a label gains by each rater's vote, of which the last is a missing one, and by its
+            prior, if a pattern joins it or leaves it.
+        """
+        rows, labels = self.patterns[chosen], own.astype(np.int64)
+        return _kernels.best_moves(rows, labels, *joining, *leaving, current().threads)
+
     def merge(self, *others: DecisionPatterns) -> DecisionPatterns:
         """The table of all volumes together: counts add, labels unite; codes are dropped."""
         tables = (self, *others)

@@ -55,7 +55,7 @@ from itk_consensus.neighbourhood.boxes import (
 )
 from itk_consensus.neighbourhood.rater_field import marked_by_all
 from itk_consensus.votes.ties import UNDECIDED
-from itk_consensus.work import checkpoint, in_threads, report, stage
+from itk_consensus.work import in_threads, report, stage
 
 #: From this many raters on, components that all of them mark are never lost.
 RATERS_TO_GUARANTEE = 5
@@ -97,7 +97,7 @@ class CoherenceResult:
         """(\\*shape) sum of all labels' scores."""
         total = np.zeros(self.masks.shape)
         for label in range(self.masks.number_of_labels):
-            checkpoint()
+            report(label / self.masks.number_of_labels)
             for part, score in self._scores(label, self._region(label)):
                 total[part] += score
         some = slabs(self._whole, VOXELS_AT_ONCE)

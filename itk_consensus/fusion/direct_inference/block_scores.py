@@ -19,7 +19,6 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from itk_consensus import _kernels
 from itk_consensus.array_types import Floats
 from itk_consensus.fusion.direct_inference.label_evidence import (
     LabelEvidence,
@@ -28,7 +27,6 @@ from itk_consensus.fusion.direct_inference.label_evidence import (
 )
 from itk_consensus.votes.disputed_voxels import chunks
 from itk_consensus.votes.fusions import PatternShares
-from itk_consensus.work import current
 
 #: Numbers that one step handles; keeps its arrays in the processor's cache.
 _CHUNK = 2**17
@@ -91,12 +89,8 @@ class BlockScores:
                 yield chosen, scores.max(axis=2) - stay[..., 0], scores.argmax(axis=2)
 
     def _best_of_one_size(self, patterns: NDArray[np.intp], size: float) -> tuple[Floats, Maps]:
-        return _kernels.best_moves(
-            self.model.patterns.patterns[patterns],
-            self.maps[patterns].astype(np.int64),
-            *self._gains(size),
-            *self._gains(-size),
-            current().threads,
+        return self.model.patterns.best_moves(
+            patterns, self.maps[patterns], self._gains(size), self._gains(-size)
         )
 
     def of_voxels(self, part: slice) -> Floats:
