@@ -86,7 +86,7 @@ FULL = Plan(
     labels=(2, 5, 10, 20, 50, 100, 200),
     atlases=(5, 10, 15, 20, 30, 40),
     clinical_effort=Effort(rounds=3, turn_seconds=0.0),
-    fusers=(64, 80, 64),
+    fusers=(40, 48, 40),
     numbers=Numbers(),
 )
 QUICK = Plan(
@@ -187,9 +187,13 @@ def environment() -> Row:
 
 
 def save(results: Row, path: Path) -> None:
-    """Write the results, and the plot beside them."""
+    """Write the results beside those of other parts, each with its run, and the plot."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    run = results["environment"]["run"]
+    runs = {**kept.get("runs", {}), **{part: run for part in results if part != "environment"}}
+    whole = {**kept, **results, "runs": runs}
+    path.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     print(f"Results in {path}")
     if "voxel_scaling" in results:
         save_plot(results, path.with_suffix(".png"))

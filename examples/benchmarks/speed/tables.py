@@ -102,12 +102,35 @@ def _waiting_section(results: Results) -> list[str]:
     return [
         "What people wait for, in processor seconds of all threads. T is SimpleITK's vote of the "
         "same stack, Execute the fusion itself; what it took before was measured on another "
-        "machine. A limit in bold is not kept.",
+        f"machine. A limit in bold is not kept. {_run_of(results, 'waiting')}",
         _table(
             ["waiting for", "takes", "that is", "at most", "took before"],
             [_waiting_cells(row) for row in results["waiting"]],
         ),
+        *_growth_section(results),
     ]
+
+
+def _growth_section(results: Results) -> list[str]:
+    """How every fuser grows, if that was measured."""
+    if "fusers" not in results:
+        return []
+    return [
+        "How the processor time of every fuser grows with twice the raters and four times the "
+        f"labels. {_run_of(results, 'fusers')}",
+        _table(
+            ["fuser", "the larger takes", "times the smaller", "at most", ""],
+            [
+                [*_waiting_cells(row)[:4], row.get("note", "").removeprefix("; ")]
+                for row in results["fusers"]
+            ],
+        ),
+    ]
+
+
+def _run_of(results: Results, part: str) -> str:
+    run = results["runs"][part]
+    return f"Kept from `{run['command']}` at commit {run['commit']}, {run['date']}."
 
 
 def _waiting_cells(row: Row) -> list[str]:
