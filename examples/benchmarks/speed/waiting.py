@@ -85,7 +85,7 @@ def _of_atlases(kind: str, atlas: Shape, rounds: int) -> Iterator[Row]:
         some, filter_ = stack[:number], load_filter(name)
         unit = vote if number == 15 else least(lambda some=some: sitk.LabelVoting(some), rounds)
         yield row_of(wait, least(lambda f=filter_, some=some: f().Execute(some), 1), unit)
-    yield from _atlas_fusers(maps, kind, half, vote)
+    yield from _atlas_fusers(maps, kind, vote)
 
 
 def _around(stack: Sequence[Any], execute: float, rounds: int) -> Iterator[Row]:
@@ -167,18 +167,17 @@ def _consensus(fuser: Any, execute: float, vote: float) -> Iterator[Row]:
         yield row_of(wait, least(output, 1), execute)
 
 
-def _atlas_fusers(maps: Raters, kind: str, half: Shape, vote: float) -> Iterator[Row]:
+def _atlas_fusers(maps: Raters, kind: str, vote: float) -> Iterator[Row]:
     """Fusers that look at the atlases' images, with the radii that they have by default."""
     for wait, name in ATLAS_FUSERS:
         operation = OPERATIONS[name]
         atlases = operation.images(maps)
         yield row_of(wait, least(lambda o=operation, a=atlases: o.run(a), 1), vote)
-    small = raters(kind, half, len(maps))
     with TemporaryDirectory() as folder:
-        files = save_raters(small, Path(folder))
+        files = save_raters(maps, Path(folder))
         for wait, name in ATLAS_FUSERS:
             peak = peak_bytes(name, kind, files)
-            extra = None if peak is None else peak / small[0].size - OPERATIONS[name].output_bytes
+            extra = None if peak is None else peak / maps[0].size - OPERATIONS[name].output_bytes
             memory = Wait(f"memory of {wait.what} beyond inputs", "bytes/voxel", 24, 240)
             yield _counted(memory, extra)
 
