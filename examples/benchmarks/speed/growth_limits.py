@@ -21,10 +21,6 @@ WITH_IMAGES = ("LocallyWeightedVoteFilter", "JointLabelFusionFilter")
 #: Of two labels only.
 BINARY = "STAPLEImageFilter"
 MOST_GROWTH = {"raters": 2.5, "labels": 5.0}
-#: Where a profile found the growth, by fuser and axis.
-REASONS = {
-    ("CorrectedVoteFilter", "labels"): "most of it in the decision of tiles",
-}
 
 
 class Numbers(NamedTuple):
@@ -60,12 +56,11 @@ def _grown(
     start, end = (sizes[axis == "raters"] for sizes in (few, many))
     what = f"{short_name(name)}, {axis} {start} to {end}"
     row = row_of(Wait(what, "times", MOST_GROWTH[axis], None), seconds[1], seconds[0])
-    notes = [REASONS[name, axis]] if (name, axis) in REASONS else []
     before, after = (getattr(fuser, "ElapsedIterations", None) for fuser in fusers)
-    if before and after:
-        each = row["ratio"] * before / after
-        notes.append(f"{before} to {after} iterations, {each:.2f} times for each")
-    return {**row, "note": "".join(f"; {note}" for note in notes)}
+    if not (before and after):
+        return row
+    each = row["ratio"] * before / after
+    return {**row, "note": f"{before} to {after} iterations, {each:.2f} times for each"}
 
 
 def _fuser_and_maps(name: str, shape: Shape, labels: int, number: int) -> tuple[Any, list[Any]]:

@@ -8,6 +8,8 @@ from typing import Any
 
 from readme_section import replace_section
 
+from speed.reasons import reason
+
 Results = dict[str, Any]
 Row = dict[str, Any]
 
@@ -104,8 +106,8 @@ def _waiting_section(results: Results) -> list[str]:
         "same stack, Execute the fusion itself; what it took before was measured on another "
         f"machine. A limit in bold is not kept. {_run_of(results, 'waiting')}",
         _table(
-            ["waiting for", "takes", "that is", "at most", "took before"],
-            [_waiting_cells(row) for row in results["waiting"]],
+            ["waiting for", "takes", "that is", "at most", "took before", "why not less"],
+            [[*_waiting_cells(row), reason(row)] for row in results["waiting"]],
         ),
         *_growth_section(results),
     ]
@@ -119,17 +121,16 @@ def _growth_section(results: Results) -> list[str]:
         "How the processor time of every fuser grows with twice the raters and four times the "
         f"labels. {_run_of(results, 'fusers')}",
         _table(
-            ["fuser", "the larger takes", "times the smaller", "at most", ""],
-            [
-                [*_waiting_cells(row)[:4], row.get("note", "").removeprefix("; ")]
-                for row in results["fusers"]
-            ],
+            ["fuser", "the larger takes", "that is", "at most", "why"],
+            [[*_waiting_cells(row)[:4], reason(row)] for row in results["fusers"]],
         ),
     ]
 
 
 def _run_of(results: Results, part: str) -> str:
-    run = results["runs"][part]
+    run = results.get("runs", {}).get(part)
+    if run is None:
+        return ""
     return f"Kept from `{run['command']}` at commit {run['commit']}, {run['date']}."
 
 

@@ -30,6 +30,7 @@ from itk_consensus.simulation.atlas_phantoms import atlas_case
 from itk_consensus.work import default_threads
 from speed.operations import OPERATIONS
 from speed.peak_memory import peak_bytes, save_raters
+from speed.reasons import reason
 from speed.volumes import ATLAS_SEED, ATLASES, CONTOUR_ERROR, CROWD, Raters, raters
 
 Row = dict[str, Any]
@@ -235,7 +236,7 @@ def waiting_line(row: Row) -> str:
         met = {True: "met", False: "not met", None: "not measurable on this system"}[row["met"]]
         verdict = f"at most {limit:g} {row['unit']}: {met}"
     then = "" if before is None else f"; before: {before:g} {'s' if timed else row['unit']}"
-    said = f"{verdict}{then}{row.get('note', '')}"
+    said = "; ".join(part for part in (verdict + then, reason(row)) if part)
     return f"  {seconds}  {ratio} {row['unit']:<16} {row['what']:<52} ({said})"
 
 

@@ -1,0 +1,35 @@
+"""Why limits of what people wait for are missed: where a profile of one thread finds the time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+#: By what is waited for. Seconds are of 15 atlases with 100 labels, 160 x 192 x 160.
+WHY_NOT = {
+    "fuse --method vote": "files alone take an Execute; findings about raters need the table of "
+    "patterns (.25 s), packed files checked (.09), surfaces (.08), near copies (.07), overlaps "
+    "(.06), and are always told",
+    "batch, a case by vote": "as of fuse, and tables of the study",
+    "Consensus, atlases": "of 3.4 s band powers of every rater .9, cuts .5, packing .3, encoding, "
+    "gains and pairs of raters .2 each",
+    "Consensus, crowd": "noise is disputed everywhere: bands of every rater at every voxel",
+    "resolution": "differences of half grids in NumPy are 1.5 of 3.8 s",
+    "ShapeBasedAveraging": "of 3.4 s 2.2 are distances, a third of them searched, the rest rows "
+    "filled, copied and looked up",
+    "Agreement with surfaces": "of 4.5 s distances in double precision 1.6, tables of pairs 1.0",
+    "joint fusion, patch 2, no search": "weights of the tiles' halos are made 1.25 times; larger "
+    "tiles take 13.7 T but 26 bytes a voxel",
+    "Consensus, 512 x 512, 4 readers": "many small NumPy calls around the kernels",
+    "Consensus, 16 x 16, 4 readers": "many small NumPy calls",
+    "Consensus, raters 20 to 40": "band powers and gains are four fifths of 40 raters' time",
+    "Consensus, labels 50 to 200": "not profiled",
+    "HybridFusion, raters 20 to 40": "it is Consensus",
+    "HybridFusion, labels 50 to 200": "it is Consensus",
+    "CorrectedVote, labels 50 to 200": "most of it in the decision of tiles",
+}
+
+
+def reason(row: dict[str, Any]) -> str:
+    """Why a row's limit is missed, and what else is noted of it; empty if there is nothing."""
+    why = WHY_NOT.get(row["what"], "") if row["met"] is False else ""
+    return "; ".join(part for part in (why, row.get("note", "")) if part)
