@@ -210,10 +210,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.quick:
         print("Tiny sizes, to see that everything runs: the limits are meant for the full run.")
     plan = QUICK if options.quick else FULL
-    results = run(plan, options.only, options.workload)
-    for path in (options.output / KEPT.name, options.save):
-        if path is not None:
-            save(results, path)
+    for part in options.only:
+        # One by one: a run that is stopped keeps what it has done.
+        results = run(plan, [part], options.workload)
+        for path in (options.output / KEPT.name, options.save):
+            if path is not None:
+                save(results, path)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -38,7 +38,7 @@ def test_clinical_parts_run_by_themselves_and_have_a_plot_of_growth(benchmark_sc
     parts = ["atlases", "crowd", "growth"]
     benchmark_script.main(["--quick", "--only", *parts, "--output", str(tmp_path)])
     results = json.loads((tmp_path / "benchmark.json").read_text(encoding="utf-8"))
-    assert set(results) == {"environment", *parts}
+    assert set(results) == {"environment", "runs", *parts}
     for row in [*results["atlases"], *results["crowd"]]:
         assert row["ratio"] == pytest.approx(row["ours_seconds"] / row["reference_seconds"])
         limit = row["limit"]
