@@ -92,7 +92,8 @@ def _clinical_section(results: Results) -> list[str]:
     return [
         "Slower methods are measured against SimpleITK's vote too, for want of one like them. "
         "Atlases are followed by their number of labels; a crowd errs at every voxel. Bytes are "
-        "per voxel, beyond inputs and output.",
+        "per voxel, beyond inputs and output. "
+        + (_run_of(results, "atlases") or "It was run before what the next table shows was done."),
         _table(header, [_clinical_cells(row) for row in rows]),
     ]
 
