@@ -19,8 +19,9 @@ WHY_NOT = {
     "Agreement with surfaces": "of 4.5 s distances in double precision 1.6, tables of pairs 1.0",
     "joint fusion, patch 2, no search": "weights of the tiles' halos are made 1.25 times; larger "
     "tiles take 13.7 T but 26 bytes a voxel",
-    "Consensus, 512 x 512, 4 readers": "many small NumPy calls around the kernels",
-    "Consensus, 16 x 16, 4 readers": "many small NumPy calls",
+    "Consensus, 512 x 512, 4 readers": "the bound of harm 3.7 ms, NumPy's sums 1.7, "
+    "smoothing 1.4, contours of pairs 1.2, bands 1.1, cuts .9",
+    "Consensus, 16 x 16, 4 readers": "4,000 calls of Python, no kernel above .2 ms",
     "Consensus, raters 20 to 40": "band powers and gains are four fifths of 40 raters' time",
     "Consensus, labels 50 to 200": "band powers and gains are two thirds of 200 labels' time; a "
     "label's take twice as long as of 50",
@@ -29,7 +30,8 @@ WHY_NOT = {
     "InstanceConsensus, labels 50 to 200": "three quarters are the likelihood of detection, asked "
     "for 2.8 times as often, 6 times as long",
     "a case of batch, 512 x 512, vote": "missed by a hundredth of it",
-    "COLLATE, labels 50 to 200": "EM crawls with so many labels",
+    "COLLATE, labels 50 to 200": "EM crawls; nine tenths are its steps, of which the first thirty "
+    "take 5 times as long",
     "STAPLE, raters 20 to 40": "patterns of two labels are few, and grow with raters",
     "HybridFusion, raters 20 to 40": "it is Consensus",
     "HybridFusion, labels 50 to 200": "it is Consensus",
