@@ -1,5 +1,5 @@
 # make demo and make test are all a newcomer needs: each makes .venv and installs what it lacks.
-# Everything else: lint, docs, dist, paper (QUICK=1), bench, fuzz, sanitize, test-all, test-oldest.
+# Everything else: lint, docs, dist, installs (ALL=1), paper (QUICK=1), bench, fuzz, sanitize, test-all, test-oldest.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -13,7 +13,11 @@ BUILDING := "setuptools>=77" "nanobind>=3.1"
 FILLED_FROM_OUTSIDE := { $(PYTHON) -m venv --without-pip $(VENV) && \
     $(PYTHON) -m pip --python $(BIN)/python install --quiet --no-compile pip $(BUILDING); }
 
-.PHONY: demo review test test-all test-oldest bench paper lint docs dist clang sanitize fuzz clean
+# setuptools cautions against folders named like the package, at every editable install; here that
+# folder is the package.
+NO_CAUTION := "ignore:Editable installation"
+
+.PHONY: demo review test test-all test-oldest bench paper lint docs dist installs clang sanitize fuzz clean
 
 demo: $(LIGHT)
 	@$(BIN)/itk-consensus demo --output demo-output
@@ -64,6 +68,10 @@ dist: $(STAMP)
 	@$(BIN)/python wrapping/extras.py dist | xargs $(PIP)
 	@sh wrapping/dist.sh $(BIN)/python
 
+# Installs as users have them: base and two extras, or all (ALL=1), from WHEEL or one that is built.
+installs: $(STAMP)
+	@$(BIN)/python tests/installs.py $(if $(ALL),--all) $(if $(WHEEL),--wheel $(WHEEL))
+
 # The lower bounds that pyproject.toml declares, in an environment of their own.
 test-oldest:
 	@sh wrapping/oldest.sh $(PYTHON)
@@ -76,7 +84,7 @@ $(LIGHT): $(COMPILED)
 	@echo "Setting up $(VENV) (once; compiles for half a minute) ..."
 	@test -x $(BIN)/pip || $(FILLED_FROM_OUTSIDE) 2> /dev/null || $(PYTHON) -m venv $(VENV)
 	@$(PIP) --no-compile $(BUILDING)
-	@$(PIP) --no-build-isolation --no-deps --editable . & compiling=$$!; \
+	@PYTHONWARNINGS=$(NO_CAUTION) $(PIP) --no-build-isolation --no-deps --editable . & compiling=$$!; \
 	    $(BIN)/python wrapping/extras.py plot | xargs $(PIP) --no-compile && wait $$compiling
 	@touch $@
 

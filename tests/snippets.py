@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("docs/howto/*.md")])
@@ -37,3 +40,37 @@ def python_of(page: Path) -> str:
 
 
 PAGES_WITH_CODE = [page for page in PAGES if snippets_of(page)]
+
+#: Pages whose code needs an extra; that of all others runs in a base install.
+EXTRA_OF_PAGE = {
+    "dicom.md": "dicom",
+    "margins.md": "plot",
+    "out-of-core.md": "dask",
+    "pages.md": "notebook",
+}
+
+
+def dicom_of_three_readers(folder: Path) -> None:
+    """The files that the page on DICOM speaks of: a series and three readers' segmentations."""
+    sys.path.append(str(ROOT / "tests" / "images"))
+    from dicom_objects import SHAPE, write_seg, write_series
+
+    slices = write_series(folder / "ct")
+    mask = np.zeros(SHAPE, bool)
+    mask[1:-1, 2:-2, 2:-2] = True
+    for number, name in enumerate(("anna", "ben", "chris")):
+        write_seg(folder / f"{name}.dcm", {"Liver": np.roll(mask, number, axis=2)}, slices, None)
+
+
+def stores_of_three_raters(folder: Path) -> None:
+    """The stores that the page on large volumes speaks of."""
+    import zarr
+
+    disc = np.hypot(*np.mgrid[-16:16, -16:16]) < 9
+    for number, name in enumerate(("ann", "bob", "eve")):
+        rater = np.roll(disc, number, axis=1).astype(np.uint8)
+        zarr.create_array(folder / f"{name}.zarr", data=rater, chunks=(16, 16))
+
+
+#: What must lie in the folder before the code of a page runs.
+PREPARED = {"dicom.md": dicom_of_three_readers, "out-of-core.md": stores_of_three_raters}

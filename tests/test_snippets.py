@@ -9,34 +9,8 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from snippets import PAGES_WITH_CODE, ROOT, snippets_of
-
-
-def dicom_of_three_readers(folder: Path) -> None:
-    """The files that the page on DICOM speaks of: a series and three readers' segmentations."""
-    pytest.importorskip("highdicom")
-    sys.path.append(str(ROOT / "tests" / "images"))
-    from dicom_objects import SHAPE, write_seg, write_series
-
-    slices = write_series(folder / "ct")
-    mask = np.zeros(SHAPE, bool)
-    mask[1:-1, 2:-2, 2:-2] = True
-    for number, name in enumerate(("anna", "ben", "chris")):
-        write_seg(folder / f"{name}.dcm", {"Liver": np.roll(mask, number, axis=2)}, slices, None)
-
-
-def stores_of_three_raters(folder: Path) -> None:
-    """The stores that the page on large volumes speaks of."""
-    zarr = pytest.importorskip("zarr")
-    disc = np.hypot(*np.mgrid[-16:16, -16:16]) < 9
-    for number, name in enumerate(("ann", "bob", "eve")):
-        rater = np.roll(disc, number, axis=1).astype(np.uint8)
-        zarr.create_array(folder / f"{name}.zarr", data=rater, chunks=(16, 16))
-
-
-PREPARED = {"dicom.md": dicom_of_three_readers, "out-of-core.md": stores_of_three_raters}
+from snippets import PAGES_WITH_CODE, PREPARED, ROOT, snippets_of
 
 
 def run_shell(text: str) -> None:

@@ -1,0 +1,86 @@
+"""Installs as users have them: one wheel, and a new environment per kind of install.
+
+python tests/installs.py [KIND...] [--wheel FILE]      (make installs, make installs ALL=1)
+
+An environment gets the wheel by pip, with one extra or none (base), and nothing else; what such an
+install promises is tried in it (`install_promises.py`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from install_promises import EXTRAS
+
+ROOT = Path(__file__).resolve().parents[1]
+BASE = "base"
+KINDS = (BASE, *EXTRAS)
+
+#: What is tried every time: what README has people install, and the smallest with libraries of files.
+OFTEN = (BASE, "plot", "dicom")
+
+#: What lies about in a checkout and is no source.
+_NO_SOURCES = (".*", "build", "dist", "*.egg-info", "*.so", "*-output", "_build", "__pycache__")
+
+
+def call(*command: str | Path) -> None:
+    """Run a program, which says on its own what went wrong."""
+    # No variable of Python's may bring in what was not installed.
+    environment = {name: value for name, value in os.environ.items() if "PYTHON" not in name}
+    words = [str(word) for word in command]
+    if subprocess.run(words, check=False, env=environment).returncode:
+        sys.exit(f"failed: {' '.join(map(str, command))}")
+
+
+def pip(python: Path | str, *words: str | Path) -> None:
+    """Run pip of the Python that runs this, for the environment of another."""
+    call(sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python, *words)
+
+
+def build_wheel(folder: Path) -> Path:
+    """A wheel of this checkout, from a copy: nothing is left behind, and nothing old gets into it."""
+    shutil.copytree(ROOT, folder / "sources", ignore=shutil.ignore_patterns(*_NO_SOURCES))
+    made = folder / "wheel"
+    pip(sys.executable, "wheel", "--quiet", "--no-deps", "-w", made, folder / "sources")
+    return next(made.glob("*.whl"))
+
+
+def try_install(kind: str, wheel: Path, folder: Path) -> None:
+    """Install one kind and try it, where no file of this checkout is found before the wheel's."""
+    python = folder / kind / "bin" / "python"
+    call(sys.executable, "-m", "venv", "--without-pip", folder / kind)
+    what = str(wheel) if kind == BASE else f"{wheel}[{kind}]"
+    pip(python, "install", "--quiet", "--constraint", ROOT / "constraints.txt", what)
+    extras = [] if kind == BASE else [kind]
+    call(python, ROOT / "tests" / "install_promises.py", *extras)
+    shutil.rmtree(folder / kind)
+
+
+def main() -> None:
+    """Build the wheel, unless it is given, and try the kinds that are asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("kinds", nargs="*", metavar="KIND", help=f"of {', '.join(KINDS)}")
+    parser.add_argument("--all", action="store_true", help="every kind")
+    parser.add_argument("--wheel", type=Path, help="a wheel that is built already")
+    arguments = parser.parse_args()
+    kinds = KINDS if arguments.all else arguments.kinds or OFTEN
+    unknown = set(kinds) - set(KINDS)
+    if unknown:
+        parser.error(f"unknown kinds: {', '.join(sorted(unknown))}")
+    with tempfile.TemporaryDirectory() as made:
+        wheel = arguments.wheel or build_wheel(Path(made))
+        for kind in kinds:
+            began = time.monotonic()
+            try_install(kind, wheel.resolve(), Path(made))
+            print(f"{kind}: {time.monotonic() - began:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()
