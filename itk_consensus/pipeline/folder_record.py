@@ -34,7 +34,7 @@ class FolderRecord:
     def read(cls, path: Path) -> FolderRecord | None:
         """The record at a place; None if there is none, or the file is another program's.
 
-        One that is damaged is taken for a run that did not finish.
+        One that is damaged knows no file: whatever lies beside it may be somebody's own work.
 
         Raises
         ------
@@ -99,9 +99,10 @@ def require_ours(path: Path, names: Iterable[str]) -> None:
         file = path.parent / name
         if not file.is_symlink() and (not file.exists() or file.stat().st_size == 0):
             continue
-        if record is None or (record.written and name not in record.written):
-            raise FileError(f"{file} exists; give --overwrite to replace it")
-        expected = record.written.get(name)
+        if record is None or name not in record.written:
+            damaged = "" if record is None or record.written else f", and {path.name} is damaged"
+            raise FileError(f"{file} exists{damaged}; give --overwrite to replace it")
+        expected = record.written[name]
         if expected is not None and not _holds(file, expected):
             raise FileError(
                 f"{file} was changed after it was made; give --overwrite to make it anew"

@@ -153,6 +153,24 @@ def test_results_that_somebody_changed_are_neither_done_nor_replaced(
     assert (voxels(corrected) != (RATERS > 60)).any()
 
 
+@pytest.mark.parametrize("left", [0, 40, -40, None], ids=["empty", "cut short", "cut late", "odd"])
+def test_a_damaged_record_vouches_for_no_file_beside_it(
+    folder: Path, left: int | None, capfd: Any
+) -> None:
+    """Issue 44: a consensus that was edited by hand was replaced, since its record had no hash."""
+    assert batch() == 0
+    corrected = write(Path("out/a/consensus.nii.gz"), RATERS > 60)
+    record = Path("out/a/case.json")
+    said = record.read_text("utf-8")
+    record.write_text(said.replace('"written"', '"other"') if left is None else said[:left])
+    assert batch() == 1
+    wanted = "consensus.nii.gz exists, and case.json is damaged; give --overwrite to replace it"
+    assert wanted in capfd.readouterr().err
+    np.testing.assert_array_equal(voxels(corrected), RATERS > 60)
+    assert batch("--overwrite") == 0
+    assert (voxels(corrected) != (RATERS > 60)).any()
+
+
 # -- done means done ------------------------------------------------------------------------------
 
 
