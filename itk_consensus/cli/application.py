@@ -69,7 +69,9 @@ def _expected(error: Exception) -> str:
         return "not enough memory"
     if isinstance(error, RecursionError):
         return "a file is nested too deeply to be read"
-    path = error.path if isinstance(error, FileError) else None
+    # What cannot be written was not meant to be another file.
+    is_read = isinstance(error, FileError) and not error.problem.startswith("cannot be written")
+    path = error.path if isinstance(error, FileError) and is_read else None
     return str(error) + (near_file(Path(path)) if path else "")
 
 

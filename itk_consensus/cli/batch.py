@@ -32,7 +32,8 @@ _DESCRIPTION = """\
 Fuse many cases; writes tables of cases, raters and pairs, and a page that lists the worst first.
 
 CASES is one of
-  a CSV file with the columns case, raters (files separated by ';') and, optionally, image,
+  a CSV file with the columns case, raters (files separated by ';', each as FILE or NAME=FILE) and,
+  optionally, image,
   or a JSON list of objects with these keys; paths are relative to it
   a pattern such as "{case}/{rater}.nii.gz", where * stands for anything within a name
   a folder with BIDS segmentations, *_desc-<rater>_dseg.nii.gz or *_rater-<rater>_dseg.nii.gz
@@ -176,11 +177,13 @@ def _cases(arguments: argparse.Namespace) -> list[BatchCase]:
     if arguments.images is not None:
         arguments.parser.error("--images is for a pattern; a list has a column image")
     columns = (
-        Column("raters", required=True, must_exist=False),
+        Column("raters", required=True, must_exist=False, may_be_named=True),
         Column("image", must_exist=False),
     )
     return [
-        BatchCase.of_files(case.name, case["raters"], next(iter(case["image"]), None))
+        BatchCase.of_files(
+            case.name, case["raters"], next(iter(case["image"]), None), case.names["raters"]
+        )
         for case in read_case_list(Path(arguments.cases), columns)
     ]
 

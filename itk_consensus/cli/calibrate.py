@@ -98,7 +98,7 @@ def _calibrate(arguments: argparse.Namespace, console: Console) -> None:
     columns = (
         Column("probability", required=not from_raters),
         Column("reference", required=not from_raters),
-        Column("raters", required=from_raters),
+        Column("raters", required=from_raters, may_be_named=True),
     )
     cases = read_case_list(arguments.cases, columns)
     inputs = [arguments.cases, *(file for case in cases for file in case.files)]
@@ -140,7 +140,8 @@ def _calibrate_on(
     cases: list[Case], filter_: Any, arguments: argparse.Namespace, console: Console
 ) -> None:
     if arguments.hold_out_rater:
-        cohort = hold_out_raters(_read("raters", cases, console), METHODS[arguments.method]())
+        raters, fuser = _read("raters", cases, console), METHODS[arguments.method]()
+        cohort = hold_out_raters(raters, fuser, case_ids=[case.name for case in cases])
         columns = cohort._asdict()
     else:
         columns = {

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +16,8 @@ from itk_consensus.images.files import read_bytes
 
 FORMATS_HELP = """\
 CASES is a CSV file with these columns, or a JSON list of objects with these keys. Several files in
-one field of the CSV are separated by ';'; in JSON they are a list. Paths are relative to CASES."""
+one field of the CSV are separated by ';'; in JSON they are a list. Paths are relative to CASES;
+a rater's may have a name before it, NAME=FILE."""
 
 
 class Column(NamedTuple):
@@ -29,6 +30,8 @@ class Column(NamedTuple):
     may_lack: bool = False
     #: Whether a missing file is an error of the whole list, rather than of its case.
     must_exist: bool = True
+    #: Whether a file may be given as NAME=FILE.
+    may_be_named: bool = False
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,8 @@ class Case:
 
     name: str
     columns: Mapping[str, tuple[Any, ...]]
+    #: By column, what its files are called; None for those that have no name of their own.
+    names: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
 
     def __getitem__(self, column: str) -> tuple[Any, ...]:
         return self.columns.get(column, ())
@@ -127,13 +132,26 @@ def _json_rows(
 
 
 def _case(path: Path, place: str, row: Mapping[str, Any], columns: Sequence[Column]) -> Case:
-    cells = {}
+    cells, names = {}, {}
     for column in columns:
         if column.name in row:
-            cells[column.name] = tuple(_members(path, place, column, row[column.name]))
+            cell = row[column.name]
+            if column.may_be_named:
+                listed = cell if isinstance(cell, list) else [cell]
+                both = [_named(path, one) for one in listed]
+                names[column.name], cell = tuple(name for name, _ in both), [one for _, one in both]
+            cells[column.name] = tuple(_members(path, place, column, cell))
         elif column.required:
             raise FileError(f"{place} names no file in column {column.name}", path=path)
-    return Case(str(row.get("case") or place.split()[1]), cells)
+    return Case(str(row.get("case") or place.split()[1]), cells, names)
+
+
+def _named(path: Path, member: Any) -> tuple[str | None, Any]:
+    """A name and a file, of NAME=FILE; a file whose own name holds = has none."""
+    if not isinstance(member, str) or not is_file_name(member) or (path.parent / member).exists():
+        return None, member
+    name, equals, file = (part.strip() for part in member.partition("="))
+    return (name, file) if name and equals and file and "/" not in name else (None, member)
 
 
 def _members(path: Path, place: str, column: Column, cell: Any) -> list[Any]:

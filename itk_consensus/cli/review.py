@@ -231,10 +231,11 @@ def _cohort(
     folder = arguments.inputs[0]
     if not (folder / CASES).is_file():
         raise FileError(f"is not the folder of a batch: it has no {CASES}", path=folder)
-    columns = (Column("raters", required=True), Column("image"))
+    columns = (Column("raters", required=True, may_be_named=True), Column("image"))
     found = []
     for row in read_case_list(folder / CASES, columns):
-        case = BatchCase.of_files(row.name, row["raters"], next(iter(row["image"]), None))
+        image = next(iter(row["image"]), None)
+        case = BatchCase.of_files(row.name, row["raters"], image, row.names["raters"])
         record = FolderRecord.read(folder / case.folder / RECORD)
         if record is None or record.result is None:
             console.warn(f"case {case.name}: has no result, and is left out")

@@ -41,7 +41,10 @@ def hold_out(raters: Sequence[T], case: int) -> tuple[T, list[T]]:
 
 
 def hold_out_raters(
-    cases: Iterable[Sequence[Any]], fuser: LabelFusionFilter, foreground: int = 1
+    cases: Iterable[Sequence[Any]],
+    fuser: LabelFusionFilter,
+    foreground: int = 1,
+    case_ids: Sequence[str] | None = None,
 ) -> HeldOutCohort:
     """Hold one rater out of each case and fuse the others.
 
@@ -50,11 +53,13 @@ def hold_out_raters(
     Parameters
     ----------
     cases : iterable of lists of label images
-        At least two raters each.
+        At least two raters each, and as many as the first.
     fuser : LabelFusionFilter
         Fuses the others; its probability of `foreground` is what will be calibrated.
     foreground : int
         The label to calibrate; all others count as background.
+    case_ids : sequence of str, optional
+        What each case is called in errors; by default its number.
 
     Returns
     -------
@@ -64,7 +69,15 @@ def hold_out_raters(
     """
     cohort = HeldOutCohort([], [], [], {"reference_kind": HELD_OUT_RATER})
     for number, images in enumerate(cases):
-        masks = _masks(images, foreground, f"hold_out_raters: case {number}")
+        name = number if case_ids is None else case_ids[number]
+        masks = _masks(images, foreground, f"hold_out_raters: case {name}")
+        if cohort.raters and len(masks) != len(cohort.raters[0]) + 1:
+            first = 0 if case_ids is None else case_ids[0]
+            raise InputError(
+                f"case {name} has {len(masks)} raters, case {first} {len(cohort.raters[0]) + 1}; a "
+                "calibration is about one number of raters: give as many in each case",
+                owner="hold_out_raters",
+            )
         reference, others = hold_out(masks, number)
         fuser.Execute(others)
         cohort.probabilities.append(fuser.GetProbabilityImage(1))

@@ -56,7 +56,8 @@ def _split_images(arguments: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
     """Leading images, and the parameters after them."""
     if arguments and isinstance(arguments[0], (list, tuple)):
         return arguments[0], arguments[1:]
-    count = 0
+    # Text before any image is no parameter but a path, which the loader says to read.
+    count = int(bool(arguments) and isinstance(arguments[0], (str, bytes)))
     while count < len(arguments) and _is_image(arguments[count]):
         count += 1
     images = arguments[0] if count == 1 else list(arguments[:count])

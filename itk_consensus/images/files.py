@@ -143,7 +143,8 @@ def write_image(image: Any, path: PathLike, *, compress: bool = True) -> None:
             sitk.WriteImage(image, str(draft), compress)
             _check_written(draft, image, path)
         except FileError as error:
-            raise error.about(path=path) from error
+            told = error.problem.removeprefix("cannot be written: ")
+            raise FileError(f"cannot be written: {told}", path=path) from error
         except RuntimeError as error:
             reason = _reason(error).replace(str(draft), str(path))
             raise FileError(f"cannot be written: {reason}", path=path) from error
@@ -255,7 +256,10 @@ def _reason(error: RuntimeError) -> str:
 
 def _check_written(draft: Path, image: Any, path: Path) -> None:
     """A full disk cuts files short, and a flat format keeps one slice, without a word."""
-    header = header_reader(draft)
+    try:
+        header = header_reader(draft)
+    except FileError as error:
+        raise FileError(f"what was written {error.problem}; is the disk full?") from error
     header.ReadImageInformation()
     kept = [extent for extent in header.GetSize() if extent > 1]
     wanted = [extent for extent in image.GetSize() if extent > 1]

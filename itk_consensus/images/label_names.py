@@ -35,7 +35,7 @@ def label_names(text: str) -> dict[int, str]:
     content = read_bytes(path).decode("utf-8-sig", errors="replace")
     try:
         return _checked(_rows(content), str(path))
-    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, TypeError, AttributeError, RecursionError, csv.Error) as error:
         raise FileError(
             "holds no names of labels: it must have the columns index and name, or be nnU-Net's "
             "dataset.json or ITK-SNAP's label descriptions",

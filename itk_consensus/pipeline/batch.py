@@ -190,15 +190,20 @@ def table_text(results: Sequence[CaseResult]) -> str:
 
 
 def cases_text(cases: Sequence[BatchCase], folder: Path) -> str:
-    """JSON list of the cases, with paths as seen from a folder."""
+    """JSON list of the cases, with paths as seen from a folder, and names that no path tells."""
 
     def seen(path: Path) -> str:
         return Path(os.path.relpath(path, folder)).as_posix()
 
+    def raters(case: BatchCase) -> Iterator[str]:
+        told = BatchCase.of_files(case.name, case.raters).rater_names
+        for path, name, own in zip(case.raters, case.rater_names, told, strict=True):
+            yield seen(path) if name == own or "/" in name else f"{name}={seen(path)}"
+
     rows = [
         {
             "case": case.name,
-            "raters": [seen(path) for path in case.raters],
+            "raters": list(raters(case)),
             **({} if case.image is None else {"image": seen(case.image)}),
         }
         for case in cases

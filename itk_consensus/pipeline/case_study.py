@@ -92,7 +92,7 @@ class CaseStudy:
 
 def same_raters(case: str, names: Sequence[str]) -> list[str]:
     """What raters are called in every case: their files' names without the name of the case."""
-    short = [name.replace(case, "").strip(" _-.") for name in names]
+    short = [name.replace(case, "").strip(" _-./") for name in names]
     return short if len({*short} - {""}) == len(names) else list(names)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,10 +28,24 @@ class BatchCase:
     image: Path | None = None  #: What the raters looked at
 
     @classmethod
-    def of_files(cls, name: str, raters: Iterable[Path], image: Path | None = None) -> BatchCase:
-        """A case whose raters are called like their files."""
+    def of_files(
+        cls,
+        name: str,
+        raters: Iterable[Path],
+        image: Path | None = None,
+        called: Iterable[str | None] | None = None,
+    ) -> BatchCase:
+        """A case whose raters have names of their own, or else are called like their files.
+
+        Of several with one name each has the folder before it in which they differ.
+        """
         files = tuple(raters)
-        return cls(name, files, tuple(split_image_name(file)[0] for file in files), image)
+        names = [None] * len(files) if called is None else called
+        wanted = [
+            split_image_name(file)[0] if one is None else one
+            for file, one in zip(files, names, strict=True)
+        ]
+        return cls(name, files, distinct_names(wanted, files), image)
 
     def absolute(self) -> BatchCase:
         """The same case for a process that works in another folder."""
@@ -41,6 +56,35 @@ class BatchCase:
     def folder(self) -> str:
         """The name as one that every file system takes."""
         return re.sub(r"[^\w.+-]+", "_", self.name).strip(".") or "_"
+
+
+def distinct_names(names: Sequence[str], files: Sequence[Path]) -> tuple[str, ...]:
+    """Names as they are, but for those that are not alone.
+
+    They get the folder in which they differ, or the extension, or a number if it is one file.
+    """
+    places = [Path(os.path.abspath(file)) for file in files]
+    found = list(names)
+    for spelled in (_with_folder, _with_extension, _with_number):
+        taken = Counter(found)
+        for name in [name for name in taken if taken[name] > 1]:
+            same = [index for index, one in enumerate(found) if one == name]
+            top = Path(os.path.commonpath([places[index].parent for index in same]))
+            for number, index in enumerate(same, start=1):
+                found[index] = spelled(names[index], places[index].relative_to(top), number)
+    return tuple(found)
+
+
+def _with_folder(name: str, file: Path, _number: int) -> str:
+    return (file.parent / name).as_posix()
+
+
+def _with_extension(name: str, file: Path, _number: int) -> str:
+    return (file.parent / f"{name}{split_image_name(file)[1]}").as_posix()
+
+
+def _with_number(name: str, _file: Path, number: int) -> str:
+    return name if number == 1 else f"{name} ({number})"
 
 
 def find_cases(pattern: str, images: str | None = None) -> list[BatchCase]:
@@ -63,11 +107,11 @@ def find_cases(pattern: str, images: str | None = None) -> list[BatchCase]:
     if images is not None and "{case}" not in images:
         raise FileError(f"{images}: must hold {{case}}, the name of the case")
     pictures = {} if images is None else {case: path for case, _, path in _matches(images)}
-    found: dict[str, dict[str, Path]] = {}
+    found: dict[str, list[tuple[str, Path]]] = {}
     known = set(pictures.values())
     for case, rater, path in _bids(pattern) if os.path.isdir(pattern) else _matches(pattern):
         if path not in known:
-            found.setdefault(case, {})[rater] = path
+            found.setdefault(case, []).append((rater, path))
     if not found and os.path.isdir(pattern):
         raise FileError(
             f"{pattern}: holds no BIDS segmentations *_desc-<rater>_dseg.nii.gz or "
@@ -77,7 +121,9 @@ def find_cases(pattern: str, images: str | None = None) -> list[BatchCase]:
     if not found:
         raise FileError(f"{pattern}: no file is named like this")
     return [
-        BatchCase(case, tuple(raters.values()), tuple(raters), pictures.get(case))
+        BatchCase.of_files(
+            case, [path for _, path in raters], pictures.get(case), [name for name, _ in raters]
+        )
         for case, raters in sorted(found.items())
     ]
 

@@ -5,6 +5,7 @@ OME-Zarr metadata (versions 0.4 and 0.5) is read and written here.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import math
 import os
@@ -12,11 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import zarr
 from numpy.typing import NDArray
+from zarr.core.sync import sync
 
 from itk_consensus.errors import FileError
 from itk_consensus.images.content import file_hash, files_below, folder_hash, image_hashes
@@ -26,6 +28,10 @@ from itk_consensus.neighbourhood.boxes import Box, space_axes
 
 #: Chunks of an output whose first input has none of its own.
 DEFAULT_CHUNK = 128
+
+#: Threads whose chunks failed at once must not wait for each other.
+_WAITING = "waiting for other chunks"
+_LONGEST_WAIT = 60.0
 
 #: Beyond this no index reaches.
 _MOST_VOXELS = 2**63
@@ -87,6 +93,7 @@ class VolumeFile:
         try:
             return np.asarray(self._array("r")[box])
         except Exception as error:  # a damaged chunk may fail anywhere in its codec
+            _wait_for_other_chunks()
             raise FileError(f"a chunk cannot be read: {error}", path=self.path) from error
 
     def write(self, box: Box, voxels: NDArray[Any]) -> None:
@@ -94,11 +101,24 @@ class VolumeFile:
         try:
             self._array("r+")[box] = voxels
         except Exception as error:  # of the file system, or of a store that is gone
+            _wait_for_other_chunks()
             raise FileError(f"a chunk cannot be written: {error}", path=self.path) from error
 
     def _array(self, mode: str) -> Any:
         # Opened anew each time: what is kept may be of a store that was written over.
         return zarr.open_array(str(self.path), path=self.level or None, mode=mode)
+
+
+def _wait_for_other_chunks() -> None:
+    """Let zarr end what it began beside a chunk that failed; Python complains of tasks left over."""
+
+    async def wait() -> None:
+        cast("asyncio.Task[None]", asyncio.current_task()).set_name(_WAITING)
+        others = [task for task in asyncio.all_tasks() if task.get_name() != _WAITING]
+        if others:
+            await asyncio.wait(others, timeout=_LONGEST_WAIT)
+
+    sync(wait())
 
 
 def is_store(path: Path) -> bool:

@@ -33,6 +33,15 @@ def test_the_reference_has_no_part_in_the_consensus():
         assert held.probabilities[number].GetOrigin() == raters[0].GetOrigin()
 
 
+def test_cases_with_unequal_numbers_of_raters_are_named():
+    """Issue 44: it said "equally many raters, got 2, 3", one less than there are, of no case."""
+    first, second = (case.raters for case in cohort(2))
+    with pytest.raises(InputError, match=r"case 1 has 4 raters, case 0 5; .* as many in each case"):
+        hold_out_raters([first, second[:4]], MajorityVoteFilter())
+    with pytest.raises(InputError, match="case Bea has 4 raters, case Ann 5"):
+        hold_out_raters([first, second[:4]], MajorityVoteFilter(), case_ids=["Ann", "Bea"])
+
+
 def test_one_label_of_many_can_be_held_out():
     one, two = (np.zeros((6, 12, 12), np.uint8) for _ in range(2))
     one[2:4, 3:8, 3:8], one[2:4, 8:10, 3:8] = 3, 1

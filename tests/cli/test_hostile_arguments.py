@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -305,3 +306,34 @@ def test_answers_about_the_program_itself_load_no_library(run_python: Run) -> No
             """
         )
         assert done.returncode == 0, done.stderr
+
+
+def test_a_colour_picture_is_refused_by_its_name(tmp_path: Path, capfd: Any) -> None:
+    """Issue 44: the line began with a dict, as Python prints it."""
+    picture = tmp_path / "photo.png"
+    sitk.WriteImage(sitk.Image([8, 9], sitk.sitkVectorUInt8, 3), str(picture))
+    assert main(["fuse", str(picture), str(picture), "-o", str(tmp_path / "out.png")]) == 2
+    said = capfd.readouterr().err
+    assert said.startswith(f"itk-consensus: {picture}: ")
+    assert "must hold labels, got a colour image" in said
+    assert "{" not in said
+
+
+def test_a_full_disk_asks_for_no_other_output(tmp_path: Path, capfd: Any, monkeypatch: Any) -> None:
+    """Issue 44: "is cut short ... did you mean", of a file that was to be written."""
+    mask = sitk.GetImageFromArray(np.random.default_rng(0).integers(0, 2, (64, 64), np.uint8))
+    for name in ("a.nrrd", "b.nrrd"):
+        sitk.WriteImage(mask, str(tmp_path / name))
+    written = sitk.WriteImage
+
+    def cut_short(image: Any, path: str, *rest: Any) -> None:
+        written(image, path, *rest)
+        content = Path(path).read_bytes()
+        Path(path).write_bytes(content[:-40])
+
+    monkeypatch.setattr(sitk, "WriteImage", cut_short)
+    inputs = [str(tmp_path / name) for name in ("a.nrrd", "b.nrrd")]
+    assert main(["fuse", *inputs, "-o", str(tmp_path / "c.nrrd"), "-q"]) == 2
+    said = capfd.readouterr().err
+    assert "c.nrrd: cannot be written: what was written is cut short" in said
+    assert "did you mean" not in said

@@ -277,3 +277,11 @@ def test_itk_has_no_multi_label_staple_and_has_the_two_others() -> None:
     np.testing.assert_array_equal(
         array(ic.multi_label_staple_image_filter(*images)), array(ic.MultiLabelSTAPLE(images))
     )
+
+
+@pytest.mark.parametrize("paths", [("a.nii.gz",), ("a.nii.gz", "b.nii.gz"), (b"a.nii.gz",)])
+def test_a_path_is_no_parameter_and_is_to_be_read_first(paths: tuple[Any, ...]) -> None:
+    """Issue 44: "at most 0 parameters by position"."""
+    for function in (ic.Consensus, ic.STAPLE):
+        with pytest.raises(InputError, match="got the path .*; read it first"):
+            function(*paths)

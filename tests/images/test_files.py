@@ -260,7 +260,7 @@ def test_a_full_disk_is_reported_and_the_old_file_kept(tmp_path: Path, name: str
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=repository, capture_output=True, text=True, check=True
     )
-    assert done.stdout.startswith(f"FileError: {path}: ")
+    assert done.stdout.startswith(f"FileError: {path}: cannot be written: ")
     assert {part.name: part.read_bytes() for part in tmp_path.iterdir()} == before
 
 

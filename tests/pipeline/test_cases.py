@@ -43,6 +43,23 @@ def test_the_image_of_a_case_is_no_rater(tree: Path) -> None:
     assert [case.rater_names for case in cases] == [("ann",), ("ann",)]
 
 
+def test_files_of_one_name_in_different_folders_are_different_raters(tree: Path) -> None:
+    """Issue 44: of a pattern's raters of one name the last alone was left."""
+    touch("p1/ann/seg.nii", "p1/bob/seg.nii", "p1/bob/seg.nrrd", "p1/cem/own.nii")
+    assert found(find_cases("{case}/*/{rater}.nii")) == {
+        "p1": {
+            "ann/seg": "p1/ann/seg.nii",
+            "bob/seg": "p1/bob/seg.nii",
+            "own": "p1/cem/own.nii",
+        }
+    }
+    assert len(find_cases("{case}/*/seg.nii")[0].raters) == 2
+    files = [Path(one) for one in ("p1/bob/seg.nii", "p1/bob/seg.nrrd", "p1/bob/seg.nii")]
+    assert BatchCase.of_files("p1", files).rater_names == ("seg", "seg.nrrd", "seg (2)")
+    named = BatchCase.of_files("p1", files, called=["ann", None, "ann"])
+    assert named.rater_names == ("ann", "seg", "ann (2)")
+
+
 def test_a_placeholder_that_comes_again_repeats_itself(tree: Path) -> None:
     touch("p1/p1_ann.nii", "p1/p2_bob.nii", "p2/p2_v3_ann.nii")
     assert found(find_cases("{case}/{case}_{rater}.nii")) == {

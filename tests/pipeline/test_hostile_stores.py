@@ -169,6 +169,25 @@ def test_damaged_chunks_pipes_and_impossible_sizes_are_refused(
     assert "cannot be a volume of the shape" in refused(words, capfd)
 
 
+def test_after_a_damaged_chunk_nothing_is_said_of_tasks_that_are_left(
+    tmp_path: Path, run_python: Any
+) -> None:
+    """Issue 44: "Task was destroyed but it is pending!" for each chunk that was still to be read."""
+    for name in "ab":
+        store = tmp_path / f"{name}.zarr"
+        zarr.create_array(store, data=np.tri(200, dtype=np.uint8), chunks=(10, 10))
+    for chunk in sorted((tmp_path / "b.zarr" / "c").glob("*/*"))[::3]:
+        chunk.write_bytes(b"no chunk")
+    words = ["fuse", *(str(tmp_path / f"{name}.zarr") for name in "aba")]
+    done = run_python(f"""
+        from itk_consensus.cli import main
+        raise SystemExit(main([*{words!r}, "-o", {str(tmp_path / "out.zarr")!r}]))
+    """)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert "b.zarr: a chunk cannot be read" in line
+
+
 def test_image_files_that_lie_differently_are_not_fused(
     folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -69,6 +69,35 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any
     return folder / "out", drawn
 
 
+@pytest.mark.parametrize("way", ["pattern", "list", "named"])
+def test_raters_whose_files_are_called_alike_are_in_every_table(
+    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Issue 44: raters.csv and pairs.csv had one of two."""
+    monkeypatch.chdir(tmp_path)
+    rows = ["case,raters"]
+    for number, reader in ((n, r) for n in range(2) for r in ("ann", "bob", "cem")):
+        labels = np.zeros((3, 12, 12), np.uint8)
+        labels[:, 2:8, 2 : 7 + len(rows) + (reader == "bob")] = 1
+        Path(f"{reader}").mkdir(exist_ok=True)
+        sitk.WriteImage(sitk.GetImageFromArray(labels), f"{reader}/case{number}.nii.gz")
+    for number in range(2):
+        files = [f"{reader}/case{number}.nii.gz" for reader in ("ann", "bob", "cem")]
+        if way == "named":
+            files = [f"Dr {file[:3]} = {file}" for file in files]
+        rows.append(f"case{number},{';'.join(files)}")
+    Path("list.csv").write_text("\n".join(rows))
+    cases = "*/{case}.nii.gz" if way == "pattern" else "list.csv"
+    assert main(["batch", cases, "-o", "out", "--method", "vote", "-q"]) == 0
+    names = {f"Dr {one}" if way == "named" else one for one in ("ann", "bob", "cem")}
+    assert {row["rater"] for row in rows_of(Path("out/raters.csv"))} == {*names, "all raters"}
+    pairs = rows_of(Path("out/pairs.csv"))
+    assert {row["first"] for row in pairs} | {row["second"] for row in pairs} == names
+    assert len(pairs) == 6
+    summary = rows_of(Path("out/summary.csv"))
+    assert [row["raters"] for row in summary] == ["3", "3"]
+
+
 def test_volumes_have_intervals_in_the_table_of_cases_if_asked(
     study: tuple[Path, dict[str, Any]], tmp_path: Path
 ) -> None:

@@ -68,7 +68,7 @@ class SimpleITKFamily(CopyingFamily):
             )
         if _says_it_is_coloured(image):
             raise InputError(
-                f"{where} must hold labels, got a colour image (RGB): {INSTEAD_OF_COLOURS}"
+                f"must hold labels, got a colour image (RGB): {INSTEAD_OF_COLOURS}", **where
             )
         geometry = ImageGeometry(
             image.GetSize(), image.GetSpacing(), image.GetOrigin(), image.GetDirection()

@@ -42,8 +42,7 @@ class Guard:
             return web.Response(status=403, text=refusal)
         if self._is_known(request):
             return await handler(request)
-        given = request.query.get("token", "")
-        if not hmac.compare_digest(given.encode(), self.token.encode()):
+        if not _are_same(request.query.get("token", ""), self.token):
             return web.Response(
                 status=403, text="The address of a review has a token, which the terminal shows."
             )
@@ -60,9 +59,7 @@ class Guard:
 
     def _is_known(self, request: web.Request) -> bool:
         shown = request.cookies.get(_COOKIE, "")
-        return self._session is not None and hmac.compare_digest(
-            shown.encode(), self._session.encode()
-        )
+        return self._session is not None and _are_same(shown, self._session)
 
     def _foreign(self, request: web.Request) -> str | None:
         host = request.headers.get("Host", "")
@@ -72,3 +69,8 @@ class Guard:
         if origin is not None and origin != f"http://{host}":
             return "Pages of other sites may not talk to this application."
         return None
+
+
+def _are_same(shown: str, secret: str) -> bool:
+    # Bytes of a header that are no UTF-8 arrive as surrogates, which encode in no strict way.
+    return hmac.compare_digest(shown.encode(errors="replace"), secret.encode())
