@@ -1,4 +1,4 @@
-"""What an install promises, tried by its own Python: ``python tests/install_promises.py [EXTRA...]``.
+"""What an install promises, tried by its Python: ``python tests/install_promises.py [EXTRA...]``.
 
 It needs nothing but the package with the extras that are named; `tests.installs` makes such
 environments. Whatever these extras bring must work; what any other would bring is asked for.

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BASE = "base"
 KINDS = (BASE, *EXTRAS)
 
-#: What is tried every time: what README has people install, and the smallest with libraries of files.
+#: What is tried every time: what README has people install, and what DICOM needs.
 OFTEN = (BASE, "plot", "dicom")
 
 #: What lies about in a checkout and is no source.
@@ -45,7 +45,7 @@ def pip(python: Path | str, *words: str | Path) -> None:
 
 
 def build_wheel(folder: Path) -> Path:
-    """A wheel of this checkout, from a copy: nothing is left behind, and nothing old gets into it."""
+    """A wheel of this checkout, from a copy: nothing is left behind, nothing old gets in."""
     shutil.copytree(ROOT, folder / "sources", ignore=shutil.ignore_patterns(*_NO_SOURCES))
     made = folder / "wheel"
     pip(sys.executable, "wheel", "--quiet", "--no-deps", "-w", made, folder / "sources")

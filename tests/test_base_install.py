@@ -106,4 +106,3 @@ else:
 """
     done = run_python(script)
     assert not done.returncode, done.stderr
-

@@ -19,7 +19,7 @@ Cell = str | int | float | None
 
 
 class VolumeInterval(NamedTuple):
-    """A volume with its interval, in ml (mm² in 2D)."""
+    """A volume with its interval, in ml (mm² in 2D, voxels of arrays)."""
 
     estimate: float
     low: float
@@ -33,7 +33,7 @@ class LabelAgreement:
     label: int
     #: How many of the J are raters. Numbers that are no matrix are about raters only.
     raters: int
-    volumes: Floats  #: (J,) ml (or mm^2 in 2D: see `AgreementResult.volume_unit`)
+    volumes: Floats  #: (J,) in `AgreementResult.volume_unit`
     #: dice and jaccard: (J, J), 1 where both raters left the label out.
     dice: Floats
     jaccard: Floats
@@ -44,7 +44,7 @@ class LabelAgreement:
     #: empty if not asked for.
     kappa: Mapping[str, float]
     alpha: Mapping[str, float]
-    #: hausdorff, hausdorff95, mean_distance: (J, J) in mm; NaN where both raters left the label
+    #: hausdorff, hausdorff95, mean_distance: (J, J) in mm (or voxels); NaN where both raters left the label
     #: out, infinite where one did. None if surfaces were not asked for.
     hausdorff: Floats | None = None
     hausdorff95: Floats | None = None
@@ -52,6 +52,7 @@ class LabelAgreement:
     surface_dice: Floats | None = None  #: (J, J)
     #: What another rater's volume is expected to be; None if it was not asked for or has no answer.
     expected_volume: VolumeInterval | None = None
+    length_unit: str = "mm"  #: Or voxels, of arrays
 
     @property
     def volume_variation(self) -> float:
@@ -76,9 +77,9 @@ class LabelAgreement:
         named = {
             "dice": self.dice,
             "jaccard": self.jaccard,
-            "hausdorff_mm": self.hausdorff,
-            "hausdorff95_mm": self.hausdorff95,
-            "surface_distance_mm": self.mean_distance,
+            f"hausdorff_{self.length_unit}": self.hausdorff,
+            f"hausdorff95_{self.length_unit}": self.hausdorff95,
+            f"surface_distance_{self.length_unit}": self.mean_distance,
             "surface_dice": self.surface_dice,
         }
         return {name: matrix for name, matrix in named.items() if matrix is not None}
@@ -93,10 +94,11 @@ class AgreementResult(Displayed):
     #: kappa and alpha: over all labels and voxels at once; NaN if not asked for.
     kappa: float
     alpha: float
-    volume_unit: str  #: "ml", or "mm^2" for 2D images
-    tolerance: float  #: Of the surface Dice, in mm
+    volume_unit: str  #: "ml", "mm^2" for 2D images, or "voxels" for arrays
+    tolerance: float  #: Of the surface Dice, in mm (voxels for arrays)
     #: The last rater, if it is a consensus that the others are compared with.
     reference: str | None = None
+    length_unit: str = "mm"  #: Or voxels, of arrays
 
     def with_volumes(self, expected: Mapping[int, VolumeInterval]) -> AgreementResult:
         """The same, with the volume that another rater is expected to draw, by label."""
@@ -204,7 +206,7 @@ class AgreementResult(Displayed):
             "kappa": _finite(self.kappa),
             "alpha": _finite(self.alpha),
             "volume_unit": self.volume_unit,
-            "surface_dice_tolerance_mm": self.tolerance,
+            f"surface_dice_tolerance_{self.length_unit}": self.tolerance,
             "labels": [{k: _finite(v) for k, v in row.items()} for row in self.summary()],
             "volumes": {
                 str(agreement.label): agreement.volumes.tolist() for agreement in self.labels

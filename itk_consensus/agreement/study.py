@@ -13,6 +13,7 @@ from itk_consensus.agreement.chance import Ratings, Region, fleiss_kappa, krippe
 from itk_consensus.agreement.overlap import PairCounts
 from itk_consensus.agreement.result import AgreementResult, LabelAgreement
 from itk_consensus.agreement.surfaces import Surface, distances_between
+from itk_consensus.array_types import VoxelSteps, length_unit
 from itk_consensus.neighbourhood.boxes import voxel_sides
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.work import report
@@ -80,6 +81,7 @@ def study_agreement(
             float(specific[index]),
             {region: fleiss_kappa(rated) for region, rated in by_region.items()},
             {region: krippendorff_alpha(rated) for region, rated in by_region.items()},
+            length_unit=length_unit(spacing),
         )
         if settings.surfaces:
             agreement = _with_surfaces(agreement, patterns, index, spacing, settings.tolerance)
@@ -92,11 +94,14 @@ def study_agreement(
         unit,
         settings.tolerance,
         reference,
+        length_unit(spacing),
     )
 
 
 def voxel_volume(spacing: Sequence[float]) -> tuple[float, str]:
-    """What one voxel holds, and the unit: ml, or mm^2 of a 2D image."""
+    """What one voxel holds, and the unit: ml, mm^2 of a 2D image, or voxels of an array."""
+    if isinstance(spacing, VoxelSteps):
+        return 1.0, "voxels"
     space = voxel_sides(spacing)
     unit = "ml" if len(space) == 3 else "mm^2"
     return float(np.prod(space)) / (MM3_PER_ML if unit == "ml" else 1.0), unit

@@ -57,7 +57,7 @@ _MEANING = (
 )
 
 #: Measures that would make the table of raters wider than a terminal.
-_ONLY_IN_FILES = ("jaccard", "hausdorff_mm", "surface_dice")
+_ONLY_IN_FILES = ("jaccard", "hausdorff_", "surface_dice")
 
 
 def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.agreement.surfaces import Surface, surface_dices
-from itk_consensus.array_types import Floats
+from itk_consensus.array_types import Floats, length_unit
 from itk_consensus.diagnostics.findings import SEVERITY_OF, Agreement, Finding, Severity
 from itk_consensus.diagnostics.reader_limits import graded
 from itk_consensus.diagnostics.reader_slips import slips
@@ -94,7 +94,7 @@ def surface_dice(readers: Readers) -> Finding:
         grade = "moderate"  # Of a large structure contours may differ by mm and hardly matter.
     message = (
         f"{readers.name(labels[worst])}mean surface Dice {means[worst]:.2f} at "
-        f"{limits.surface_tolerance:g} mm between raters"
+        f"{limits.surface_tolerance:g} {length_unit(readers.spacing)} between raters"
     )
     return _graded("surface Dice", means[worst], grade, message)
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from itk_consensus.agreement.deviating_rater import farthest_rater
 from itk_consensus.agreement.displacement import Fit, Placed, best_mirror, best_shift
 from itk_consensus.agreement.label_swaps import Renamed, renamed_labels
-from itk_consensus.array_types import Floats
+from itk_consensus.array_types import Floats, length_unit
 from itk_consensus.diagnostics.findings import Finding, Severity
 from itk_consensus.diagnostics.readers import Readers, about_raters, listed
 
@@ -269,8 +269,8 @@ def _told(readers: Readers, suspect: Suspect, before: float, fit: Fit) -> str:
         how = f"mirrored along {listed(sorted(names[-1 - axis] for axis in fit.axes))}"
     else:
         steps = np.multiply(fit.shift, readers.spacing)[::-1]
-        mm = ", ".join(f"{step:+.1f}" for step in steps)
-        how = f"moved by ({mm}) mm along {', '.join(names)}"
+        away = ", ".join(f"{step:+.1f}" for step in steps)
+        how = f"moved by ({away}) {length_unit(readers.spacing)} along {', '.join(names)}"
     return (
         f"{readers.name(suspect.label)}rater {suspect.rater} would fit if it were {how}: "
         f"Dice {before:.2f} to the others would become {fit.dice:.2f}"

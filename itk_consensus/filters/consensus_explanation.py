@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import nan
 from typing import Any, NamedTuple
 
 import scipy
 from numpy.typing import NDArray
 
+from itk_consensus.array_types import length_unit
 from itk_consensus.fusion.coherence.curve import Resolution
 from itk_consensus.fusion.coherence.rater_masks import RaterMasks
 from itk_consensus.fusion.coherence.shared_consensus import SharedConsensus
@@ -30,10 +32,12 @@ class ListedComponent(NamedTuple):
     millilitres: float  #: In 2D the slice counts as 1 mm thick
     #: Of the voxel nearest to its middle, in mm and ITK's order (x, y, z).
     position: tuple[float, ...]
+    unit: str = "mm"  #: Of lengths; voxels, of arrays, whose ml nobody knows (NaN)
 
     def __str__(self) -> str:
         place = ", ".join(f"{value:.4g}" for value in self.position)
-        size = f"{self.voxels} voxels ({self.millilitres:.3g} ml)"
+        volume = f" ({self.millilitres:.3g} ml)" if self.unit == "mm" else ""
+        size = f"{self.voxels} voxels{volume}"
         return f"{size} of label {self.label} at ({place})"
 
 
@@ -49,6 +53,7 @@ def listed_components(
 ) -> ListedComponents:
     """Components of all foreground labels, label by label, the largest first."""
     spacing = geometry.array_spacing
+    unit = length_unit(spacing)
     chosen_boxes = dict(enumerate(scipy.ndimage.find_objects(decision), start=1))
 
     def changed(index: int) -> tuple[Box, ChangedComponents]:
@@ -64,7 +69,8 @@ def listed_components(
             position = geometry.position(
                 [p + part.start for p, part in zip(place, box, strict=True)]
             )
-            yield ListedComponent(labels[index], voxels, millilitres, position)
+            known = millilitres if unit == "mm" else nan
+            yield ListedComponent(labels[index], voxels, known, position, unit)
 
     indices = range(1, len(labels))
     found = dict(zip(indices, in_threads(changed, indices), strict=True))
@@ -163,7 +169,7 @@ _SMOOTHED = {
 
 
 def _words(resolution: Resolution) -> str:
-    size = f"{resolution.millimetres:.2g} mm"
+    size = f"{resolution.millimetres:.2g} {resolution.unit}"
     return {
         "=": f"features larger than about {size}",
         "<=": f"features down to {size} or finer",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.agreement.study import MM3_PER_ML
+from itk_consensus.agreement.study import voxel_volume
 from itk_consensus.array_types import Floats, Mask
 from itk_consensus.constraints import LENGTH, Choice, Kind, Real, optional
 from itk_consensus.errors import InputError
@@ -43,7 +43,6 @@ from itk_consensus.fusion.lesions.table import (
 )
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
-from itk_consensus.neighbourhood.boxes import voxel_sides
 from itk_consensus.votes.fusions import Fusion, VolumeFusion
 from itk_consensus.votes.kept_stack import KeptStack
 from itk_consensus.votes.label_stack import MOST_LABELS, LabelStack
@@ -417,6 +416,4 @@ def _or_all(looked: Mask | None, found: Mask) -> Mask:
 
 def _voxel(case: FusionCase) -> tuple[float, str]:
     """The size of a voxel and its unit."""
-    sides = voxel_sides(case.spacing)
-    size = float(np.prod(sides))
-    return (size / MM3_PER_ML, "ml") if len(sides) == 3 else (size, "mm^2")
+    return voxel_volume(case.spacing)

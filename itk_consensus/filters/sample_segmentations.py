@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from math import prod
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.agreement.overlap import PairCounts
 from itk_consensus.agreement.result import VolumeInterval
-from itk_consensus.agreement.study import MM3_PER_ML
+from itk_consensus.agreement.study import voxel_volume
 from itk_consensus.calibration.samples import (
     ROUND,
     SampleModel,
@@ -126,11 +125,11 @@ class SampleSegmentations:
     def volume(self, level: float = 0.9) -> VolumeInterval:
         """The mean volume of the samples, and the interval in which another rater's is expected.
 
-        In ml, in 2D in mm². Two hundred samples are drawn for it, or `number` if that is more.
+        In ml, in 2D in mm², of arrays in voxels. Two hundred samples are drawn for it, or `number`
+        if that is more.
         """
         level = _checked("level", Real(0.0, 1.0, exclusive=True), level)
-        spacing = self._model.spacing
-        voxel = prod(spacing) / (MM3_PER_ML if len(spacing) == 3 else 1.0)
+        voxel, _ = voxel_volume(self._model.spacing)
         volumes = self._model.volumes(max(5 * ROUND, self.number)) * voxel
         return volume_interval(volumes, level, self._model.readers)
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from itk_consensus.array_types import VoxelSteps
 from itk_consensus.errors import GeometryError
 
 
@@ -110,6 +111,11 @@ class ArrayGeometry(ImageGeometry):
     """Geometry of a plain array, whose owner thinks in shapes and never sees an ITK size."""
 
     extent_name: ClassVar[str] = "shape"
+
+    @property
+    def array_spacing(self) -> tuple[float, ...]:
+        """1 along each axis: lengths are in voxels, as the size of a voxel is not known."""
+        return VoxelSteps(self.spacing[::-1])
 
     @classmethod
     def of_shape(cls, shape: Sequence[int]) -> ArrayGeometry:

@@ -110,7 +110,7 @@ class VolumeFile:
 
 
 def _wait_for_other_chunks() -> None:
-    """Let zarr end what it began beside a chunk that failed; Python complains of tasks left over."""
+    """Let zarr end what it began beside a chunk that failed: Python complains of what is left."""
 
     async def wait() -> None:
         cast("asyncio.Task[None]", asyncio.current_task()).set_name(_WAITING)

@@ -20,7 +20,7 @@ _LOWEST_SHADE = 0.5
 _LABEL_COLUMNS = (
     "volume_variation",
     "mean_dice",
-    "mean_hausdorff95_mm",
+    "mean_hausdorff95",
     "mean_surface_dice",
     "kappa",
     "alpha_union",
@@ -69,9 +69,10 @@ def rater_mark(index: int) -> str:
 def rater_table(case: ReviewedCase, measured: dict[str, Sequence[Any]]) -> Markup:
     """What is known of each rater, measurements of the filter included, and of the consensus."""
     agreement = case.agreement
+    unit = agreement.length_unit
     rows = list(agreement.of_raters())
     columns = [name for name in rows[0] if name != "rater" and not name.startswith("mean_haus")]
-    columns = [name for name in columns if "jaccard" not in name and "hausdorff_mm" not in name]
+    columns = [name for name in columns if "jaccard" not in name and "hausdorff_" not in name]
     header = ["rater", *map(column_title, columns), *map(_words, measured)]
     body = []
     for index, row in enumerate(rows):
@@ -87,8 +88,8 @@ def rater_table(case: ReviewedCase, measured: dict[str, Sequence[Any]]) -> Marku
         name = tag("b", f"{_CONSENSUS_MARK}  {agreement.reference}")
         body.append([name, *(own.get(c, _NOTHING) for c in columns), *[_NOTHING] * len(measured)])
     return data_table(
-        f"Each rater against the others and the consensus, {_what(case)}; distances in mm, "
-        f"surface Dice at {agreement.tolerance:g} mm. The consensus's own row: means over raters.",
+        f"Each rater against the others and the consensus, {_what(case)}; distances in {unit}, "
+        f"surface Dice at {agreement.tolerance:g} {unit}. The consensus's own row: means over raters.",
         header,
         body,
     )
@@ -160,8 +161,8 @@ def _short(volume: float) -> str:
 def column_title(name: str) -> str:
     """mean_hausdorff95_mm_to_reference -> mean Hausdorff 95 % to consensus."""
     replaced = {
-        "hausdorff95_mm": "Hausdorff 95 %",
-        "surface_distance_mm": "surface distance",
+        **{f"hausdorff95_{unit}": "Hausdorff 95 %" for unit in ("mm", "voxels")},
+        **{f"surface_distance_{unit}": "surface distance" for unit in ("mm", "voxels")},
         "surface_dice": "surface Dice",
         "dice": "Dice",
         "to_reference": "to consensus",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.array_types import length_unit
 from itk_consensus.images.grey_windows import GreyWindow, windows_for
 from itk_consensus.report.drawing import contour_path, grey, png_uri, tint
 from itk_consensus.report.markup import Markup, joined, tag
@@ -103,6 +104,7 @@ class DisputedVolume:
         self._maps = [self._hung(labels) for labels in case.maps]
         self._consensus = self._hung(case.consensus)
         spacing = (1.0, 1.0, 1.0, *case.spacing)[-3:]
+        self._unit = length_unit(case.spacing)
         marked = self._hung(case.marked)
         self._part = Window.around(marked, spacing, _MARGIN_MM)
         self._image = None if image is None else self._hung(image)
@@ -149,7 +151,7 @@ class DisputedVolume:
             aria_label=text,
             style=f"aspect-ratio:{1 / part.aspect:.4f}",
         )
-        marks = [tag("span", f"{bar_mm:g} mm", class_="halo scale", aria_hidden="true")]
+        marks = [tag("span", f"{bar_mm:g} {self._unit}", class_="halo scale", aria_hidden="true")]
         if self.case.orientation is not None:
             sides = self.case.orientation.sides(1, 2)
             marks += [

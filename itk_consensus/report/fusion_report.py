@@ -291,7 +291,7 @@ def _component_table(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list
     ]
     if len(rows) > _ROWS:
         body.append([f"and {len(rows) - _ROWS} more", "", "", ""])
-    return ["label", "voxels", "ml", "position in mm"], body
+    return ["label", "voxels", "ml", f"position in {rows[0]['unit']}"], body
 
 
 def _flat(value: Any) -> str:

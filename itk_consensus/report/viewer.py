@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.array_types import length_unit
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.images.files import split_image_name
 from itk_consensus.images.grey_windows import GreyWindow, windows_for
@@ -230,10 +231,10 @@ def _controls(rated: RatedMap, reviewed: ReviewedCase, *, flat: bool) -> Markup:
 
 
 def _table(case: ReviewCase, disputes: Sequence[Dispute], reviewed: ReviewedCase) -> Markup:
-    voxel_ml = prod(case.geometry.spacing) / 1000
-    head = tag(
-        "tr", *(tag("th", t, scope="col") for t in ("no.", "ml", "marked by", "p", "decision"))
-    )
+    is_known = length_unit(case.geometry.array_spacing) == "mm"
+    size = prod(case.geometry.spacing) / 1000 if is_known else 1.0
+    titles = ("no.", "ml" if is_known else "voxels", "marked by", "p", "decision")
+    head = tag("tr", *(tag("th", title, scope="col") for title in titles))
     body = [
         tag(
             "tr",
@@ -242,7 +243,7 @@ def _table(case: ReviewCase, disputes: Sequence[Dispute], reviewed: ReviewedCase
                 tag("button", f"{one.number}", type="button", aria_label=f"Show {one.number}"),
                 scope="row",
             ),
-            tag("td", f"{one.voxels * voxel_ml:.3g}"),
+            tag("td", f"{one.voxels * size:.3g}"),
             tag("td", ", ".join(_markers(one, case.names)) or "nobody", class_="text"),
             tag("td", ", ".join(f"{p:.2f}" for p in one.probability.values())),
             tag("td", _choices(one, reviewed)),

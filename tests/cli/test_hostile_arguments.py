@@ -333,7 +333,8 @@ def test_a_full_disk_asks_for_no_other_output(tmp_path: Path, capfd: Any, monkey
 
     monkeypatch.setattr(sitk, "WriteImage", cut_short)
     inputs = [str(tmp_path / name) for name in ("a.nrrd", "b.nrrd")]
-    assert main(["fuse", *inputs, "-o", str(tmp_path / "c.nrrd"), "-q"]) == 2
+    words = ["-o", str(tmp_path / "c.nrrd"), "--method", "vote", "-q"]
+    assert main(["fuse", *inputs, *words]) == 2
     said = capfd.readouterr().err
     assert "c.nrrd: cannot be written: what was written is cut short" in said
     assert "did you mean" not in said

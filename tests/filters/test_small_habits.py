@@ -283,5 +283,5 @@ def test_itk_has_no_multi_label_staple_and_has_the_two_others() -> None:
 def test_a_path_is_no_parameter_and_is_to_be_read_first(paths: tuple[Any, ...]) -> None:
     """Issue 44: "at most 0 parameters by position"."""
     for function in (ic.Consensus, ic.STAPLE):
-        with pytest.raises(InputError, match="got the path .*; read it first"):
+        with pytest.raises(InputError, match=r"got the path .*; read it first"):
             function(*paths)

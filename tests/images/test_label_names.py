@@ -37,7 +37,9 @@ def test_names_are_given_in_words() -> None:
 BINARY = "index,name\n" + "x" * 200_000
 
 
-@pytest.mark.parametrize("content", ["", "a,b\n1,2\n", "{", "[1]", "index,name\nx,y\n", "\0\1", BINARY])
+@pytest.mark.parametrize(
+    "content", ["", "a,b\n1,2\n", "{", "[1]", "index,name\nx,y\n", "\0\1", BINARY]
+)
 def test_other_files_are_refused(content: str, tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text(content)

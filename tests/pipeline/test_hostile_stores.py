@@ -172,7 +172,7 @@ def test_damaged_chunks_pipes_and_impossible_sizes_are_refused(
 def test_after_a_damaged_chunk_nothing_is_said_of_tasks_that_are_left(
     tmp_path: Path, run_python: Any
 ) -> None:
-    """Issue 44: "Task was destroyed but it is pending!" for each chunk that was still to be read."""
+    """Issue 44: "Task was destroyed but it is pending!", for each chunk still to be read."""
     for name in "ab":
         store = tmp_path / f"{name}.zarr"
         zarr.create_array(store, data=np.tri(200, dtype=np.uint8), chunks=(10, 10))

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from itk_consensus.array_types import Floats
+from itk_consensus.array_types import Floats, length_unit
 from itk_consensus.fusion.coherence.bands import (
     TRUNCATE,
     VOXELS_OF_FULL_GRID,
@@ -47,10 +47,11 @@ class Resolution(NamedTuple):
     #: "<=" if they share even the finest scale that was looked at, ">=" if not
     #: even the coarsest.
     bound: Literal["=", "<=", ">="]
+    unit: str = "mm"  #: Or voxels, of arrays
 
     def __str__(self) -> str:
         sign = "" if self.bound == "=" else f"{self.bound} "
-        return f"{sign}{self.millimetres:.2g} mm"
+        return f"{sign}{self.millimetres:.2g} {self.unit}"
 
 
 class CoherenceCurve(NamedTuple):
@@ -59,6 +60,7 @@ class CoherenceCurve(NamedTuple):
     scales: Floats  #: (B,) in mm, ascending
     #: (B,) 1: they draw the same; 0: no more alike than by chance. NaN where nothing is drawn.
     coherence: Floats
+    unit: str = "mm"  #: Of the scales; voxels, of arrays
 
     def resolution(self) -> Resolution | None:
         """Where the curve, followed from coarse to fine, falls below one half; None if undefined.
@@ -70,14 +72,14 @@ class CoherenceCurve(NamedTuple):
             return None
         unshared = np.flatnonzero(~(values >= SHARED_HALF))
         if len(unshared) == 0:
-            return Resolution(float(scales[0]), "<=")
+            return Resolution(float(scales[0]), "<=", self.unit)
         last = int(unshared[-1])
         if last == len(scales) - 1:
-            return Resolution(float(scales[-1]), ">=")
+            return Resolution(float(scales[-1]), ">=", self.unit)
         low, high = values[last], values[last + 1]
         part = (SHARED_HALF - low) / (high - low)
         crossing = scales[last] * (scales[last + 1] / scales[last]) ** part
-        return Resolution(float(crossing), "=")
+        return Resolution(float(crossing), "=", self.unit)
 
 
 def coherence_curve(
@@ -97,7 +99,8 @@ def coherence_curve(
     found = powers(masks, label, (tight, wide), starts[:, None] * sides)
     shares = [shared / total if total > 0 else np.nan for shared, total in found]
     smallest = float(np.min(np.asarray(spacing, np.float64)[-3:]))
-    return CoherenceCurve(smallest * starts[:-1] * 2**0.25, np.array(shares))
+    scales = smallest * starts[:-1] * 2**0.25
+    return CoherenceCurve(scales, np.array(shares), length_unit(spacing))
 
 
 def _reach(sigmas: Floats) -> list[int]:
