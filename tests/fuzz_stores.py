@@ -28,6 +28,10 @@ METHODS_OF_BATCHES = ("vote", "staple", "multilabel-staple", "smoothed-vote")
 DAMAGES = ("gone", "cut", "empty", "turned", "another", "folder", "pipe")
 
 
+#: What somebody may have put in place of a result.
+_MINE = b"hours of work"
+
+
 class Stopped(BaseException):
     """As far as a run knows, a kill."""
 
@@ -42,8 +46,10 @@ def check_batch(rng: np.random.Generator, folder: Path) -> str:
     """
     names = _write_cohort(rng, folder / "in")
     pattern = f"{folder}/in/{{case}}/{{rater}}.nrrd"
+    if rng.random() < 0.3:
+        pattern = _named_alike(folder / "in")
     before = _contents(folder / "in")
-    outcome = "refused"
+    outcome, mine = "refused", list[Path]()
     for _ in range(3):
         method = str(rng.choice(METHODS_OF_BATCHES))
         words = ["batch", pattern, "-o", str(folder / "out"), "--method", method]
@@ -54,11 +60,15 @@ def check_batch(rng: np.random.Generator, folder: Path) -> str:
         assert _contents(folder / "in") == before, "an input is not what it was"
         assert code in (0, 1, 2, None), f"exit code {code}"
         assert "unexpected" not in said, said
+        if "--overwrite" not in words:
+            kept = [path for path in mine if path.read_bytes() == _MINE]
+            assert kept == mine, "what somebody made was replaced"
         assert "\x1b" not in said, "an escape sequence reaches the terminal"
         if code == 0:
             _check_answers(folder, pattern, method, names)
             outcome = "answered"
         _damage_some(rng, folder / "out")
+        mine = _edit_some(rng, folder / "out") if rng.random() < 0.5 else []
     return outcome
 
 
@@ -159,6 +169,8 @@ def _stopped_main(words: list[str], stop: int) -> tuple[int | None, str]:
 def _check_answers(folder: Path, pattern: str, method: str, names: list[str]) -> None:
     cases = {case.name: case for case in find_cases(pattern)}
     assert set(names) == set(cases)
+    files = list((folder / "in").rglob("*.nrrd"))
+    assert sum(len({*case.rater_names}) for case in cases.values()) == len(files), "raters are lost"
     for case in cases.values():
         clean = Plan(method, folder / "clean")
         wanted = folder / "clean" / run_case(case, clean).consensus
@@ -166,6 +178,28 @@ def _check_answers(folder: Path, pattern: str, method: str, names: list[str]) ->
         images = [sitk.GetArrayFromImage(sitk.ReadImage(str(path))) for path in (found, wanted)]
         assert np.array_equal(*images), f"{case.name} is not what {method} gives"
     shutil.rmtree(folder / "clean")
+
+
+def _named_alike(folder: Path) -> str:
+    """Give every rater a folder, and all their files one name; the pattern that finds them."""
+    for path in list(folder.glob("*/*.nrrd")):
+        path.with_suffix("").mkdir()
+        path.rename(path.with_suffix("") / "seg.nrrd")
+    return f"{folder}/{{case}}/*/{{rater}}.nrrd"
+
+
+def _edit_some(rng: np.random.Generator, folder: Path) -> list[Path]:
+    """Put work of one's own in place of results, whose record is then damaged or lost."""
+    edited = []
+    for record in sorted(folder.glob("*/case.json")):
+        result = record.with_name("consensus.nii.gz")
+        if not record.is_file() or not result.is_file():
+            continue
+        result.write_bytes(_MINE)
+        content = record.read_bytes()
+        record.write_bytes(content[: int(rng.integers(len(content) + 1)) // 2])
+        edited.append(result)
+    return edited
 
 
 def _damage_some(

@@ -44,8 +44,8 @@ class LabelAgreement:
     #: empty if not asked for.
     kappa: Mapping[str, float]
     alpha: Mapping[str, float]
-    #: hausdorff, hausdorff95, mean_distance: (J, J) in mm (or voxels); NaN where both raters left the label
-    #: out, infinite where one did. None if surfaces were not asked for.
+    #: hausdorff, hausdorff95, mean_distance: (J, J) in `length_unit`; NaN where both raters left
+    #: the label out, infinite where one did. None if surfaces were not asked for.
     hausdorff: Floats | None = None
     hausdorff95: Floats | None = None
     mean_distance: Floats | None = None

@@ -89,7 +89,8 @@ def rater_table(case: ReviewedCase, measured: dict[str, Sequence[Any]]) -> Marku
         body.append([name, *(own.get(c, _NOTHING) for c in columns), *[_NOTHING] * len(measured)])
     return data_table(
         f"Each rater against the others and the consensus, {_what(case)}; distances in {unit}, "
-        f"surface Dice at {agreement.tolerance:g} {unit}. The consensus's own row: means over raters.",
+        f"surface Dice at {agreement.tolerance:g} {unit}. The consensus's own row: means over "
+        "raters.",
         header,
         body,
     )
