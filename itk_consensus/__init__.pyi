@@ -4246,7 +4246,7 @@ def draw_rater_number(curve: RaterNumberCurve, path: PathLike) -> None:
     path : str or path
         PNG file, replaced in one step.
     """
-def hold_out_raters(cases: Iterable[Sequence[Any]], fuser: LabelFusionFilter, foreground: int = 1) -> HeldOutCohort:
+def hold_out_raters(cases: Iterable[Sequence[Any]], fuser: LabelFusionFilter, foreground: int = 1, case_ids: Sequence[str] | None = None) -> HeldOutCohort:
     """Hold one rater out of each case and fuse the others.
 
     Raters take turns: the one at the case's position modulo the number of raters is held out.
@@ -4254,11 +4254,13 @@ def hold_out_raters(cases: Iterable[Sequence[Any]], fuser: LabelFusionFilter, fo
     Parameters
     ----------
     cases : iterable of lists of label images
-        At least two raters each.
+        At least two raters each, and as many as the first.
     fuser : LabelFusionFilter
         Fuses the others; its probability of `foreground` is what will be calibrated.
     foreground : int
         The label to calibrate; all others count as background.
+    case_ids : sequence of str, optional
+        What each case is called in errors; by default its number.
 
     Returns
     -------

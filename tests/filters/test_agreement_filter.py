@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+from typing import Any
+
 import itk
 import numpy as np
 import pytest
@@ -25,9 +29,14 @@ def raters() -> list[np.ndarray]:
 
 
 def test_every_family_of_images_gives_the_same_numbers(raters: list[np.ndarray]) -> None:
-    expected = ic.Agreement(raters).to_dict()
-    assert ic.Agreement([sitk.GetImageFromArray(r) for r in raters]).to_dict() == expected
-    assert ic.Agreement([itk.image_from_array(r) for r in raters]).to_dict() == expected
+    expected = ic.Agreement([sitk.GetImageFromArray(r) for r in raters])
+    of_itk = ic.Agreement([itk.image_from_array(r) for r in raters])
+    assert of_itk.to_dict() == expected.to_dict()
+    plain = ic.Agreement(raters)[1]  # in voxels, of 1 mm³ above
+    for name, matrix in plain.matrices.items():
+        wanted = expected[1].matrices[name.replace("voxels", "mm")]
+        np.testing.assert_array_equal(matrix, wanted)
+    np.testing.assert_allclose(plain.volumes, 1000 * expected[1].volumes)
 
 
 def test_spacing_of_the_images_is_the_unit_of_distances(raters: list[np.ndarray]) -> None:
@@ -36,7 +45,7 @@ def test_spacing_of_the_images_is_the_unit_of_distances(raters: list[np.ndarray]
         image.SetSpacing((2.0, 2.0, 2.0))
     wide, plain = ic.Agreement(images)[1], ic.Agreement(raters)[1]
     np.testing.assert_allclose(wide.hausdorff, 2 * plain.hausdorff)
-    np.testing.assert_allclose(wide.volumes, 8 * plain.volumes)
+    np.testing.assert_allclose(wide.volumes, 8 * plain.volumes / 1000)  # ml, and voxels
 
 
 def test_a_reference_is_compared_but_is_no_rater(raters: list[np.ndarray]) -> None:
@@ -68,7 +77,7 @@ def test_undecided_voxels_of_a_fuser_are_background_and_no_label(
     result = ic.Agreement(raters, ic.LabelVotingImageFilter())
     assert [one.label for one in result.labels] == [1]
     votes = np.sum(raters, axis=0)
-    assert result[1].volumes[-1] == pytest.approx(np.count_nonzero(votes > 2) / 1000)
+    assert result[1].volumes[-1] == pytest.approx(np.count_nonzero(votes > 2))
 
 
 def test_masks_and_missing_labels_leave_voxels_out(raters: list[np.ndarray]) -> None:
@@ -142,3 +151,43 @@ def test_progress_and_abort_of_the_consensus_are_the_filters(raters: list[np.nda
     with pytest.raises(ProcessAborted, match="AgreementFilter"):
         filter_.Execute(raters, staple)
     assert staple.GetElapsedIterations() == 1
+
+
+# -- units ----------------------------------------------------------------------------------------
+
+
+def _two_boxes() -> list[Any]:
+    boxes = [np.zeros((6, 16, 16), np.uint8) for _ in range(3)]
+    for index, box in enumerate(boxes):
+        box[1:5, 3:12, 3 : 10 + index] = 1
+    return boxes
+
+
+def test_of_arrays_volumes_and_distances_are_in_voxels(tmp_path: Path) -> None:
+    """Issue 44: ml and mm of arrays, whose voxels have no known size."""
+    arrays = _two_boxes()
+    consensus = ic.ConsensusFilter()
+    consensus.Execute(arrays)
+    result = ic.Agreement(arrays, consensus, VolumeIntervals=True)
+    assert (result.volume_unit, result.length_unit) == ("voxels", "voxels")
+    assert result[1].volumes[0] == arrays[0].sum()
+    assert {"hausdorff_voxels", "hausdorff95_voxels"} <= result.pairs()[0].keys()
+    for text in (
+        result.table(),
+        result.to_json(),
+        str(consensus.GetDiagnostics()),
+        consensus.GetExplanation(),
+        str(consensus.GetResolution()),
+    ):
+        assert not re.search(r"\bmm\b|_mm\b|\bml\b|_ml\b", text), text
+    page = tmp_path / "page.html"
+    ic.report(consensus, page)
+    shown = re.sub(r"<(script|style)\b.*?</\1>", "", page.read_text("utf-8"), flags=re.DOTALL)
+    assert not re.search(r"\d (mm|ml)\b|>ml<|in mm", shown), re.findall(r".{40}\bm[ml]\b", shown)
+
+
+def test_images_with_a_spacing_of_one_have_ml_and_mm() -> None:
+    images = [sitk.GetImageFromArray(box) for box in _two_boxes()]
+    result = ic.Agreement(images)
+    assert (result.volume_unit, result.length_unit) == ("ml", "mm")
+    assert "mean_hausdorff_mm" in result.summary()[0]
