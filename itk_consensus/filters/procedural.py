@@ -57,11 +57,16 @@ def _split_images(arguments: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
     if arguments and isinstance(arguments[0], (list, tuple)):
         return arguments[0], arguments[1:]
     # Text before any image is no parameter but a path, which the loader says to read.
-    count = int(bool(arguments) and isinstance(arguments[0], (str, bytes)))
-    while count < len(arguments) and _is_image(arguments[count]):
+    wanted = _is_text if arguments and _is_text(arguments[0]) else _is_image
+    count = 0
+    while count < len(arguments) and wanted(arguments[count]):
         count += 1
     images = arguments[0] if count == 1 else list(arguments[:count])
     return images, arguments[count:]
+
+
+def _is_text(argument: Any) -> bool:
+    return isinstance(argument, (str, bytes))
 
 
 def _is_image(argument: Any) -> bool:

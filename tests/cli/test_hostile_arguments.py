@@ -322,19 +322,19 @@ def test_a_colour_picture_is_refused_by_its_name(tmp_path: Path, capfd: Any) -> 
 def test_a_full_disk_asks_for_no_other_output(tmp_path: Path, capfd: Any, monkeypatch: Any) -> None:
     """Issue 44: "is cut short ... did you mean", of a file that was to be written."""
     mask = sitk.GetImageFromArray(np.random.default_rng(0).integers(0, 2, (64, 64), np.uint8))
-    for name in ("a.nrrd", "b.nrrd"):
+    for name in ("a.nii.gz", "b.nii.gz"):
         sitk.WriteImage(mask, str(tmp_path / name))
     written = sitk.WriteImage
 
     def cut_short(image: Any, path: str, *rest: Any) -> None:
         written(image, path, *rest)
-        content = Path(path).read_bytes()
-        Path(path).write_bytes(content[:-40])
+        if image.GetSize() == mask.GetSize():  # and not what is tried before the work
+            Path(path).write_bytes(Path(path).read_bytes()[:-40])
 
     monkeypatch.setattr(sitk, "WriteImage", cut_short)
-    inputs = [str(tmp_path / name) for name in ("a.nrrd", "b.nrrd")]
-    words = ["-o", str(tmp_path / "c.nrrd"), "--method", "vote", "-q"]
+    inputs = [str(tmp_path / name) for name in ("a.nii.gz", "b.nii.gz")]
+    words = ["-o", str(tmp_path / "c.nii.gz"), "--method", "vote", "-q"]
     assert main(["fuse", *inputs, *words]) == 2
     said = capfd.readouterr().err
-    assert "c.nrrd: cannot be written: what was written is cut short" in said
+    assert "c.nii.gz: cannot be written: what was written is cut short" in said
     assert "did you mean" not in said
