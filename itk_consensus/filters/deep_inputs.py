@@ -129,7 +129,7 @@ def load_input(
     missing_label: int | None = None,
     owner: str,
     tolerances: Mapping[str, Any],
-    keep: Keep = Keep.DESCRIPTION,
+    keep: Keep = Keep.ALL_BUT_IDENTITY,
 ) -> DeepInput:
     """Load an image and its labels and check that they share one space.
 
@@ -143,8 +143,8 @@ def load_input(
         Of raters that are atlases, in their order: joint fusion says how far to believe each.
     owner : str
         Opens the messages.
-    keep : callable
-        Tells by its key what outputs keep of the labels' metadata.
+    keep : Keep
+        What outputs keep of the labels' metadata.
     """
     if image is None:
         raise InputError(

@@ -43,7 +43,7 @@ _ADAPTERS: dict[Family, ImageFamily] = {
 
 
 def load(
-    images: Any, *, owner: str, keep: Keep = Keep.DESCRIPTION, **tolerances: float
+    images: Any, *, owner: str, keep: Keep = Keep.ALL_BUT_IDENTITY, **tolerances: float
 ) -> LoadedImages:
     """View the voxels of every input and check, once, that all lie in the same space.
 
@@ -54,8 +54,8 @@ def load(
         Families may be mixed, but not images with arrays, which have no geometry.
     owner : str
         The filter, for messages.
-    keep : callable
-        Whether outputs keep an entry of the first input's metadata, by its key.
+    keep : Keep
+        What outputs keep of the first input's metadata.
     tolerances : float
         As of `check_same_space`.
 
@@ -73,7 +73,7 @@ def load(
 
 
 def load_with_gaps(
-    images: Any, *, owner: str, keep: Keep = Keep.DESCRIPTION, **tolerances: float
+    images: Any, *, owner: str, keep: Keep = Keep.ALL_BUT_IDENTITY, **tolerances: float
 ) -> LoadedImages:
     """As `load`, but masked arrays are allowed: callers respect `LoadedImages.annotated`."""
     inputs = as_list(images, owner)
