@@ -92,7 +92,7 @@ def _agreement(arguments: argparse.Namespace, console: Console) -> None:
     files = list(read_files(paths, console, 0.5))
     dimension, read = files[0].geometry.dimension, [*paths, *scored_files(arguments)]
     check_outputs(outputs, read, dimension, overwrite=arguments.overwrite)
-    require_label_maps(files)
+    require_label_maps(files, arguments)
     require_one_space(files, filter_.CoordinateTolerance, filter_.DirectionTolerance)
     inputs = files[: len(arguments.inputs)]
     if arguments.consensus is None and len(rater_names(inputs)) < 2:

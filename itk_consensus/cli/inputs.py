@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -33,13 +34,23 @@ def read_files(paths: Sequence[Path], console: Console, share: float) -> Iterato
         yield ImageFile.of(path, read(path, console))
 
 
-def require_label_maps(files: Sequence[ImageFile]) -> None:
+def require_label_maps(
+    files: Sequence[ImageFile],
+    arguments: argparse.Namespace,
+    masks: Sequence[ImageFile] = (),
+    instead: str = "give it as --image, leave it out of the inputs",
+) -> None:
     """Raise an `InputError` that names the first file with intensities instead of labels."""
-    for file in files:
+    if getattr(arguments, "InputsAreLabels", False):
+        return
+    for file in (*files, *masks):
         if why := file.intensities():
+            is_mask = file in masks
+            wanted = "a mask" if is_mask else "a rater's labels"
             raise InputError(
-                f"looks like an image, not like a rater's labels ({why}): give it as --image, or "
-                "leave it out of the inputs",
+                f"looks like an image, not like {wanted} "
+                f"({why}): {'give a mask' if is_mask else instead} or, if it holds labels all the "
+                "same, add --inputs-are-labels yes",
                 path=file.path,
             )
 

@@ -14,6 +14,7 @@ class LabelVotingImageFilter(UndecidedLabelMixin, LabelFusionFilter):
     Drop-in for ``sitk.LabelVotingImageFilter``.
     """
 
+    fuses_images = True
     positional = ("LabelForUndecidedPixels",)
     whole_because = ""
     method = "label-voting"

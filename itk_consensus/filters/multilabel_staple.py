@@ -38,6 +38,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
     released wheels are at fault.
     """
 
+    fuses_images = True
     positional = (
         "LabelForUndecidedPixels",
         "TerminationUpdateThreshold",

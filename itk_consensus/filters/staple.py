@@ -175,6 +175,7 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
     positional = ("ConfidenceWeight", "ForegroundValue", "MaximumIterations")
     laws = frozenset({"rater permutation", "unanimity"})
     method = "staple"
+    fuses_images = True
     returns_labels = False
     summary = (
         "Assumes raters independent given the truth, each with one sensitivity and specificity. "

@@ -13,7 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
 import SimpleITK as sitk
+from numpy.typing import NDArray
 
 from itk_consensus.errors import FileError
 from itk_consensus.images.families.simpleitk_family import PIXEL_KIND
@@ -50,6 +52,10 @@ _WITHOUT_LAYERS = "NiftiImageIO"
 #: Formats whose components are colours, also of what was saved as numbers with a palette.
 _PHOTOGRAPHS = {"PNGImageIO", "JPEGImageIO", "BMPImageIO"}
 _USE = "use .nii.gz, .nrrd or .mha"
+_USE_OTHERS = "use .nrrd, .nhdr or .mha"
+#: Formats whose voxels are what was written if they have its type.
+_EXACT = {".nii", ".nrrd", ".nhdr", ".mha", ".mhd"}
+_MOST_AXES = 5
 _NOT_WRITTEN = dict.fromkeys(
     (".dcm", ".dicom"),
     "DICOM holds structures, which write_dicom_segmentation, write_dicom_contours or "
@@ -254,17 +260,57 @@ def _reason(error: RuntimeError) -> str:
 
 
 def _check_written(draft: Path, image: Any, path: Path) -> None:
-    """A full disk cuts files short, and a flat format keeps one slice, without a word."""
-    header = header_reader(draft)
-    header.ReadImageInformation()
-    kept = [extent for extent in header.GetSize() if extent > 1]
-    wanted = [extent for extent in image.GetSize() if extent > 1]
-    if kept != wanted:
-        raise FileError(
-            f"cannot be written: the format holds size {tuple(header.GetSize())}, "
-            f"not {tuple(image.GetSize())}; {_USE}",
-            path=path,
-        )
+    """A full disk cuts files short, and formats lose slices, places or values, without a word."""
+    reader = header_reader(draft)
+    reader.ReadImageInformation()
+    lost = _lost_space(reader, image)
+    is_exact = _format(path) in _EXACT and reader.GetPixelID() == image.GetPixelID()
+    if not lost and not is_exact:
+        back, wanted = (sitk.GetArrayFromImage(one) for one in (read_image(draft), image))
+        if not np.array_equal(back.squeeze(), wanted.squeeze(), equal_nan=wanted.dtype.kind == "f"):
+            raise FileError(
+                f"its format does not keep a {image.GetDimension()}D image of {wanted.dtype} as it "
+                f"is; {_use(path)}",
+                path=path,
+            )
+    if lost:
+        raise FileError(f"cannot be written: the format holds {lost}; {_use(path)}", path=path)
+
+
+def _lost_space(reader: Any, image: Any) -> str:
+    """What a file says otherwise of where the voxels lie; axes of one voxel may come and go."""
+    held, wanted = (_space_of(one, _MOST_AXES) for one in (reader, image))
+    sizes = [[extent for extent in one.GetSize() if extent > 1] for one in (reader, image)]
+    # Formats keep float32, which is exact to a thousandth of a voxel in any scanner.
+    spacing = np.asarray(wanted["spacing"])
+    far = 1e-6 * np.abs(wanted["origin"]).max()
+    close = {"spacing": 1e-5 * spacing.max(), "origin": 1e-3 * spacing.min() + far}
+    if sizes[0] != sizes[1]:
+        return f"size {tuple(reader.GetSize())}, not {tuple(image.GetSize())}"
+    for field in ("spacing", "origin", "direction"):
+        if np.abs(held[field] - wanted[field]).max() > close.get(field, 1e-4):
+            values = (tuple(getattr(one, f"Get{field.title()}")()) for one in (reader, image))
+            return f"{field} {', not '.join(map(_shown, values))}"
+    return ""
+
+
+def _shown(values: Sequence[float]) -> str:
+    return f"({', '.join(f'{value:.6g}' for value in values)})"
+
+
+def _space_of(image: Any, axes: int) -> dict[str, NDArray[np.float64]]:
+    """Spacing, origin and direction, as of an image with more axes of one voxel."""
+    known = image.GetDimension()
+    direction = np.eye(axes)
+    direction[:known, :known] = np.reshape(image.GetDirection(), (known, known))
+    spacing, origin = np.ones(axes), np.zeros(axes)
+    spacing[:known], origin[:known] = image.GetSpacing(), image.GetOrigin()
+    return {"spacing": spacing, "origin": origin, "direction": direction}
+
+
+def _use(path: Path) -> str:
+    """Formats that hold everything."""
+    return _USE if _format(path) not in (".nii", ".img", ".hdr", ".nia") else _USE_OTHERS
 
 
 @contextmanager

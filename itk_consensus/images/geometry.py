@@ -45,6 +45,14 @@ class ImageGeometry:
         turned = np.reshape(self.direction, (self.dimension, self.dimension)) @ steps
         return tuple((self.origin + turned).tolist())
 
+    def of_first_axes(self, most: int) -> ImageGeometry:
+        """The grid of the first axes (x, y, z), at most so many."""
+        first, axes = slice(most), self.axes[:most]
+        turned = np.reshape(self.direction, (self.dimension, self.dimension))[first, first]
+        direction = tuple(turned.ravel().tolist())
+        placed = self.size[first], self.spacing[first], self.origin[first]
+        return ImageGeometry(*placed, direction, axes)
+
     @property
     def craniocaudal_axis(self) -> int:
         """The array axis that runs most nearly along the patient, physical z; in 2D the first."""

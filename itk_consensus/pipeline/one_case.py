@@ -306,7 +306,8 @@ def _fuse(case: BatchCase, plan: Plan) -> tuple[LabelFusionFilter, Any, Any, str
         # The diagnostics say it again, and the table shows them.
         warnings.simplefilter("ignore", ConsensusWarning)
         raters = [read_quietly(path)[0] for path in case.raters]
-        _require_label_maps(case, raters)
+        if not parameters.get("InputsAreLabels", False):
+            _require_label_maps(case, raters)
         labels = filter_.fused_labels(raters)
     return filter_, labels, image, _notes(case, filter_, raters)
 
@@ -318,8 +319,9 @@ def _require_label_maps(case: BatchCase, raters: Sequence[Any]) -> None:
         why = next(filter(None, (intensities(one) for one in arrays if one is not None)), "")
         if why:
             raise FileError(
-                f"looks like an image, not like a rater's labels ({why}): name it by --images, or "
-                "in the list's column image",
+                f"looks like an image, not like a rater's labels ({why}): name it by --images "
+                "or in the list's column image or, if it holds labels all the same, add "
+                "--inputs-are-labels yes",
                 path=path,
             )
 
