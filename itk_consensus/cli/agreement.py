@@ -25,6 +25,7 @@ from itk_consensus.cli.inputs import (
     read_files,
     require_label_maps,
     require_one_space,
+    require_readers,
     warn_of_copies,
 )
 from itk_consensus.cli.options import (
@@ -92,6 +93,7 @@ def _agreement(arguments: argparse.Namespace, console: Console) -> None:
     files = list(read_files(paths, console, 0.5))
     dimension, read = files[0].geometry.dimension, [*paths, *scored_files(arguments)]
     check_outputs(outputs, read, dimension, overwrite=arguments.overwrite)
+    require_readers(files[: len(arguments.inputs)], arguments)
     require_label_maps(files, arguments)
     require_one_space(files, filter_.CoordinateTolerance, filter_.DirectionTolerance)
     inputs = files[: len(arguments.inputs)]

@@ -15,6 +15,7 @@ from itk_consensus.cli.inputs import (
     read_files,
     require_label_maps,
     require_one_space,
+    require_readers,
     warn_of_copies,
 )
 from itk_consensus.cli.options import (
@@ -119,6 +120,16 @@ def add_input_files(parser: argparse.ArgumentParser) -> None:
         metavar="INPUT",
         help="label images in any format; each component of a vector image is one rater; zarr "
         "stores; or probabilities, see docs/howto/ensembles.md",
+    )
+    add_own_outputs_option(parser)
+
+
+def add_own_outputs_option(parser: argparse.ArgumentParser) -> None:
+    """Give a parser ``--accept-own-outputs``."""
+    parser.add_argument(
+        "--accept-own-outputs",
+        action="store_true",
+        help="count results of earlier runs among the inputs as raters",
     )
 
 
@@ -234,6 +245,7 @@ def _read(
     number = len(arguments.inputs) - len(from_networks)
     inputs, by_name = files[:number], dict(zip(images, files[number:], strict=True))
     mask = by_name.get(LabelFusionFilter.MaskImage.name)
+    require_readers(inputs, arguments)
     require_label_maps(inputs, arguments, [] if mask is None else [mask])
     if not is_soft:
         require_labels(inputs, arguments.method)

@@ -11,6 +11,7 @@ from itk_consensus.cli.console import Console
 from itk_consensus.errors import GeometryError, InputError
 from itk_consensus.images.files import read_quietly
 from itk_consensus.images.geometry import LARGEST_HEADER_NOISE
+from itk_consensus.images.own_outputs import reject_own_output
 from itk_consensus.pipeline.input_notes import InputNotes
 from itk_consensus.report.image_file import ImageFile, differences_in_space
 
@@ -53,6 +54,13 @@ def require_label_maps(
                 "same, add --inputs-are-labels yes",
                 path=file.path,
             )
+
+
+def require_readers(files: Sequence[ImageFile], arguments: argparse.Namespace) -> None:
+    """Raise an `InputError` that names the first file that is one of our results."""
+    for file in files:
+        if file.is_own_output and not arguments.accept_own_outputs:
+            reject_own_output(file.path)
 
 
 def require_one_space(

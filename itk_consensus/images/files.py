@@ -18,6 +18,7 @@ import SimpleITK as sitk
 from numpy.typing import NDArray
 
 from itk_consensus.errors import FileError
+from itk_consensus.images.families.image_family import keep_alive
 from itk_consensus.images.families.simpleitk_family import PIXEL_KIND
 from itk_consensus.images.headers import binary, text
 from itk_consensus.images.headers.header import (
@@ -26,6 +27,7 @@ from itk_consensus.images.headers.header import (
     require_complete,
     require_regular,
 )
+from itk_consensus.images.own_outputs import marked
 from itk_consensus.images.replacing import replacing
 
 PathLike = str | os.PathLike[str]
@@ -95,6 +97,8 @@ def read_image(path: PathLike) -> Any:
             reader.ReadImageInformation()
             reject_layers(reader, path)
         image = reader.Execute()
+        if reader.GetImageIO() == _WITHOUT_LAYERS:
+            _restore_not_finite(image, path)
     except RuntimeError as error:
         if isinstance(error, FileError):
             raise
@@ -104,6 +108,26 @@ def read_image(path: PathLike) -> Any:
     if is_vector and reader.GetImageIOFromFileName(str(path)) in _PHOTOGRAPHS:
         image.SetMetaData(PIXEL_KIND, "RGB-color")  # as ITK has it of files that say so
     return image
+
+
+def _restore_not_finite(image: Any, path: Path) -> None:
+    """Write NaN and infinity, of which ITK's reader of NIfTI makes 0, where the file has them."""
+    places, values = not_finite(path)
+    if places.size:
+        view = sitk.GetArrayViewFromImage(image)
+        memory = keep_alive(view, image, writable=True)
+        number = image.GetNumberOfComponentsPerPixel()
+        # The file holds one component after the other.
+        component, voxel = np.divmod(places, memory.size // number)
+        memory.reshape(-1, number)[voxel, component] = values
+
+
+def not_finite(path: Path) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Where the voxels of a file are NaN or infinite and would be read as 0, and what they are."""
+    described, header = _header(path)
+    if header is None or header.image_io != _WITHOUT_LAYERS:
+        return np.empty(0, np.intp), np.empty(0)
+    return binary.not_finite(head_of(described)[0], header)
 
 
 def files_of(path: PathLike) -> list[Path]:
@@ -136,8 +160,13 @@ def volumes_of(image: Any) -> list[Any]:
     return parts
 
 
-def write_image(image: Any, path: PathLike, *, compress: bool = True) -> None:
-    """Write a SimpleITK image, compressed where the format can, replacing `path` in one step."""
+def write_image(
+    image: Any, path: PathLike, *, compress: bool = True, is_output: bool = True
+) -> None:
+    """Write a SimpleITK image, compressed where the format can, replacing `path` in one step.
+
+    An output says in the file that it is ours.
+    """
     path = Path(path)
     if _format(path) in _NOT_WRITTEN:
         raise FileError(f"{_NOT_WRITTEN[_format(path)]}; {_USE}", path=path)
@@ -146,7 +175,8 @@ def write_image(image: Any, path: PathLike, *, compress: bool = True) -> None:
         raise FileError("cannot be written: a MetaImage's name must be without %", path=path)
     with replacing(path, alone=_format(path) in _ONE_FILE) as draft:
         try:
-            sitk.WriteImage(image, str(draft), compress)
+            written = marked(image, _format(path)) if is_output else image
+            sitk.WriteImage(written, str(draft), compress)
             _check_written(draft, image, path)
         except FileError as error:
             raise error.about(path=path) from error
@@ -206,10 +236,22 @@ def header_reader(path: Path) -> Any:
     reader.SetFileName(str(path))
     if header is not None:
         require_complete(header, path)
+        _reject_twin(header, path)
         reader.SetImageIO(header.image_io)
     elif reader.GetImageIOFromFileName(str(path)) in _TRUSTING:
         raise FileError("its contents belong to no image format, whatever its name says", path=path)
     return reader
+
+
+def _reject_twin(header: Header, path: Path) -> None:
+    """ITK's reader of a.nii.gz takes the voxels of a.nii, if that lies beside it."""
+    twin = path.with_suffix("")
+    if header.data == (path,) and path.name.endswith(".nii.gz") and os.path.lexists(twin):
+        raise FileError(
+            f"{twin.name} lies beside it, whose voxels SimpleITK would read instead: rename or "
+            "move one of the two",
+            path=path,
+        )
 
 
 def reject_contours(path: Path) -> None:

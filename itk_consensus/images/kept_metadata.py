@@ -14,6 +14,9 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+#: What a file of ours says of itself (`own_outputs.py`), which is not inherited.
+MARK = "output of itk_consensus"
+
 _UNITS = (
     r"1|[kcmuµnp]?m|(kilo|centi|milli|micro|nano)?met(er|re)s?|micron|[mun]?s|sec|(milli)?seconds?"
 )
@@ -45,7 +48,7 @@ _NUMERIC = re.compile(
 )
 
 
-#: Keys that tell how the voxels of one file are stored, which are never those of an output.
+#: Keys that tell how the voxels of one file are stored, which outputs have of their own.
 _STORAGE = re.compile(
     r"datatype|bitpix|(scl|cal|srow|qoffset|quatern)_\w+|(dim|pixdim)(\[\d+\])?|sizeof_hdr|"
     r"slice_(code|start|end|duration)|intent_(code|p\d)|vox_offset|toffset|nifti_type|"
@@ -100,7 +103,7 @@ class Keep(Enum):
 
     def __call__(self, key: str, value: Any) -> bool:
         """Whether an entry is kept."""
-        if not self.asks_for(key):
+        if not self.asks_for(key) or str(value).strip() == MARK:
             return False
         if self is Keep.EVERYTHING or _is_descriptive(key, value):
             return True
@@ -108,10 +111,10 @@ class Keep(Enum):
 
     def asks_for(self, key: str) -> bool:
         """Whether the value of a key decides; of others it need not be asked for."""
+        if self in (Keep.NOTHING, Keep.EVERYTHING):
+            return self is Keep.EVERYTHING
         what = _what_it_is(key)
-        if self is Keep.NOTHING or what.describes_storage:
-            return False
-        return self is Keep.EVERYTHING or not what.identifies
+        return not (what.describes_storage or what.identifies)
 
     def of(self, metadata: Mapping[Any, Any]) -> dict[Any, Any]:
         """The entries of a dictionary that are kept."""

@@ -25,6 +25,7 @@ from itk_consensus.images.content import image_hashes
 from itk_consensus.images.files import joined, read_quietly, write_bytes, write_image, write_text
 from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.images.locking import locked
+from itk_consensus.images.own_outputs import is_marked, reject_own_output
 from itk_consensus.pipeline import bids
 from itk_consensus.pipeline.case_study import CaseStudy
 from itk_consensus.pipeline.cases import BatchCase
@@ -64,6 +65,7 @@ class Plan:
     #: How pages look: keywords of `itk_consensus.report`.
     look: Mapping[str, Any] = field(default_factory=dict)
     full: bool = False  #: Whether results are compared with Consensus
+    accept_own_outputs: bool = False  #: Whether results of earlier runs count as raters
     volume_intervals: bool = False  #: Whether it is said which volume another rater would draw
 
     def absolute(self) -> Plan:
@@ -306,6 +308,9 @@ def _fuse(case: BatchCase, plan: Plan) -> tuple[LabelFusionFilter, Any, Any, str
         # The diagnostics say it again, and the table shows them.
         warnings.simplefilter("ignore", ConsensusWarning)
         raters = [read_quietly(path)[0] for path in case.raters]
+        for path, rater in zip(case.raters, raters, strict=True):
+            if is_marked(rater) and not plan.accept_own_outputs:
+                reject_own_output(path)
         if not parameters.get("InputsAreLabels", False):
             _require_label_maps(case, raters)
         labels = filter_.fused_labels(raters)

@@ -15,6 +15,7 @@ from itk_consensus.errors import InputError
 from itk_consensus.images import convert
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.images.kept_metadata import Keep
+from itk_consensus.images.own_outputs import is_marked
 from itk_consensus.report.text import counted, section, shown, times
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.intensities import intensities
@@ -38,6 +39,11 @@ class ImageFile:
         loaded = convert.load(image, owner=str(path), keep=Keep.NOTHING)
         components = tuple(array for array in loaded.arrays if array is not None)
         return cls(path, image, components, loaded.geometry)
+
+    @property
+    def is_own_output(self) -> bool:
+        """Whether the file says that this package wrote it."""
+        return hasattr(self.image, "GetMetaDataKeys") and is_marked(self.image)
 
     def without_voxels(self) -> ImageFile:
         """The file without its voxels."""
