@@ -13,7 +13,7 @@ from itk_consensus.images.files import read_quietly
 from itk_consensus.images.geometry import LARGEST_HEADER_NOISE
 from itk_consensus.images.own_outputs import reject_own_output
 from itk_consensus.pipeline.input_notes import InputNotes
-from itk_consensus.report.image_file import ImageFile, differences_in_space
+from itk_consensus.report.image_file import ImageFile, usual_and_odd_files
 
 
 def read(path: Path, console: Console) -> Any:
@@ -67,11 +67,11 @@ def require_one_space(
     files: Sequence[ImageFile], coordinate_tolerance: float, direction_tolerance: float
 ) -> None:
     """Raise a `GeometryError` that names the first file on another grid, and what to do."""
-    found = differences_in_space(files, coordinate_tolerance, direction_tolerance)
+    usual, found = usual_and_odd_files(files, coordinate_tolerance, direction_tolerance)
     if found:
         others = f" ({len(found) - 1} more files differ)" if len(found) > 1 else ""
         stray, sentence = found[0]
-        raise GeometryError(f"{sentence}{others}. {_way_out(files[0], stray)}")
+        raise GeometryError(f"{sentence}{others}. {_way_out(usual, stray)}")
 
 
 def _way_out(first: ImageFile, stray: ImageFile) -> str:
