@@ -26,7 +26,7 @@ MOST_DIFFERING = 0.35
 MOST_NEGATIVE = 4
 
 #: Voxels and rows that are looked at, or all there are,
-FEW = (4096, 48)
+FEW = (2048, 32)
 #: and those of whoever has a reason to look closer.
 MANY = (1 << 16, 1024)
 

@@ -167,6 +167,7 @@ def test_an_earlier_consensus_is_no_rater_unless_somebody_says_so(
         assert "--accept-own-outputs" in said
         assert len(said.splitlines()) == 1
         assert main([*words, "--accept-own-outputs"]) == 0
+        capsys.readouterr()
     assert main(["agreement", *masks, "--consensus", earlier]) == 0
 
 
