@@ -71,7 +71,7 @@ def scored(
     probability, *samples = read_files(scored_files(arguments), console, 0.5)
     tolerances = filter_.CoordinateTolerance, filter_.DirectionTolerance
     require_one_space([*readers, probability, *samples], *tolerances)
-    require_label_maps(samples)
+    require_label_maps(samples, arguments)
     if len(probability.components) > 1:
         raise InputError(
             f"must hold the probability of one structure, got {len(probability.components)} "

@@ -25,6 +25,7 @@ from itk_consensus.cli.inputs import (
     read_files,
     require_label_maps,
     require_one_space,
+    require_readers,
     warn_of_copies,
 )
 from itk_consensus.cli.options import (
@@ -90,11 +91,12 @@ def _agreement(arguments: argparse.Namespace, console: Console) -> None:
     paths = [*arguments.inputs, *([Path(reference)] if reference else [])]
     outputs = given_outputs(arguments, csv=None, json=None)
     files = list(read_files(paths, console, 0.5))
-    dimension, read = files[0].geometry.dimension, [*paths, *scored_files(arguments)]
-    check_outputs(outputs, read, dimension, overwrite=arguments.overwrite)
-    require_label_maps(files)
+    read = [*paths, *scored_files(arguments)]
+    check_outputs(outputs, read, files[0].geometry, overwrite=arguments.overwrite)
+    require_label_maps(files, arguments)
     require_one_space(files, filter_.CoordinateTolerance, filter_.DirectionTolerance)
     inputs = files[: len(arguments.inputs)]
+    require_readers(inputs, arguments)
     if arguments.consensus is None and len(rater_names(inputs)) < 2:
         arguments.parser.error(
             "agreement needs at least two raters; give more INPUT files or --consensus"
@@ -105,12 +107,13 @@ def _agreement(arguments: argparse.Namespace, console: Console) -> None:
     consensus: Any = method() if method else files[-1].image if reference else None
     with naming_options(filter_, "agreement"):
         result = filter_.Execute([file.image for file in inputs], consensus, rater_names(inputs))
-    content = result.to_dict() | score_fields(scores)
     with writing(outputs, overwrite=arguments.overwrite):
         if arguments.csv is not None:
             write_text(arguments.csv, result.to_csv())
         if arguments.json is not None:
-            write_text(arguments.json, json.dumps(content, indent=2) + "\n")
+            write_text(
+                arguments.json, json.dumps(result.to_dict() | score_fields(scores), indent=2) + "\n"
+            )
     sections = {"Labels": result.table().splitlines(), "Raters": _rater_table(result)}
     if scores is not None:
         sections[str(arguments.probability)] = score_lines(scores)

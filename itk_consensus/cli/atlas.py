@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from itk_consensus.cli.console import Console
-from itk_consensus.cli.inputs import read_files, require_one_space
-from itk_consensus.cli.options import file_name, is_file_name, naming_options
+from itk_consensus.cli.inputs import read_files, require_label_maps, require_one_space
+from itk_consensus.cli.options import add_option, file_name, is_file_name, naming_options
 from itk_consensus.cli.outputs import Output, add_overwrite_option, check_outputs, writing
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.joint_label_fusion import JointLabelFusionFilter
@@ -93,6 +93,7 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
     )
     add("-d", "--image-dimensionality", type=int, choices=(2, 3, 4), help="must be the images'")
     add("-r", "--retain-label-posterior-images", choices=("0", "1"), help="for old scripts")
+    add_option(parser, JointLabelFusionFilter.InputsAreLabels)
     add("-v", "--verbose", choices=("0", "1"), default="0", help="1: say what was written [0]")
     add_overwrite_option(parser)
 
@@ -146,14 +147,14 @@ def _atlas(arguments: argparse.Namespace, console: Console) -> None:
         )
     outputs = _Outputs.of(arguments, bool(maps))
     known = [Output("-o", path, kind) for path, kind in outputs.known()]
-    check_outputs(known, files, geometry.dimension, overwrite=arguments.overwrite)
+    check_outputs(known, files, geometry, overwrite=arguments.overwrite)
     filter_ = _filter(arguments, files, geometry)
     console.follow(filter_, 0.4, 0.9)
     with naming_options(filter_, "atlas"):
         labels = filter_.Execute(_label_images(arguments, files))
     posteriors = outputs.posteriors(filter_.GetLabels())
     more = [Output("-o", path, np.float64) for path in posteriors.values()]
-    check_outputs(more, files, geometry.dimension, overwrite=arguments.overwrite)
+    check_outputs(more, files, geometry, overwrite=arguments.overwrite)
     with writing([*known, *more], overwrite=arguments.overwrite):
         if outputs.labels is not None:
             write_image(labels, outputs.labels)
@@ -179,7 +180,14 @@ def _files(arguments: argparse.Namespace, console: Console) -> dict[Path, ImageF
     files = list(read_files(distinct, console, 0.4))
     tolerances = JointLabelFusionFilter()
     require_one_space(files, tolerances.CoordinateTolerance, tolerances.DirectionTolerance)
-    return dict(zip(distinct, files, strict=True))
+    found = dict(zip(distinct, files, strict=True))
+    require_label_maps(
+        [found[path] for path in arguments.atlas_segmentation],
+        arguments,
+        [] if arguments.mask_image is None else [found[arguments.mask_image]],
+        "give it as -g, and labels as -l",
+    )
+    return found
 
 
 def _filter(
@@ -190,6 +198,7 @@ def _filter(
         "AtlasImages": [[files[path].image for path in one] for one in arguments.atlas_image],
         "ConstrainWeights": arguments.constrain_nonnegative == "1",
         "NormalizePatches": arguments.patch_metric == "PC",
+        "InputsAreLabels": getattr(arguments, "InputsAreLabels", False),
         "FuseIntensities": bool(_intensity_names(arguments)),
     }
     if arguments.mask_image is not None:

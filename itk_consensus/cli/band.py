@@ -70,10 +70,10 @@ def _band(arguments: argparse.Namespace, console: Console) -> None:
     filter_ = _opened(arguments)
     paths = [*arguments.probability, *arguments.raters]
     files = list(read_files(paths, console, 0.5))
-    dimension = files[0].geometry.dimension
+    space = files[0].geometry
     outputs = given_outputs(arguments, output=np.uint8, json=None)
     inputs = [arguments.calibration, *paths]
-    check_outputs(outputs, inputs, dimension, overwrite=arguments.overwrite)
+    check_outputs(outputs, inputs, space, overwrite=arguments.overwrite)
     images = [file.image for file in files]
     probabilities = images[: len(arguments.probability)]
     raters = images[len(arguments.probability) :]
@@ -88,7 +88,7 @@ def _band(arguments: argparse.Namespace, console: Console) -> None:
         write_image(marked, arguments.output)
         if arguments.json is not None:
             write_text(arguments.json, json.dumps(to_plain(report), indent=2) + "\n")
-    facts = {} if is_cut else _thickness(filter_, dimension)
+    facts = {} if is_cut else _thickness(filter_, space.dimension)
     facts["written"] = str(arguments.output)
     console.answer(section(str(arguments.probability[0]), pairs(facts)))
     console.answer("\n".join(wrapped(told)))

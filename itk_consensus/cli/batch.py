@@ -15,6 +15,7 @@ from itk_consensus.cli.fusing import (
     add_fail_option,
     add_full_option,
     add_fusion_options,
+    add_own_outputs_option,
 )
 from itk_consensus.cli.option_file import as_words, read_option_file
 from itk_consensus.cli.options import add_file, given_parameters, is_file_name, process_count
@@ -99,6 +100,7 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
         action="store_true",
         help=f"write the tables as {WORKBOOK} too (needs openpyxl)",
     )
+    add_own_outputs_option(parser)
     add_page_options(parser)
     parser.add_argument(
         "--jobs",
@@ -137,6 +139,7 @@ def _batch(arguments: argparse.Namespace, console: Console) -> int:
         excel=arguments.excel,
         look={name: value for name, value in page_options(arguments).items() if value},
         full=arguments.full,
+        accept_own_outputs=arguments.accept_own_outputs,
         volume_intervals=arguments.volume_intervals,
     )
     if arguments.excel:

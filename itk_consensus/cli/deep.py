@@ -203,8 +203,8 @@ def _apply(arguments: argparse.Namespace, console: Console) -> None:
     outputs = given_outputs(arguments, output=np.uint8, probability=np.float64, evidence=np.float64)
     paths = [arguments.image, *arguments.labels, *arguments.atlas_images]
     files = list(read_files(paths, console, 0.3))
-    dimension = files[0].geometry.dimension
-    check_outputs(outputs, [arguments.model, *paths], dimension, overwrite=arguments.overwrite)
+    space = files[0].geometry
+    check_outputs(outputs, [arguments.model, *paths], space, overwrite=arguments.overwrite)
     require_one_space(files, filter_.CoordinateTolerance, filter_.DirectionTolerance)
     console.follow(filter_, 0.3, 1.0)
     image, *others = (file.image for file in files)

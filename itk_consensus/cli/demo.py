@@ -89,7 +89,7 @@ def run_demo(folder: Path) -> str:
     images["staple.nii.gz"] = staple.GetLabelImage()
     images["staple-probability.nii.gz"] = probability
     for name, image in images.items():
-        write_image(image, folder / name)
+        write_image(image, folder / name, is_output=not name.startswith("rater-"))
 
     loaded = convert.load(list(images.values()), owner="demo")
     *masks, shared, voted, estimated, _ = (np.asarray(array) for array in loaded.arrays)

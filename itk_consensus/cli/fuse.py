@@ -107,7 +107,7 @@ def _fuse(arguments: argparse.Namespace, console: Console) -> int:
         outputs = [one for one in outputs if one.option != "--probability"]
         outputs += [Output("--probability", path, np.float64) for path in probabilities.values()]
         inputs = [*fused.paths, *fused.parameter_files.values()]
-        check_outputs(outputs, inputs, first.geometry.dimension, overwrite=arguments.overwrite)
+        check_outputs(outputs, inputs, first.geometry, overwrite=arguments.overwrite)
     console.progress(0.9, "writing")
     with writing(outputs, overwrite=arguments.overwrite):
         report = _write(fused, probabilities, arguments)

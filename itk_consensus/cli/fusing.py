@@ -8,11 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from itk_consensus.cli.console import SOMETHING_FOUND, Console
 from itk_consensus.cli.inputs import (
     read_files,
     require_label_maps,
     require_one_space,
+    require_readers,
     warn_of_copies,
 )
 from itk_consensus.cli.options import (
@@ -25,7 +28,7 @@ from itk_consensus.cli.options import (
 )
 from itk_consensus.cli.outputs import Output, check_outputs
 from itk_consensus.cli.soft_inputs import (
-    fused_dimension,
+    fused_space,
     network_rater,
     require_labels,
     soft_methods,
@@ -117,6 +120,16 @@ def add_input_files(parser: argparse.ArgumentParser) -> None:
         metavar="INPUT",
         help="label images in any format; each component of a vector image is one rater; zarr "
         "stores; or probabilities, see docs/howto/ensembles.md",
+    )
+    add_own_outputs_option(parser)
+
+
+def add_own_outputs_option(parser: argparse.ArgumentParser) -> None:
+    """Give a parser ``--accept-own-outputs``."""
+    parser.add_argument(
+        "--accept-own-outputs",
+        action="store_true",
+        help="count results of earlier runs among the inputs as raters",
     )
 
 
@@ -227,16 +240,27 @@ def _read(
     for file in read_files([one for one in paths if one not in from_networks], console, 0.5):
         files.append(file)
         if len(files) == 1:
-            dimension = fused_dimension(file) if is_soft else file.geometry.dimension
-            check_outputs(outputs, paths, dimension, overwrite=arguments.overwrite)
+            space = fused_space(file) if is_soft else file.geometry
+            check_outputs(_of_type(outputs, file), paths, space, overwrite=arguments.overwrite)
     number = len(arguments.inputs) - len(from_networks)
     inputs, by_name = files[:number], dict(zip(images, files[number:], strict=True))
-    require_label_maps(inputs)
+    mask = by_name.get(LabelFusionFilter.MaskImage.name)
+    require_readers(inputs, arguments)
+    require_label_maps(inputs, arguments, [] if mask is None else [mask])
     if not is_soft:
         require_labels(inputs, arguments.method)
         return inputs, by_name
     inputs = soft_raters(inputs, arguments.classes)
     return [*inputs, *(network_rater(path, by_name[_IMAGE]) for path in from_networks)], by_name
+
+
+def _of_type(outputs: Sequence[Output], file: ImageFile) -> list[Output]:
+    """Outputs of labels in the type that they will have, that of the first file."""
+    found = file.components[0].dtype
+    return [
+        replace(one, pixel_type=found) if one.pixel_type == np.uint8 and found.kind in "iu" else one
+        for one in outputs
+    ]
 
 
 def _require_image_of(

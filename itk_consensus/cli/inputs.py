@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,9 @@ from itk_consensus.cli.console import Console
 from itk_consensus.errors import GeometryError, InputError
 from itk_consensus.images.files import read_quietly
 from itk_consensus.images.geometry import LARGEST_HEADER_NOISE
+from itk_consensus.images.own_outputs import reject_own_output
 from itk_consensus.pipeline.input_notes import InputNotes
-from itk_consensus.report.image_file import ImageFile, differences_in_space
+from itk_consensus.report.image_file import ImageFile, usual_and_odd_files
 
 
 def read(path: Path, console: Console) -> Any:
@@ -33,26 +35,43 @@ def read_files(paths: Sequence[Path], console: Console, share: float) -> Iterato
         yield ImageFile.of(path, read(path, console))
 
 
-def require_label_maps(files: Sequence[ImageFile]) -> None:
+def require_label_maps(
+    files: Sequence[ImageFile],
+    arguments: argparse.Namespace,
+    masks: Sequence[ImageFile] = (),
+    instead: str = "give it as --image, leave it out of the inputs",
+) -> None:
     """Raise an `InputError` that names the first file with intensities instead of labels."""
-    for file in files:
+    if getattr(arguments, "InputsAreLabels", False):
+        return
+    for file in (*files, *masks):
         if why := file.intensities():
+            is_mask = file in masks
+            wanted = "a mask" if is_mask else "a rater's labels"
             raise InputError(
-                f"looks like an image, not like a rater's labels ({why}): give it as --image, or "
-                "leave it out of the inputs",
+                f"looks like an image, not like {wanted} "
+                f"({why}): {'give a mask' if is_mask else instead} or, if it holds labels all the "
+                "same, add --inputs-are-labels yes",
                 path=file.path,
             )
+
+
+def require_readers(files: Sequence[ImageFile], arguments: argparse.Namespace) -> None:
+    """Raise an `InputError` that names the first file that is one of our results."""
+    for file in files:
+        if file.is_own_output and not arguments.accept_own_outputs:
+            reject_own_output(file.path)
 
 
 def require_one_space(
     files: Sequence[ImageFile], coordinate_tolerance: float, direction_tolerance: float
 ) -> None:
     """Raise a `GeometryError` that names the first file on another grid, and what to do."""
-    found = differences_in_space(files, coordinate_tolerance, direction_tolerance)
+    usual, found = usual_and_odd_files(files, coordinate_tolerance, direction_tolerance)
     if found:
         others = f" ({len(found) - 1} more files differ)" if len(found) > 1 else ""
         stray, sentence = found[0]
-        raise GeometryError(f"{sentence}{others}. {_way_out(files[0], stray)}")
+        raise GeometryError(f"{sentence}{others}. {_way_out(usual, stray)}")
 
 
 def _way_out(first: ImageFile, stray: ImageFile) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -17,7 +18,8 @@ from itk_consensus.cli.options import add_file
 from itk_consensus.errors import FileError
 from itk_consensus.images import convert
 from itk_consensus.images.file_claims import Claim, reading, require_no_overlap
-from itk_consensus.images.files import read_image, write_image, write_text
+from itk_consensus.images.files import write_image, write_text
+from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.images.headers.header import require_name
 from itk_consensus.images.locking import locked
 from itk_consensus.images.replacing import destination
@@ -55,20 +57,27 @@ def given_outputs(arguments: argparse.Namespace, **pixel_types: DTypeLike | None
 
 
 def check_outputs(
-    outputs: Sequence[Output], inputs: Iterable[Path], dimension: int, *, overwrite: bool = False
+    outputs: Sequence[Output],
+    inputs: Iterable[Path],
+    space: ImageGeometry | int,
+    *,
+    overwrite: bool = False,
 ) -> None:
     """Rehearse every output on a tiny image; refuse those that would destroy another file.
+
+    `space` is where images will lie, as far as it is known: at least how many axes they have.
 
     Raises
     ------
     FileError
         The folder cannot be made or written to, no format has this extension, the format loses
-        something (PNG keeps one slice of a volume, JPEG changes labels), the output is a file that
+        something (PNG keeps one slice of a volume, JPEG changes labels, VTK drops the direction),
+        the output is a file that
         an input consists of or another output, or it exists and `overwrite` is not set. Also if an
         input is missing.
     """
     reads = [claim for path in inputs for claim in reading(path)]
-    made = [(output, file) for output in outputs for file in _rehearse(output, dimension)]
+    made = [(output, file) for output in outputs for file in _rehearse(output, space)]
     require_no_overlap(
         reads, [Claim(f"{output.option} {output.path}", file) for output, file in made]
     )
@@ -116,7 +125,7 @@ def make_folder(folder: Path) -> None:
         raise FileError(f"cannot be made a folder: {error.strerror}", path=folder) from error
 
 
-def _rehearse(output: Output, dimension: int) -> list[Path]:
+def _rehearse(output: Output, space: ImageGeometry | int) -> list[Path]:
     """Write a small test file near the target; return the files that the output will consist of."""
     path = output.path
     beside = _folder_near(path)
@@ -125,12 +134,8 @@ def _rehearse(output: Output, dimension: int) -> list[Path]:
             draft = Path(folder, path.name)
             if output.pixel_type is None:
                 write_text(draft, "")
-            elif not _survives(draft, np.dtype(output.pixel_type), dimension):
-                raise FileError(
-                    f"its format does not keep a {dimension}D image of "
-                    f"{np.dtype(output.pixel_type)} as it is; use .nii.gz, .nrrd or .mha",
-                    path=path,
-                )
+            else:
+                _write_test_image(draft, np.dtype(output.pixel_type), space)
             return [path.parent / part.name for part in Path(folder).iterdir()]
     except FileError as error:
         raise error.about(path=path) from error
@@ -150,9 +155,15 @@ def _folder_near(path: Path) -> Path:
     return next((folder for folder in path.parents if os.path.lexists(folder)), Path())
 
 
-def _survives(draft: Path, pixel_type: np.dtype[np.generic], dimension: int) -> bool:
-    """Whether an image reads back as it was written."""
+def _write_test_image(draft: Path, pixel_type: np.dtype[Any], space: ImageGeometry | int) -> None:
+    """Write a small image of some labels, the type's largest among them, where outputs will lie."""
+    dimension = space if isinstance(space, int) else space.dimension
     labels = (np.arange(4**dimension) % 3).reshape((4,) * dimension).astype(pixel_type)
-    write_image(convert.unit_image(labels), draft)
-    back = convert.load(read_image(draft), owner=str(draft)).arrays
-    return len(back) == 1 and np.array_equal(np.asarray(back[0]), labels)
+    if pixel_type.kind in "iu":
+        labels.flat[1] = np.iinfo(pixel_type).max
+    image = convert.unit_image(labels)
+    if not isinstance(space, int):
+        image.SetSpacing(space.spacing)
+        image.SetOrigin(space.origin)
+        image.SetDirection(space.direction)
+    write_image(image, draft)

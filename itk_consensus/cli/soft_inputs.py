@@ -20,6 +20,7 @@ from itk_consensus.filters.probability_inputs import has_fractions
 from itk_consensus.filters.registry import METHODS
 from itk_consensus.images import convert
 from itk_consensus.images.files import volumes_of
+from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.images.network_outputs import read_network_output
 from itk_consensus.report.image_file import ImageFile
 from itk_consensus.votes.class_probabilities import likeliest, sum_to_one
@@ -68,10 +69,10 @@ def require_labels(files: Sequence[ImageFile], method: str) -> None:
             )
 
 
-def fused_dimension(file: ImageFile) -> int:
-    """Axes of what is fused of such files: a fourth one may hold the classes."""
+def fused_space(file: ImageFile) -> ImageGeometry:
+    """Where the result of such files lies: a fourth axis may hold the classes."""
     is_series = not any(has_fractions(array) for array in file.components)
-    return file.geometry.dimension if is_series else min(file.geometry.dimension, 3)
+    return file.geometry if is_series else file.geometry.of_first_axes(3)
 
 
 def _of_one_file(file: ImageFile) -> ImageFile:

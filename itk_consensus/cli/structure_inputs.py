@@ -12,7 +12,8 @@ from itk_consensus.cli.options import add_file
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.images.dicom.seg_reading import ABSENT_FRAMES
 from itk_consensus.images.dicom.series import DicomSeries, read_dicom_series
-from itk_consensus.images.structure_files import CONTOURS, read_structures
+from itk_consensus.images.own_outputs import reject_own_output
+from itk_consensus.images.structure_files import CONTOURS, is_own_output, read_structures
 from itk_consensus.images.structures import MatchedStructures, Structure, match_structures
 
 
@@ -84,6 +85,9 @@ def read_readers(arguments: argparse.Namespace, files: list[Path]) -> ReadStruct
     if arguments.series is not None:
         series = read_dicom_series(arguments.series, number=arguments.series_number)
     options = {} if arguments.absent_frames is None else {"absent_frames": arguments.absent_frames}
+    for path in files:
+        if not getattr(arguments, "accept_own_outputs", True) and is_own_output(path):
+            reject_own_output(path)
     readers = {str(path): read_structures(path, series, **options) for path in files}
     if len(readers) < len(files):
         raise InputError("a file is given twice")

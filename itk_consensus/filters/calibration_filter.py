@@ -16,6 +16,7 @@ from itk_consensus.calibration.probabilities import ProbabilityCase
 from itk_consensus.calibration.scaling import ScalingRecord
 from itk_consensus.constraints import LENGTH, Boolean, Text, optional
 from itk_consensus.errors import FileError, InputError, NotExecutedError, ParameterError
+from itk_consensus.filters.label_inputs import LabelInputs
 from itk_consensus.filters.parameters import Parameter, find_parameter, handed_out
 from itk_consensus.filters.process_object import (
     ITERATION_EVENT,
@@ -47,7 +48,7 @@ class RegionMixin(ProcessObject):
     )
 
 
-class CalibrationFilter(ProcessObject, Generic[Record]):
+class CalibrationFilter(LabelInputs, Generic[Record]):
     """Base: probability images with references in, a record that serves further images."""
 
     record_class: ClassVar[type[Any]]
@@ -155,7 +156,7 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
         self, raters: Any, loaded: LoadedImages, which: str
     ) -> tuple[NDArray[Any], ...]:
         owner = f"{self.GetName()}: raters{which}"
-        views = convert.load(raters, owner=owner, **self._tolerances())
+        views = convert.load(raters, owner=owner, **self._tolerances(), **self._of_labels())
         present = tuple(array for array in views.arrays if array is not None)
         if len(present) < 2:
             raise InputError(f"{owner} must be at least 2 images, got {len(present)}")

@@ -13,6 +13,7 @@ from itk_consensus.errors import InputError
 from itk_consensus.filters.fused_images import FusedImages, common_type
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.label_inputs import LabelInputs
 from itk_consensus.filters.parameters import Measurement, Output, Parameter
 from itk_consensus.filters.process_object import made_later
 from itk_consensus.filters.staple import BinaryStapleMixin
@@ -25,7 +26,7 @@ from itk_consensus.votes.votes import patterns_of
 from itk_consensus.work import report, stage
 
 
-class CohortSTAPLEFilter(BinaryStapleMixin):
+class CohortSTAPLEFilter(BinaryStapleMixin, LabelInputs):
     """STAPLE that estimates the raters from a whole cohort: Execute takes a list of cases.
 
     Each rater has one sensitivity and one specificity for all cases, each case its own prior. A
@@ -107,7 +108,7 @@ class CohortSTAPLEFilter(BinaryStapleMixin):
 
     def _load(self, images: Any, index: int) -> FusionCase:
         owner = f"{self.GetName()}: case {index}"
-        loaded = convert.load(images, owner=owner, **self._loading())
+        loaded = convert.load(images, owner=owner, **self._loading(), **self._of_labels())
         stack = LabelStack.binary(
             loaded.arrays, self.ForegroundValue, missing_label=self.MissingLabel, owner=owner
         )

@@ -61,6 +61,7 @@ from itk_consensus.filters.deep_inputs import (
 )
 from itk_consensus.filters.fused_images import FusedImages, common_type
 from itk_consensus.filters.global_defaults import Threads
+from itk_consensus.filters.label_inputs import LabelInputs
 from itk_consensus.filters.parameters import Output, Parameter, settings_from
 from itk_consensus.filters.process_object import (
     ITERATION_EVENT,
@@ -99,7 +100,7 @@ class DeviceName(Kind[str]):
         return name
 
 
-class DeepConsensusFilter(ProcessObject):
+class DeepConsensusFilter(LabelInputs):
     """A network that is trained on images and label lists, with or without known truths.
 
     >>> deep = DeepConsensusFilter()
@@ -533,6 +534,7 @@ class DeepConsensusFilter(ProcessObject):
             "missing_label": self.MissingLabel,
             "owner": self.GetName(),
             "tolerances": self._tolerances(),
+            "of_labels": {"keep": self._kept(), **self._of_labels()},
         }
 
     def _trained(self) -> ConsensusModel:
@@ -582,7 +584,6 @@ class DeepConsensusFilter(ProcessObject):
                 labels,
                 rater_ids=rater_ids,
                 atlas_images=atlas_images,
-                keep=self._kept(),
                 **self._reading(),
             )
             wanted = (model.network.shape.dimension, model.network.shape.inputs)

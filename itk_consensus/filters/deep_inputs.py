@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,7 +19,6 @@ from itk_consensus.filters.joint_label_fusion import JointLabelFusionFilter
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
 from itk_consensus.images.files import read_image
-from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 
@@ -129,7 +129,7 @@ def load_input(
     missing_label: int | None = None,
     owner: str,
     tolerances: Mapping[str, Any],
-    keep: Keep = Keep.DESCRIPTION,
+    of_labels: Mapping[str, Any] = MappingProxyType({}),
 ) -> DeepInput:
     """Load an image and its labels and check that they share one space.
 
@@ -143,8 +143,8 @@ def load_input(
         Of raters that are atlases, in their order: joint fusion says how far to believe each.
     owner : str
         Opens the messages.
-    keep : callable
-        Tells by its key what outputs keep of the labels' metadata.
+    of_labels : mapping
+        How `convert.load` reads them: what is kept of metadata, and what becomes of images.
     """
     if image is None:
         raise InputError(
@@ -152,7 +152,7 @@ def load_input(
             "itk_consensus.LabelVoting(labels) fuses labels by voting",
             owner=owner,
         )
-    loaded = convert.load(labels, owner=owner, keep=keep, **tolerances)
+    loaded = convert.load(labels, owner=owner, **of_labels, **tolerances)
     if loaded.geometry.dimension not in (2, 3):
         raise InputError(f"needs 2D or 3D images, got {loaded.geometry.dimension}D", owner=owner)
     stack = LabelStack.multilabel(loaded.arrays, missing_label=missing_label, owner=owner)
@@ -193,7 +193,7 @@ def _joint_fusion(
 ) -> dict[int, NDArray[Any]]:
     """The share of each label where atlases that look like the image count for more."""
     fuser = JointLabelFusionFilter(
-        Image=image, AtlasImages=atlas_images, MissingLabel=missing_label
+        Image=image, AtlasImages=atlas_images, MissingLabel=missing_label, InputsAreLabels=True
     )
     fuser.Execute(labels)
     return {

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from itk_consensus.constraints import ImageLike, ImageList, Integer, optional
 from itk_consensus.errors import InputError
+from itk_consensus.filters.label_inputs import LabelInputs
 from itk_consensus.filters.parameters import Parameter, parameters_of
-from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.fusion.coherence.shared_consensus import SharedConsensus, shared_consensus
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
@@ -65,7 +65,7 @@ class FusionCase:
         return replace(self, loaded=loaded, votes=votes, stack=None, opinions=None)
 
 
-class RaterInputs(ProcessObject):
+class RaterInputs(LabelInputs):
     """Base of filters whose Execute takes a list of label images."""
 
     #: The form of the votes that the filter looks at: "patterns", "votes" as they are in the
@@ -126,6 +126,7 @@ class RaterInputs(ProcessObject):
         stack = self._make_stack(
             loaded.arrays, missing_label=self.MissingLabel, **self._where(loaded)
         )
+        self._look_closer(loaded, len(stack.labels))
         strata = self._strata(loaded)
         votes: LabelVotes = stack
         if needs == "bits" and strata is None:
@@ -139,7 +140,7 @@ class RaterInputs(ProcessObject):
     def _where(self, loaded: LoadedImages) -> dict[str, Any]:
         """What is fused, where each rater annotated, and who is named in errors."""
         return {
-            "mask": self._load_one(self.MaskImage, loaded, "MaskImage"),
+            "mask": self._load_mask(self.MaskImage, loaded, "MaskImage"),
             "rater_masks": self._rater_masks(loaded),
             "owner": self.GetName(),
         }
@@ -151,7 +152,9 @@ class RaterInputs(ProcessObject):
             raise InputError("no rater annotated any of the voxels to fuse", owner=self.GetName())
 
     def _loaded_with_gaps(self, images: Any) -> LoadedImages:
-        return convert.load_with_gaps(images, owner=self.GetName(), **self._loading())
+        return convert.load_with_gaps(
+            images, owner=self.GetName(), **self._loading(), **self._of_labels()
+        )
 
     def _rater_masks(self, loaded: LoadedImages) -> list[NDArray[Any] | None] | None:
         """Where each rater annotated: inside its mask, and where its image has a value."""
@@ -159,7 +162,7 @@ class RaterInputs(ProcessObject):
         if self.RaterMasks is None:
             return list(loaded.annotated) if has_gaps else None
         masks = [
-            self._load_one(m, loaded, f"RaterMasks[{i}]") for i, m in enumerate(self.RaterMasks)
+            self._load_mask(m, loaded, f"RaterMasks[{i}]") for i, m in enumerate(self.RaterMasks)
         ]
         # Should their number differ, the stack says so.
         if not has_gaps or len(masks) != len(loaded.annotated):
@@ -171,12 +174,15 @@ class RaterInputs(ProcessObject):
         shared = {parameter.name for parameter in parameters_of(RaterInputs)}
         return {name: value for name, value in self._values.items() if name in shared}
 
-    def _load_one(self, image: Any, loaded: LoadedImages, parameter: str) -> Any:
+    def _load_one(self, image: Any, loaded: LoadedImages, parameter: str, **wanted: Any) -> Any:
         if image is None:
             return None
         return convert.load_one(
-            image, loaded, owner=self.GetName(), parameter=parameter, **self._tolerances()
+            image, loaded, owner=self.GetName(), parameter=parameter, **self._tolerances(), **wanted
         )
+
+    def _load_mask(self, image: Any, loaded: LoadedImages, parameter: str) -> Any:
+        return self._load_one(image, loaded, parameter, **self._of_labels())
 
 
 def _agree(case: FusionCase, stack: LabelStack) -> bool:

@@ -5,18 +5,23 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, ClassVar, Generic, TypeVar
 
-from itk_consensus.constraints import Boolean, Integer, Kind, Real
+from itk_consensus.constraints import Boolean, Choice, Integer, Kind, Real
 from itk_consensus.filters.parameters import Parameter, attach
+from itk_consensus.images.kept_metadata import Keep
 
 T = TypeVar("T")
+
+#: What outputs may keep of metadata, by the values of `Keep`.
+KEPT_METADATA = tuple(keep.value for keep in Keep)
 
 
 class GlobalValue(Generic[T]):
     """A global default, with SimpleITK's static functions Set and Get, On and Off."""
 
-    def __init__(self, kind: Kind[T], doc: str) -> None:
+    def __init__(self, kind: Kind[T], doc: str, ours: T | None = None) -> None:
         self.kind = kind
         self.doc = doc
+        self.ours = ours  #: What holds until it is set; None: what SimpleITK says
         self.name = ""
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -42,8 +47,8 @@ class GlobalValue(Generic[T]):
             simpleitk_default,  # once it is needed
         )
 
-        ours = GlobalDefaults._global_defaults
-        value: T = ours[self.name] if self.name in ours else simpleitk_default(self.name)
+        given = GlobalDefaults._global_defaults.get(self.name, self.ours)
+        value: T = simpleitk_default(self.name) if given is None else given
         return value
 
 
@@ -64,6 +69,11 @@ class GlobalDefaults:
     )
     GlobalDefaultNumberOfThreads = GlobalValue(
         Integer(1, 1024), "The NumberOfThreads of filters that have none of their own."
+    )
+    GlobalDefaultKeepMetaData = GlobalValue(
+        Choice(KEPT_METADATA),
+        "The KeepMetaData of filters that have none of their own.",
+        "all_but_identity",
     )
     GlobalDefaultDebug = GlobalValue(Boolean(), "The Debug of filters that have none of their own.")
     GlobalWarningDisplay = GlobalValue(

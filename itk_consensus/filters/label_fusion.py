@@ -98,8 +98,8 @@ class LabelFusionFilter(RaterInputs):
         Returns
         -------
         image
-            Of the first input's family, with its geometry, on its device; of its metadata what
-            describes the image, or all of it with KeepMetaData. A dask
+            Of the first input's family, with its geometry, on its device; of its metadata
+            all but what can identify a person, unless KeepMetaData says otherwise. A dask
             array, if inputs are dask arrays: lazy, made chunk by chunk, and exact.
         """
         return self._execute(images[0] if len(images) == 1 else list(images))

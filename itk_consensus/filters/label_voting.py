@@ -5,7 +5,6 @@ from __future__ import annotations
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.fusion.voting.vote import vote
-from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.votes.fusions import Fusion
 
 
@@ -15,7 +14,7 @@ class LabelVotingImageFilter(UndecidedLabelMixin, LabelFusionFilter):
     Drop-in for ``sitk.LabelVotingImageFilter``.
     """
 
-    _keeps = Keep.NOTHING
+    fuses_images = True
     positional = ("LabelForUndecidedPixels",)
     whole_because = ""
     method = "label-voting"

@@ -25,7 +25,6 @@ from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.fusion.iteration import StopRule
 from itk_consensus.fusion.staple.staple import MULTILABEL, StapleSettings, staple
 from itk_consensus.fusion.staple.staple_result import StapleResult
-from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.votes.fusions import Fusion
 
 #: Up to this largest label GetConfusionMatrix keeps SimpleITK's size, which counts absent labels.
@@ -39,7 +38,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
     released wheels are at fault.
     """
 
-    _keeps = Keep.NOTHING
+    fuses_images = True
     positional = (
         "LabelForUndecidedPixels",
         "TerminationUpdateThreshold",

@@ -10,14 +10,14 @@ from dataclasses import fields, is_dataclass, replace
 from functools import partial, wraps
 from threading import get_ident
 from types import MethodType
-from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
-from itk_consensus.constraints import Boolean, Integer, Real
+from itk_consensus.constraints import Boolean, Choice, Integer, Real
 from itk_consensus.display import Displayed
 from itk_consensus.errors import ConsensusWarning, NotExecutedError, ParameterError, ProcessAborted
-from itk_consensus.filters.global_defaults import GlobalDefaults, Threads
+from itk_consensus.filters.global_defaults import KEPT_METADATA, GlobalDefaults, Threads
 from itk_consensus.filters.parameters import (
     Deferred,
     Measurement,
@@ -79,10 +79,12 @@ class ProcessObject(Displayed, Runs, GlobalDefaults):
         in_cli=False,
     )
     KeepMetaData = Parameter(
-        Boolean(),
-        False,
-        "Whether outputs keep all metadata of the first input, patients' names included; geometry "
-        "is always kept.",
+        Choice(KEPT_METADATA),
+        lambda filter_: filter_.GlobalDefaultKeepMetaData,
+        "What outputs keep of the first input's metadata: nothing, what describes the grid, all "
+        "but what can identify a person, or everything, patients' names included; geometry is "
+        "always kept.",
+        default_doc="all_but_identity",
     )
     Debug = Parameter(
         Boolean(),
@@ -91,9 +93,6 @@ class ProcessObject(Displayed, Runs, GlobalDefaults):
         default_doc="False",
         in_cli=False,
     )
-
-    #: What outputs keep of the first input's metadata, unless all of it.
-    _keeps: ClassVar[Keep] = Keep.DESCRIPTION
 
     def __init__(self, **parameters: Any) -> None:
         self._commands: list[Command] = []
@@ -310,7 +309,7 @@ class ProcessObject(Displayed, Runs, GlobalDefaults):
 
     def _kept(self) -> Keep:
         """What outputs keep of the first input's metadata."""
-        return Keep.EVERYTHING if self.KeepMetaData else self._keeps
+        return Keep(self.KeepMetaData)
 
     def _loading(self) -> dict[str, Any]:
         """How inputs are read whose geometry outputs have."""

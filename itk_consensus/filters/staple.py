@@ -22,7 +22,6 @@ from itk_consensus.fusion.iteration import StopRule
 from itk_consensus.fusion.staple.staple import StapleSettings, beta_pseudo_counts, staple
 from itk_consensus.fusion.staple.staple_result import StapleResult
 from itk_consensus.images.families.image_family import LoadedImages
-from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.votes.class_probabilities import SoftVotes
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fusions import Fusion
@@ -173,10 +172,10 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
     that are probabilities count as fractions of a vote, from one start.
     """
 
-    _keeps = Keep.NOTHING
     positional = ("ConfidenceWeight", "ForegroundValue", "MaximumIterations")
     laws = frozenset({"rater permutation", "unanimity"})
     method = "staple"
+    fuses_images = True
     returns_labels = False
     summary = (
         "Assumes raters independent given the truth, each with one sensitivity and specificity. "

@@ -28,6 +28,7 @@ from itk_consensus.images.families.tensor_family import MetaTensorFamily, Tensor
 from itk_consensus.images.families.xarray_family import XarrayFamily
 from itk_consensus.images.geometry import ArrayGeometry, check_same_space
 from itk_consensus.images.kept_metadata import Keep
+from itk_consensus.votes.intensities import intensities
 
 #: Asked in this order: a MetaTensor is a tensor too, and nearly everything is array-like.
 _ADAPTERS: dict[Family, ImageFamily] = {
@@ -42,8 +43,17 @@ _ADAPTERS: dict[Family, ImageFamily] = {
 }
 
 
+#: Told which input looks like an image although labels are wanted, and by what one can see it.
+Suspect = Callable[[Where, str], None]
+
+
 def load(
-    images: Any, *, owner: str, keep: Keep = Keep.DESCRIPTION, **tolerances: float
+    images: Any,
+    *,
+    owner: str,
+    keep: Keep = Keep.ALL_BUT_IDENTITY,
+    suspect: Suspect | None = None,
+    **tolerances: float,
 ) -> LoadedImages:
     """View the voxels of every input and check, once, that all lie in the same space.
 
@@ -54,8 +64,10 @@ def load(
         Families may be mixed, but not images with arrays, which have no geometry.
     owner : str
         The filter, for messages.
-    keep : callable
-        Whether outputs keep an entry of the first input's metadata, by its key.
+    keep : Keep
+        What outputs keep of the first input's metadata.
+    suspect : callable, optional
+        Called for each input that looks like an image, where only labels are wanted.
     tolerances : float
         As of `check_same_space`.
 
@@ -66,14 +78,19 @@ def load(
     GeometryError
         Images of different size or in different physical space.
     """
-    loaded = load_with_gaps(images, owner=owner, keep=keep, **tolerances)
+    loaded = load_with_gaps(images, owner=owner, keep=keep, suspect=suspect, **tolerances)
     for index, annotated in enumerate(loaded.annotated):
         _reject_gaps(annotated, Where(owner=owner, input_index=index))
     return loaded
 
 
 def load_with_gaps(
-    images: Any, *, owner: str, keep: Keep = Keep.DESCRIPTION, **tolerances: float
+    images: Any,
+    *,
+    owner: str,
+    keep: Keep = Keep.ALL_BUT_IDENTITY,
+    suspect: Suspect | None = None,
+    **tolerances: float,
 ) -> LoadedImages:
     """As `load`, but masked arrays are allowed: callers respect `LoadedImages.annotated`."""
     inputs = as_list(images, owner)
@@ -87,6 +104,9 @@ def load_with_gaps(
     _reject_colours({i: image for i, image in read.items() if len(read) > 1}, owner)
     geometries = [image.geometry for image in read.values()]
     check_same_space(geometries, [f"input {i}" for i in read], owner=owner, **tolerances)
+    if suspect is not None:
+        for i, image in read.items():
+            _tell_of_intensities(image, places[i], suspect)
     first = next(iter(present))
     return LoadedImages(
         arrays=tuple(
@@ -108,7 +128,13 @@ def load_with_gaps(
 
 
 def load_one(
-    image: Any, like: LoadedImages, *, owner: str, parameter: str, **tolerances: float
+    image: Any,
+    like: LoadedImages,
+    *,
+    owner: str,
+    parameter: str,
+    suspect: Suspect | None = None,
+    **tolerances: float,
 ) -> Array:
     """View one more scalar image (a mask, a prior, an intensity image) in the space of `like`.
 
@@ -120,6 +146,8 @@ def load_one(
     (component,) = load_channels(
         image, like, owner=owner, parameter=parameter, scalar=True, **tolerances
     )
+    if suspect is not None and (why := intensities(component)):
+        suspect(Where(owner=owner, parameter=parameter), why)
     return component
 
 
@@ -283,6 +311,12 @@ def _reject_colours(read: dict[int, ReadImage], owner: str) -> None:
                 owner=owner,
                 input_index=index,
             )
+
+
+def _tell_of_intensities(image: ReadImage, where: Where, suspect: Suspect) -> None:
+    why = next(filter(None, map(intensities, image.components)), "")
+    if why:
+        suspect(where, why)
 
 
 def _reject_gaps(annotated: Array | None, where: Where) -> None:

@@ -13,9 +13,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
 import SimpleITK as sitk
+from numpy.typing import NDArray
 
 from itk_consensus.errors import FileError
+from itk_consensus.images.families.image_family import keep_alive
 from itk_consensus.images.families.simpleitk_family import PIXEL_KIND
 from itk_consensus.images.headers import binary, text
 from itk_consensus.images.headers.header import (
@@ -24,6 +27,7 @@ from itk_consensus.images.headers.header import (
     require_complete,
     require_regular,
 )
+from itk_consensus.images.own_outputs import marked
 from itk_consensus.images.replacing import replacing
 
 PathLike = str | os.PathLike[str]
@@ -50,6 +54,10 @@ _WITHOUT_LAYERS = "NiftiImageIO"
 #: Formats whose components are colours, also of what was saved as numbers with a palette.
 _PHOTOGRAPHS = {"PNGImageIO", "JPEGImageIO", "BMPImageIO"}
 _USE = "use .nii.gz, .nrrd or .mha"
+_USE_OTHERS = "use .nrrd, .nhdr or .mha"
+#: Formats whose voxels are what was written if they have its type.
+_EXACT = {".nii", ".nrrd", ".nhdr", ".mha", ".mhd"}
+_MOST_AXES = 5
 _NOT_WRITTEN = dict.fromkeys(
     (".dcm", ".dicom"),
     "DICOM holds structures, which write_dicom_segmentation, write_dicom_contours or "
@@ -89,6 +97,8 @@ def read_image(path: PathLike) -> Any:
             reader.ReadImageInformation()
             reject_layers(reader, path)
         image = reader.Execute()
+        if reader.GetImageIO() == _WITHOUT_LAYERS:
+            _restore_not_finite(image, path)
     except RuntimeError as error:
         if isinstance(error, FileError):
             raise
@@ -98,6 +108,26 @@ def read_image(path: PathLike) -> Any:
     if is_vector and reader.GetImageIOFromFileName(str(path)) in _PHOTOGRAPHS:
         image.SetMetaData(PIXEL_KIND, "RGB-color")  # as ITK has it of files that say so
     return image
+
+
+def _restore_not_finite(image: Any, path: Path) -> None:
+    """Write NaN and infinity, of which ITK's reader of NIfTI makes 0, where the file has them."""
+    places, values = not_finite(path)
+    if places.size:
+        view = sitk.GetArrayViewFromImage(image)
+        memory = keep_alive(view, image, writable=True)
+        number = image.GetNumberOfComponentsPerPixel()
+        # The file holds one component after the other.
+        component, voxel = np.divmod(places, memory.size // number)
+        memory.reshape(-1, number)[voxel, component] = values
+
+
+def not_finite(path: Path) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Where the voxels of a file are NaN or infinite and would be read as 0, and what they are."""
+    described, header = _header(path)
+    if header is None or header.image_io != _WITHOUT_LAYERS:
+        return np.empty(0, np.intp), np.empty(0)
+    return binary.not_finite(head_of(described)[0], header)
 
 
 def files_of(path: PathLike) -> list[Path]:
@@ -130,8 +160,13 @@ def volumes_of(image: Any) -> list[Any]:
     return parts
 
 
-def write_image(image: Any, path: PathLike, *, compress: bool = True) -> None:
-    """Write a SimpleITK image, compressed where the format can, replacing `path` in one step."""
+def write_image(
+    image: Any, path: PathLike, *, compress: bool = True, is_output: bool = True
+) -> None:
+    """Write a SimpleITK image, compressed where the format can, replacing `path` in one step.
+
+    An output says in the file that it is ours.
+    """
     path = Path(path)
     if _format(path) in _NOT_WRITTEN:
         raise FileError(f"{_NOT_WRITTEN[_format(path)]}; {_USE}", path=path)
@@ -140,7 +175,8 @@ def write_image(image: Any, path: PathLike, *, compress: bool = True) -> None:
         raise FileError("cannot be written: a MetaImage's name must be without %", path=path)
     with replacing(path, alone=_format(path) in _ONE_FILE) as draft:
         try:
-            sitk.WriteImage(image, str(draft), compress)
+            written = marked(image, _format(path)) if is_output else image
+            sitk.WriteImage(written, str(draft), compress)
             _check_written(draft, image, path)
         except FileError as error:
             told = error.problem.removeprefix("cannot be written: ")
@@ -201,10 +237,22 @@ def header_reader(path: Path) -> Any:
     reader.SetFileName(str(path))
     if header is not None:
         require_complete(header, path)
+        _reject_twin(header, path)
         reader.SetImageIO(header.image_io)
     elif reader.GetImageIOFromFileName(str(path)) in _TRUSTING:
         raise FileError("its contents belong to no image format, whatever its name says", path=path)
     return reader
+
+
+def _reject_twin(header: Header, path: Path) -> None:
+    """ITK's reader of a.nii.gz takes the voxels of a.nii, if that lies beside it."""
+    twin = path.with_suffix("")
+    if header.data == (path,) and path.name.endswith(".nii.gz") and os.path.lexists(twin):
+        raise FileError(
+            f"{twin.name} lies beside it, whose voxels SimpleITK would read instead: rename or "
+            "move one of the two",
+            path=path,
+        )
 
 
 def reject_contours(path: Path) -> None:
@@ -255,20 +303,60 @@ def _reason(error: RuntimeError) -> str:
 
 
 def _check_written(draft: Path, image: Any, path: Path) -> None:
-    """A full disk cuts files short, and a flat format keeps one slice, without a word."""
+    """A full disk cuts files short, and formats lose slices, places or values, without a word."""
     try:
-        header = header_reader(draft)
+        reader = header_reader(draft)
     except FileError as error:
         raise FileError(f"what was written {error.problem}; is the disk full?") from error
-    header.ReadImageInformation()
-    kept = [extent for extent in header.GetSize() if extent > 1]
-    wanted = [extent for extent in image.GetSize() if extent > 1]
-    if kept != wanted:
-        raise FileError(
-            f"cannot be written: the format holds size {tuple(header.GetSize())}, "
-            f"not {tuple(image.GetSize())}; {_USE}",
-            path=path,
-        )
+    reader.ReadImageInformation()
+    lost = _lost_space(reader, image)
+    is_exact = _format(path) in _EXACT and reader.GetPixelID() == image.GetPixelID()
+    if not lost and not is_exact:
+        back, wanted = (sitk.GetArrayFromImage(one) for one in (read_image(draft), image))
+        if not np.array_equal(back.squeeze(), wanted.squeeze(), equal_nan=wanted.dtype.kind == "f"):
+            raise FileError(
+                f"its format does not keep a {image.GetDimension()}D image of {wanted.dtype} as it "
+                f"is; {_use(path)}",
+                path=path,
+            )
+    if lost:
+        raise FileError(f"cannot be written: the format holds {lost}; {_use(path)}", path=path)
+
+
+def _lost_space(reader: Any, image: Any) -> str:
+    """What a file says otherwise of where the voxels lie; axes of one voxel may come and go."""
+    held, wanted = (_space_of(one, _MOST_AXES) for one in (reader, image))
+    sizes = [[extent for extent in one.GetSize() if extent > 1] for one in (reader, image)]
+    # Formats keep float32, which is exact to a thousandth of a voxel in any scanner.
+    spacing = np.asarray(wanted["spacing"])
+    far = 1e-6 * np.abs(wanted["origin"]).max()
+    close = {"spacing": 1e-5 * spacing.max(), "origin": 1e-3 * spacing.min() + far}
+    if sizes[0] != sizes[1]:
+        return f"size {tuple(reader.GetSize())}, not {tuple(image.GetSize())}"
+    for field in ("spacing", "origin", "direction"):
+        if np.abs(held[field] - wanted[field]).max() > close.get(field, 1e-4):
+            values = (tuple(getattr(one, f"Get{field.title()}")()) for one in (reader, image))
+            return f"{field} {', not '.join(map(_shown, values))}"
+    return ""
+
+
+def _shown(values: Sequence[float]) -> str:
+    return f"({', '.join(f'{value:.6g}' for value in values)})"
+
+
+def _space_of(image: Any, axes: int) -> dict[str, NDArray[np.float64]]:
+    """Spacing, origin and direction, as of an image with more axes of one voxel."""
+    known = image.GetDimension()
+    direction = np.eye(axes)
+    direction[:known, :known] = np.reshape(image.GetDirection(), (known, known))
+    spacing, origin = np.ones(axes), np.zeros(axes)
+    spacing[:known], origin[:known] = image.GetSpacing(), image.GetOrigin()
+    return {"spacing": spacing, "origin": origin, "direction": direction}
+
+
+def _use(path: Path) -> str:
+    """Formats that hold everything."""
+    return _USE if _format(path) not in (".nii", ".img", ".hdr", ".nia") else _USE_OTHERS
 
 
 @contextmanager

@@ -46,6 +46,14 @@ class ImageGeometry:
         turned = np.reshape(self.direction, (self.dimension, self.dimension)) @ steps
         return tuple((self.origin + turned).tolist())
 
+    def of_first_axes(self, most: int) -> ImageGeometry:
+        """The grid of the first axes (x, y, z), at most so many."""
+        first, axes = slice(most), self.axes[:most]
+        turned = np.reshape(self.direction, (self.dimension, self.dimension))[first, first]
+        direction = tuple(turned.ravel().tolist())
+        placed = self.size[first], self.spacing[first], self.origin[first]
+        return ImageGeometry(*placed, direction, axes)
+
     @property
     def craniocaudal_axis(self) -> int:
         """The array axis that runs most nearly along the patient, physical z; in 2D the first."""
@@ -135,6 +143,32 @@ DEFAULT_TOLERANCE = 1e-6
 LARGEST_HEADER_NOISE = 0.5
 
 
+#: Of more files, which of them agree is looked for among the first.
+_MOST_COMPARED = 20
+
+
+def odd_ones_out(
+    geometries: Sequence[ImageGeometry], coordinate_tolerance: float, direction_tolerance: float
+) -> tuple[int, dict[int, list[str]]]:
+    """The first image of the grid that most have, and how each image elsewhere differs from it.
+
+    Where no majority agrees, the first image is what others are compared with.
+    """
+    best: tuple[int, dict[int, list[str]]] = (0, {})
+    for at, one in enumerate(geometries):
+        found = {
+            i: differences
+            for i, other in enumerate(geometries)
+            if (differences := one.differences(other, coordinate_tolerance, direction_tolerance))
+        }
+        is_usual = 2 * len(found) < len(geometries)
+        if at == 0 or (is_usual and found):
+            best = (at, found)
+        if is_usual or at > _MOST_COMPARED:
+            break
+    return best
+
+
 def check_same_space(
     geometries: Sequence[ImageGeometry],
     names: Sequence[str],
@@ -154,24 +188,25 @@ def check_same_space(
     coordinate_tolerance, direction_tolerance : float
         ITK's: relative to the first image's first spacing, and absolute.
     """
-    first = geometries[0]
-    strays = [
-        (name, geometry, differences)
-        for name, geometry in zip(names[1:], geometries[1:], strict=True)
-        if (differences := first.differences(geometry, coordinate_tolerance, direction_tolerance))
-    ]
-    if not strays:
+    tolerances = coordinate_tolerance, direction_tolerance
+    if not any(geometries[0].differences(one, *tolerances) for one in geometries[1:]):
         return
-    name, geometry, differences = strays[0]
-    others = [stray[0] for stray in strays[1:]]
+    at, strays = odd_ones_out(geometries, *tolerances)
+    (stray, differences), *others = strays.items()
+    name, of = names[stray], names[at]
     lines = [
-        f"{name} does not occupy the same space as {names[0]}: " + "; ".join(differences),
-        *([f"The same holds for {', '.join(others)}."] if others else []),
-        *_advice(first, geometry, coordinate_tolerance, direction_tolerance, name, names[0]),
+        f"{name} does not occupy the same space as {of}: " + "; ".join(differences),
+        *([f"The same holds for {_listed([names[i] for i, _ in others])}."] if others else []),
+        *_advice(geometries[at], geometries[stray], *tolerances, name, of),
     ]
     raise GeometryError(
         "\n".join(lines), owner=owner, mentions=("CoordinateTolerance", "DirectionTolerance")
     )
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 2} more" if len(names) > 2 else ""
+    return f"{', '.join(names[:2])}{more}"
 
 
 def _advice(

@@ -15,7 +15,7 @@ import SimpleITK as sitk
 from numpy.typing import NDArray
 
 from itk_consensus.errors import FileError
-from itk_consensus.images.files import header_reader, reject_layers
+from itk_consensus.images.files import header_reader, not_finite, reject_layers
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.neighbourhood.boxes import Box
 
@@ -43,6 +43,9 @@ class ImageSlabs:
         except RuntimeError as error:
             raise FileError("cannot be read as an image", path=path) from error
         reject_layers(reader, path)
+        places, values = not_finite(path)
+        if places.size:
+            raise FileError(f"must hold whole-number labels, found {values[0]:g}", path=path)
         if reader.GetNumberOfComponents() != 1:
             raise FileError(
                 f"must have one label at each voxel, got {reader.GetNumberOfComponents()} "

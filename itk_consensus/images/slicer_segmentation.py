@@ -12,6 +12,8 @@ import SimpleITK as sitk
 
 from itk_consensus.errors import FileError, InputError
 from itk_consensus.images.files import PathLike, header_reader
+from itk_consensus.images.kept_metadata import MARK
+from itk_consensus.images.own_outputs import MARK_KEY
 from itk_consensus.images.replacing import replacing
 from itk_consensus.images.structures import (
     TISSUE,
@@ -83,10 +85,20 @@ def write_slicer_segmentation(
     Structures that overlap go to different layers. Masks must be 0 and 1; `separate_undecided`
     makes those of a consensus so.
     """
-    path = Path(path)
+    _write(structures, Path(path), {})
+
+
+def write_fused_segmentation(structures: Sequence[Structure], path: PathLike) -> None:
+    """Write structures as `write_slicer_segmentation` does, as a result of ours and no reader's."""
+    _write(structures, Path(path), {MARK_KEY: MARK})
+
+
+def _write(
+    structures: Sequence[Structure] | Mapping[str, Any], path: Path, more: Mapping[str, str]
+) -> None:
     require_segmentation_name(path)
     image, fields = _layered(as_structures(structures, str(path)), path)
-    for key, value in fields.items():
+    for key, value in {**fields, **more}.items():
         image.SetMetaData(key, value)
     with replacing(path) as draft:
         try:

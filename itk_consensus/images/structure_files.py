@@ -13,11 +13,12 @@ from itk_consensus.images.dicom.rtstruct_writing import write_dicom_contours
 from itk_consensus.images.dicom.seg_reading import read_dicom_segmentation
 from itk_consensus.images.dicom.seg_writing import write_dicom_segmentation
 from itk_consensus.images.dicom.series import DicomSeries, read_dicom
-from itk_consensus.images.files import PathLike
+from itk_consensus.images.files import PathLike, header_reader
+from itk_consensus.images.own_outputs import PROGRAM, is_marked
 from itk_consensus.images.slicer_segmentation import (
     read_slicer_segmentation,
     require_segmentation_name,
-    write_slicer_segmentation,
+    write_fused_segmentation,
 )
 from itk_consensus.images.structures import Structure
 
@@ -53,6 +54,16 @@ def read_structures(
     return read_dicom_segmentation(path, series, **options)
 
 
+@without_remarks()
+def is_own_output(path: PathLike) -> bool:
+    """Whether a file says that this package made it."""
+    if str(path).lower().endswith(".nrrd"):
+        reader = header_reader(Path(path))
+        reader.ReadImageInformation()
+        return is_marked(reader)
+    return str(read_dicom(path, stop_before_pixels=True).get("Manufacturer", "")) == PROGRAM
+
+
 def write_structures(
     structures: Sequence[Structure],
     path: Path,
@@ -70,7 +81,7 @@ def write_structures(
         Of the writers of DICOM: `description` and `origin`.
     """
     if not is_dicom(path):
-        write_slicer_segmentation(structures, path)
+        write_fused_segmentation(structures, path)
         return
     if series is None:
         raise InputError(

@@ -25,6 +25,7 @@ from itk_consensus.images.content import image_hashes
 from itk_consensus.images.files import joined, read_quietly, write_bytes, write_image, write_text
 from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.images.locking import locked
+from itk_consensus.images.own_outputs import is_marked, reject_own_output
 from itk_consensus.pipeline import bids
 from itk_consensus.pipeline.case_study import CaseStudy
 from itk_consensus.pipeline.cases import BatchCase
@@ -64,6 +65,7 @@ class Plan:
     #: How pages look: keywords of `itk_consensus.report`.
     look: Mapping[str, Any] = field(default_factory=dict)
     full: bool = False  #: Whether results are compared with Consensus
+    accept_own_outputs: bool = False  #: Whether results of earlier runs count as raters
     volume_intervals: bool = False  #: Whether it is said which volume another rater would draw
 
     def absolute(self) -> Plan:
@@ -306,7 +308,11 @@ def _fuse(case: BatchCase, plan: Plan) -> tuple[LabelFusionFilter, Any, Any, str
         # The diagnostics say it again, and the table shows them.
         warnings.simplefilter("ignore", ConsensusWarning)
         raters = [read_quietly(path)[0] for path in case.raters]
-        _require_label_maps(case, raters)
+        for path, rater in zip(case.raters, raters, strict=True):
+            if is_marked(rater) and not plan.accept_own_outputs:
+                reject_own_output(path)
+        if not parameters.get("InputsAreLabels", False):
+            _require_label_maps(case, raters)
         labels = filter_.fused_labels(raters)
     return filter_, labels, image, _notes(case, filter_, raters)
 
@@ -318,8 +324,9 @@ def _require_label_maps(case: BatchCase, raters: Sequence[Any]) -> None:
         why = next(filter(None, (intensities(one) for one in arrays if one is not None)), "")
         if why:
             raise FileError(
-                f"looks like an image, not like a rater's labels ({why}): name it by --images, or "
-                "in the list's column image",
+                f"looks like an image, not like a rater's labels ({why}): name it by --images "
+                "or in the list's column image or, if it holds labels all the same, add "
+                "--inputs-are-labels yes",
                 path=path,
             )
 

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from itk_consensus.errors import InputError
 from itk_consensus.images import convert
-from itk_consensus.images.geometry import ImageGeometry
+from itk_consensus.images.geometry import ImageGeometry, odd_ones_out
 from itk_consensus.images.kept_metadata import Keep
+from itk_consensus.images.own_outputs import is_marked
 from itk_consensus.report.text import counted, section, shown, times
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.intensities import intensities
@@ -38,6 +39,11 @@ class ImageFile:
         loaded = convert.load(image, owner=str(path), keep=Keep.NOTHING)
         components = tuple(array for array in loaded.arrays if array is not None)
         return cls(path, image, components, loaded.geometry)
+
+    @property
+    def is_own_output(self) -> bool:
+        """Whether the file says that this package wrote it."""
+        return hasattr(self.image, "GetMetaDataKeys") and is_marked(self.image)
 
     def without_voxels(self) -> ImageFile:
         """The file without its voxels."""
@@ -89,13 +95,24 @@ def label_sizes(counts: dict[int, int], geometry: ImageGeometry) -> list[dict[st
 def differences_in_space(
     files: Sequence[ImageFile], coordinate_tolerance: float, direction_tolerance: float
 ) -> list[tuple[ImageFile, str]]:
-    """Each file that is not on the grid of the first one, with a sentence that says why."""
-    first = files[0]
-    tolerances = (coordinate_tolerance, direction_tolerance)
-    return [
-        (file, f"{file.path} does not occupy the same space as {first.path}: {'; '.join(fields)}")
-        for file in files[1:]
-        if (fields := first.geometry.differences(file.geometry, *tolerances))
+    """Each file that is not on the grid that most have, with a sentence that says why."""
+    return usual_and_odd_files(files, coordinate_tolerance, direction_tolerance)[1]
+
+
+def usual_and_odd_files(
+    files: Sequence[ImageFile], coordinate_tolerance: float, direction_tolerance: float
+) -> tuple[ImageFile, list[tuple[ImageFile, str]]]:
+    """A file of the grid that most have, and each file elsewhere, with a sentence that says why."""
+    at, strays = odd_ones_out(
+        [file.geometry for file in files], coordinate_tolerance, direction_tolerance
+    )
+    usual = files[at]
+    return usual, [
+        (
+            files[i],
+            f"{files[i].path} does not occupy the same space as {usual.path}: {'; '.join(fields)}",
+        )
+        for i, fields in strays.items()
     ]
 
 

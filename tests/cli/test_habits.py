@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import SimpleITK as sitk
 
+import itk_consensus as ic
 from itk_consensus.cli import main
 from itk_consensus.filters.registry import METHODS
 
@@ -117,6 +118,106 @@ def test_an_image_among_the_raters_is_named_with_the_way_out(
     assert f"{image}: looks like an image, not like a rater's labels (" in said
     assert "--image" in said
     assert not (tmp_path / "c.nii.gz").exists()
+
+
+def test_an_image_counts_as_a_rater_if_somebody_insists(masks: list[str], tmp_path: Path) -> None:
+    image = write(tmp_path / "raters" / "ct.nii.gz", ct())
+    words = ["fuse", *masks, image, "-o", str(tmp_path / "c.nii.gz")]
+    assert main(words) == 2
+    assert main([*words, "--inputs-are-labels", "yes"]) == 0
+
+
+def test_an_image_as_the_mask_is_refused_by_name(
+    masks: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    image = write(tmp_path / "ct.nii.gz", ct())
+    for method in ("consensus", "staple"):
+        words = ["fuse", *masks, "--mask", image, "--method", method]
+        assert main([*words, "-o", str(tmp_path / "c.nii.gz")]) == 2
+        assert f"{image}: looks like an image, not like a mask" in capsys.readouterr().err
+
+
+def test_images_and_labels_of_atlases_that_are_swapped_are_refused(
+    masks: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    image = write(tmp_path / "ct.nii.gz", ct())
+    output = str(tmp_path / "c.nii.gz")
+    words = ["atlas", "-t", image, "-g", masks[0], masks[1], "-l", image, image, "-o", output]
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert f"{image}: looks like an image, not like a rater's labels" in said
+    assert "-g" in said
+    assert not Path(output).exists()
+
+
+# -- our own results are no raters -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", ["nii.gz", "nii", "nrrd", "nhdr", "mha", "mhd", "hdr"])
+def test_an_earlier_consensus_is_no_rater_unless_somebody_says_so(
+    suffix: str, masks: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    earlier, output = str(tmp_path / f"earlier.{suffix}"), str(tmp_path / "c.nii.gz")
+    assert main(["fuse", *masks, "-o", earlier]) == 0
+    capsys.readouterr()
+    for words in (["fuse", *masks, earlier, "-o", output], ["agreement", *masks, earlier]):
+        assert main(words) == 2
+        said = capsys.readouterr().err
+        assert f"{earlier}: was written by itk-consensus" in said
+        assert "--accept-own-outputs" in said
+        assert len(said.splitlines()) == 1
+        assert main([*words, "--accept-own-outputs"]) == 0
+        capsys.readouterr()
+    assert main(["agreement", *masks, "--consensus", earlier]) == 0
+
+
+def test_a_batch_refuses_an_earlier_consensus_among_its_raters(
+    masks: list[str], tmp_path: Path
+) -> None:
+    study = tmp_path / "study"
+    shutil.copytree(tmp_path / "raters", study / "a")
+    assert main(["fuse", *masks, "-o", str(study / "a" / "old.nii.gz")]) == 0
+    words = ["batch", f"{study}/{{case}}/{{rater}}.nii.gz", "-o", str(tmp_path / "out")]
+    assert main(words) == 1
+    assert "old.nii.gz: was written by itk-consensus" in table_of(tmp_path / "out")["a"]["finding"]
+    assert main([*words, "--accept-own-outputs"]) == 0
+
+
+def test_the_mark_of_a_result_is_in_its_file_alone_and_is_not_inherited(
+    masks: list[str], tmp_path: Path
+) -> None:
+    for suffix in ("nii.gz", "nrrd"):
+        earlier = str(tmp_path / f"earlier.{suffix}")
+        assert main(["fuse", *masks, "-o", earlier]) == 0
+        read = sitk.ReadImage(earlier)
+        assert "output of itk_consensus" in map(read.GetMetaData, read.GetMetaDataKeys())
+        for keep in ("all_but_identity", "everything"):
+            fused = ic.Consensus([read, read], keepMetaData=keep)
+            values = map(fused.GetMetaData, fused.GetMetaDataKeys())
+            assert "output of itk_consensus" not in values
+    assert not ic.Consensus([sitk.ReadImage(masks[0])] * 2).HasMetaDataKey("itk_consensus_output")
+
+
+# -- the odd one out -------------------------------------------------------------------------
+
+
+def test_of_several_files_the_one_that_lost_its_spacing_is_named(
+    masks: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lost = sitk.ReadImage(masks[0])
+    for path in masks:
+        image = sitk.ReadImage(path)
+        image.SetSpacing((0.5, 0.5, 2.0))
+        sitk.WriteImage(image, path)
+        lost.CopyInformation(image)
+    lost.SetSpacing((1.0, 1.0, 1.0))
+    sitk.WriteImage(lost, masks[0])
+    assert main(["fuse", *masks, "-o", str(tmp_path / "c.nii.gz")]) == 2
+    said = capsys.readouterr().err
+    assert f"{masks[0]} does not occupy the same space as {masks[1]}: spacing" in said
+    assert f"onto the grid of {masks[1]}" in said
+    with pytest.raises(ic.GeometryError, match="input 0 does not occupy the same space as input 1"):
+        ic.Consensus([sitk.ReadImage(path) for path in masks])
 
 
 def test_a_folder_with_an_image_fails_by_name_and_the_others_go_on(

@@ -10,6 +10,7 @@ import SimpleITK as sitk
 
 from itk_consensus.cli.outputs import Output, check_outputs, make_folders
 from itk_consensus.errors import FileError
+from itk_consensus.images.geometry import ImageGeometry
 
 
 def labels(path: Path) -> Output:
@@ -40,6 +41,14 @@ def test_png_is_good_for_a_plane_but_would_lose_the_slices_of_a_volume(tmp_path:
 def test_jpeg_changes_labels_and_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"a\.jpg: its format does not keep"):
         check_outputs([labels(tmp_path / "a.jpg")], [], 2)
+
+
+def test_a_format_that_drops_the_direction_is_refused_before_the_work(tmp_path: Path) -> None:
+    turned = ImageGeometry((9, 9, 9), (1.0,) * 3, (0.0,) * 3, (0, 1, 0, 1, 0, 0, 0, 0, 1))
+    for name in ("a.vtk", "a.gipl", "a.mrc", "a.tif"):
+        with pytest.raises(FileError, match=rf"{name}: .*holds .*use \.nii\.gz, \.nrrd or \.mha"):
+            check_outputs([labels(tmp_path / name)], [], turned)
+    check_outputs([labels(tmp_path / "a.nii.gz")], [], turned)
 
 
 def test_a_format_without_the_pixel_type_is_refused(tmp_path: Path) -> None:

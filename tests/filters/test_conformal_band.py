@@ -328,9 +328,9 @@ def test_geometry_is_exactly_that_of_the_probability_and_metadata_if_asked(band)
     for field in ("Size", "Spacing", "Origin", "Direction"):
         assert getattr(codes, f"Get{field}")() == getattr(images[0], f"Get{field}")()
     assert not codes.GetMetaDataKeys()
-    band.SetKeepMetaData(True)
+    band.SetKeepMetaData("everything")
     assert band.Execute(images[0], images[1:]).GetMetaData("0010|0020") == "P7"
-    band.SetKeepMetaData(False)
+    band.SetKeepMetaData("description")
     np.testing.assert_array_equal(array(codes), array(band.Execute(case.fraction, case.raters)))
 
 

@@ -309,7 +309,7 @@ def test_metadata_is_kept_from_the_first_input_if_asked(function: Any) -> None:
     first.SetMetaData("0010|0010", "DOE^JANE")
     first.SetMetaData("Comment", "first")
     second.SetMetaData("Comment", "second")
-    output = function([first, second], keepMetaData=True)
+    output = function([first, second], keepMetaData="everything")
     assert {key: output.GetMetaData(key) for key in output.GetMetaDataKeys()} == {
         "0010|0010": "DOE^JANE",
         "Comment": "first",

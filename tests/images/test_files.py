@@ -9,10 +9,12 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+import nibabel
 import numpy as np
 import pytest
 import SimpleITK as sitk
 
+import itk_consensus as ic
 from itk_consensus.errors import FileError
 from itk_consensus.images.files import (
     read_bytes,
@@ -42,6 +44,84 @@ def the_only_error_line(path: Path, action: Any, *arguments: Any) -> str:
     assert message.startswith(f"{path}: ")
     assert "\n" not in message
     return message
+
+
+DIRECTIONS = {
+    "flipped": np.diag([-1.0, -1.0, 1.0]),
+    "oblique": np.array([[0.8, -0.6, 0.0], [0.6, 0.8, 0.0], [0.0, 0.0, 1.0]]),
+    "skewed": np.array([[1.0, 0.6, 0.0], [0.0, 0.8, 0.0], [0.0, 0.0, 1.0]]),
+}
+
+
+def placed(direction: np.ndarray) -> sitk.Image:
+    image = sitk.GetImageFromArray(np.ones((3, 4, 5), np.uint16))
+    image.SetSpacing((0.5, 0.7, 2.5))
+    image.SetOrigin((-1234.567, 33.3, 7.0))
+    image.SetDirection(direction.ravel().tolist())
+    return image
+
+
+@pytest.mark.parametrize("turned", DIRECTIONS)
+@pytest.mark.parametrize("suffix", ["vtk", "gipl", "mrc", "tif", "pic"])
+def test_a_format_that_drops_the_direction_is_refused(
+    suffix: str, turned: str, tmp_path: Path
+) -> None:
+    path = tmp_path / f"a.{suffix}"
+    with pytest.raises(FileError, match=r"format holds \w+ \(.*use \.nii\.gz, \.nrrd or \.mha"):
+        write_image(placed(DIRECTIONS[turned]), path)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("turned", DIRECTIONS)
+@pytest.mark.parametrize("suffix", ["nii", "nii.gz", "nrrd", "nhdr", "mha", "mhd"])
+def test_geometry_reads_back_as_it_was_or_nothing_is_written(
+    suffix: str, turned: str, tmp_path: Path
+) -> None:
+    path, image = tmp_path / f"a.{suffix}", placed(DIRECTIONS[turned])
+    if turned == "skewed" and suffix.startswith("nii"):
+        with pytest.raises(FileError, match=r"holds direction .*use \.nrrd, \.nhdr or \.mha"):
+            write_image(image, path)
+        assert not path.exists()
+        return
+    write_image(image, path)
+    np.testing.assert_allclose(read_image(path).GetDirection(), image.GetDirection(), atol=1e-5)
+
+
+def test_a_format_that_changes_labels_is_refused(tmp_path: Path) -> None:
+    """BioRad stores 60000 as 24810."""
+    image = sitk.GetImageFromArray(np.full((3, 4, 5), 60_000, np.uint16))
+    with pytest.raises(FileError, match="does not keep a 3D image of uint16 as it is"):
+        write_image(image, tmp_path / "a.pic")
+    for suffix in ("tif", "vtk", "gipl"):
+        write_image(image, tmp_path / f"a.{suffix}")  # which lose nothing here
+        assert sitk.GetArrayFromImage(read_image(tmp_path / f"a.{suffix}")).min() == 60_000
+
+
+@pytest.mark.parametrize("name", ["a.nii", "a.nii.gz", "a.img", "a.hdr"])
+@pytest.mark.parametrize("dtype", ["<f4", "<f8", ">f4", ">f8"])
+def test_nan_and_infinity_of_a_nifti_file_are_not_read_as_background(
+    name: str, dtype: str, tmp_path: Path
+) -> None:
+    """ITK's reader makes 0 of them."""
+    voxels = np.zeros((4, 5, 6), dtype)
+    voxels[1, 2, 3], voxels[0, 0, 1], voxels[3, 4, 5] = np.nan, 2, np.inf
+    make = nibabel.Nifti1Pair if name[-3:] in ("img", "hdr") else nibabel.Nifti1Image
+    header = make.header_class(endianness=dtype[0])
+    header.set_data_dtype(dtype)
+    nibabel.save(make(voxels, np.eye(4), header), tmp_path / name)
+    read = read_image(tmp_path / name)
+    np.testing.assert_array_equal(sitk.GetArrayFromImage(read).T, voxels)
+    with pytest.raises(ic.InputError, match=r"whole-number labels, found (nan|inf)"):
+        ic.LabelVoting([read, read])
+
+
+def test_voxels_of_a_twin_are_not_read_instead(tmp_path: Path) -> None:
+    """ITK's reader of a.nii.gz takes the voxels of a.nii."""
+    for value, name in enumerate(("a.nii", "a.nii.gz")):
+        sitk.WriteImage(sitk.GetImageFromArray(np.full((3, 4), value, "u1")), str(tmp_path / name))
+    with pytest.raises(FileError, match=r"a\.nii\.gz: a\.nii lies beside it"):
+        read_image(tmp_path / "a.nii.gz")
+    assert not sitk.GetArrayFromImage(read_image(tmp_path / "a.nii")).any()
 
 
 @pytest.mark.parametrize(

@@ -154,7 +154,7 @@ def test_xarray_coordinates_are_the_geometry() -> None:
 
 
 def test_xarray_comes_back_with_coordinates_and_attributes() -> None:
-    fused = itk_consensus.LabelVoting([labelled(voxels())] * 3, keepMetaData=True)
+    fused = itk_consensus.LabelVoting([labelled(voxels())] * 3, keepMetaData="everything")
     xarray.testing.assert_identical(fused, labelled(voxels()))
 
 

@@ -19,6 +19,7 @@ from itk_consensus.images.dicom.identity import (
 from itk_consensus.images.dicom.rtstruct_reading import ROI_TYPE, STRUCTURE_SET
 from itk_consensus.images.dicom.series import DicomSeries, read_dicom
 from itk_consensus.images.files import PathLike
+from itk_consensus.images.own_outputs import PROGRAM
 from itk_consensus.images.replacing import replacing
 from itk_consensus.images.structures import (
     LONGEST_NAME,
@@ -29,8 +30,6 @@ from itk_consensus.images.structures import (
     inside_of,
     short_names,
 )
-
-_PROGRAM = "itk_consensus"
 
 
 @without_remarks()
@@ -95,7 +94,7 @@ def _structure_set(pydicom: Any, series: DicomSeries, description: str) -> Any:
     dataset.Modality, dataset.SeriesInstanceUID, dataset.SeriesNumber = "RTSTRUCT", uid(), 100
     dataset.OperatorsName = dataset.PositionReferenceIndicator = ""
     dataset.FrameOfReferenceUID = series.frame_of_reference
-    dataset.Manufacturer = dataset.ManufacturerModelName = _PROGRAM
+    dataset.Manufacturer = dataset.ManufacturerModelName = PROGRAM
     dataset.SoftwareVersions = itk_consensus.__version__
     dataset.StructureSetLabel, dataset.StructureSetDescription = "CONSENSUS", description
     dataset.StructureSetDate, dataset.StructureSetTime = now.strftime("%Y%m%d %H%M%S").split()
@@ -119,7 +118,7 @@ def _roi(
     roi.ROINumber, roi.ROIName = number, name
     roi.ReferencedFrameOfReferenceUID = series.frame_of_reference
     roi.ROIGenerationAlgorithm = origin
-    roi.ROIGenerationDescription = f"{_PROGRAM} {itk_consensus.__version__} {method}"[:64]
+    roi.ROIGenerationDescription = f"{PROGRAM} {itk_consensus.__version__} {method}"[:64]
     return roi
 
 

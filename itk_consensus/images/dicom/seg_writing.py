@@ -21,6 +21,7 @@ from itk_consensus.images.dicom.identity import (
 )
 from itk_consensus.images.dicom.series import DicomSeries, read_dicom
 from itk_consensus.images.files import PathLike
+from itk_consensus.images.own_outputs import PROGRAM
 from itk_consensus.images.replacing import replacing
 from itk_consensus.images.structures import (
     LONGEST_NAME,
@@ -35,7 +36,6 @@ from itk_consensus.images.structures import (
 
 _CATEGORY = Code("SCT", "123037004", "Anatomical Structure")
 _FAMILY = Code("99ITKCONSENSUS", "label-fusion", "Label fusion")
-_PROGRAM = "itk_consensus"
 #: What else highdicom is shown of a slice, of which it would take over all that it finds.
 _OF_SLICE = (
     "SOPClassUID", "SOPInstanceUID", "SeriesInstanceUID",
@@ -90,8 +90,8 @@ def write_dicom_segmentation(
                 series_number=100,
                 sop_instance_uid=uid(),
                 instance_number=1,
-                manufacturer=_PROGRAM,
-                manufacturer_model_name=_PROGRAM,
+                manufacturer=PROGRAM,
+                manufacturer_model_name=PROGRAM,
                 software_versions=itk_consensus.__version__,
                 device_serial_number="1",
                 content_description=description[:64],
@@ -140,10 +140,10 @@ def _source(one: Any) -> Any:
 
 def _description(hd: Any, number: int, structure: Structure, method: str, origin: str) -> Any:
     algorithm = hd.AlgorithmIdentificationSequence(
-        name=f"{_PROGRAM} {method}"[:64],
+        name=f"{PROGRAM} {method}"[:64],
         family=_concept(hd, _FAMILY),
         version=itk_consensus.__version__,
-        source=_PROGRAM,
+        source=PROGRAM,
     )
     color = None if structure.color is None else cielab_of_rgb(structure.color)
     return hd.seg.SegmentDescription(

@@ -73,17 +73,16 @@ class SimpleITKFamily(CopyingFamily):
         geometry = ImageGeometry(
             image.GetSize(), image.GetSpacing(), image.GetOrigin(), image.GetDirection()
         )
-        view = keep_alive(sitk.GetArrayViewFromImage(image), image)
+        view = keep_alive(_view_of(image), image)
         return ReadImage(split_components(view, geometry.dimension), geometry)
 
     def metadata(self, image: Any, keep: Keep) -> dict[str, str]:
         """Keys and values, as text."""
-        if keep is Keep.NOTHING:  # asking for fifty values takes a while
-            return {}
         return {
             _settable(key): _settable(value)
             for key in image.GetMetaDataKeys()
-            if keep(key, value := image.GetMetaData(key))
+            # Asking for fifty values takes a while.
+            if keep.asks_for(key) and keep(key, value := image.GetMetaData(key))
         }
 
     def allocate(self, dtype: npt.DTypeLike, like: LoadedImages) -> OutputImage:
@@ -107,6 +106,17 @@ class SimpleITKFamily(CopyingFamily):
         for key, value in like.metadata.items():
             image.SetMetaData(key, value)
         return image
+
+
+def _view_of(image: Any) -> Any:
+    """The voxels; of an image that shares them SimpleITK 2.5 would drop the metadata."""
+    if image.IsUnique():
+        return sitk.GetArrayViewFromImage(image)
+    metadata = {key: image.GetMetaData(key) for key in image.GetMetaDataKeys()}
+    image.MakeUnique()
+    for key in metadata.keys() - set(image.GetMetaDataKeys()):
+        image.SetMetaData(_settable(key), _settable(metadata[key]))
+    return sitk.GetArrayViewFromImage(image)
 
 
 def simpleitk_default(name: str) -> Any:

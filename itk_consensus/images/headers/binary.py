@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from itk_consensus.errors import FileError
 from itk_consensus.images.headers.header import Header, voxel_bytes
@@ -18,6 +20,8 @@ _GIPL_HEADER_BYTES = 256
 _GIPL_BITS = {1: 1, 7: 8, 8: 8, 15: 16, 16: 16, 31: 32, 32: 32, 64: 32, 65: 64}
 _MRC_HEADER_BYTES = 1024
 _MRC_BYTES = {0: 1, 1: 2, 2: 4, 3: 4, 4: 8, 6: 2, 16: 3}
+_NIFTI_FLOATS = {16: "f4", 64: "f8"}
+_FLOAT_BYTES = 1 << 22
 _NIFTI_DATA_SUFFIXES = {".hdr": ".img", ".HDR": ".IMG"}
 _TAIL_BYTES = 1 << 16
 
@@ -32,27 +36,67 @@ def nifti_header(path: Path, head: bytes, packed: bool) -> Header | None:
     """NIfTI-1, NIfTI-2 and Analyze, in one file or as a header beside its voxels."""
     if path.name.lower().removesuffix(".gz").endswith(".img"):
         return None
+    found = _nifti(head)
+    if found is None:
+        return None
+    number = found.dims[0]
+    if not 1 <= number <= 7 or found.bits <= 0:
+        raise FileError("its NIfTI header is damaged", path=path)
+    extents = [max(1, extent) for extent in found.dims[1 : number + 1]]
+    needed = found.offset + voxel_bytes(extents, found.bits / 8, path)
+    data = path if found.alone else _beside(path)
+    return Header("NiftiImageIO", (data,), needed, packed or data.suffix == ".gz")
+
+
+class _Nifti(NamedTuple):
+    order: str
+    dims: tuple[int, ...]
+    kind: int
+    bits: int
+    offset: int
+    alone: bool  #: Whether the voxels are in the same file
+
+
+def _nifti(head: bytes) -> _Nifti | None:
+    """What a NIfTI or Analyze header says of the voxels; None if it is another format."""
     if len(head) >= 540 and head[4:8] in (b"n+2\0", b"ni2\0"):
         order = "<" if head[:4] == struct.pack("<i", 540) else ">"
         dims = struct.unpack_from(order + "8q", head, 16)
-        bits = struct.unpack_from(order + "h", head, 14)[0]
+        kind, bits = struct.unpack_from(order + "2h", head, 12)
         offset = struct.unpack_from(order + "q", head, 168)[0]
-        alone = head[4:7] == b"n+2"
-    elif len(head) >= 348 and struct.pack("<i", 348) in (head[:4], head[3::-1]):
+        return _Nifti(order, dims, kind, bits, max(0, offset), head[4:7] == b"n+2")
+    if len(head) >= 348 and struct.pack("<i", 348) in (head[:4], head[3::-1]):
         order = "<" if head[:4] == struct.pack("<i", 348) else ">"
         dims = struct.unpack_from(order + "8h", head, 40)
-        bits = struct.unpack_from(order + "h", head, 72)[0]
+        kind, bits = struct.unpack_from(order + "2h", head, 70)
         start = struct.unpack_from(order + "f", head, 108)[0]
         offset = int(start) if 0 <= start < 2**31 else 0
-        alone = head[344:348] == b"n+1\0"
-    else:
-        return None
-    number = dims[0]
-    if not 1 <= number <= 7 or bits <= 0:
-        raise FileError("its NIfTI header is damaged", path=path)
-    needed = max(0, offset) + voxel_bytes((max(1, n) for n in dims[1 : number + 1]), bits / 8, path)
-    data = path if alone else _beside(path)
-    return Header("NiftiImageIO", (data,), needed, packed or data.suffix == ".gz")
+        return _Nifti(order, dims, kind, bits, offset, head[344:348] == b"n+1\0")
+    return None
+
+
+def not_finite(head: bytes, header: Header) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Where the voxels of a complete NIfTI file are NaN or infinite, and what they are.
+
+    ITK's reader makes 0 of them, which is background.
+    """
+    found = _nifti(head)
+    places: list[NDArray[np.intp]] = [np.empty(0, np.intp)]
+    values = [np.empty(0)]
+    if found is not None and found.kind in _NIFTI_FLOATS:
+        dtype = np.dtype(found.order + _NIFTI_FLOATS[found.kind])
+        (data,) = header.data
+        open_ = gzip.open if header.packed else open
+        left, at = (header.needed or 0) - found.offset, 0
+        with open_(data, "rb") as stream:
+            stream.seek(found.offset)
+            while left > 0:
+                part = np.frombuffer(stream.read(min(left, _FLOAT_BYTES)), dtype)
+                odd = np.flatnonzero(~np.isfinite(part))
+                places.append(odd + at)
+                values.append(part[odd].astype(np.float64))
+                left, at = left - max(part.nbytes, 1), at + len(part)
+    return np.concatenate(places), np.concatenate(values)
 
 
 def _beside(path: Path) -> Path:

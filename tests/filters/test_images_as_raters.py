@@ -1,0 +1,106 @@
+"""An image is no rater, wherever it enters: drop-ins warn, all other filters refuse."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+import SimpleITK as sitk
+
+import itk_consensus as ic
+from itk_consensus.errors import ConsensusWarning, InputError
+from itk_consensus.filters.registry import FUSERS
+from itk_consensus.votes.intensities import MANY, intensities
+
+DROP_INS = (ic.STAPLE, ic.MultiLabelSTAPLE, ic.LabelVoting)
+RNG = np.random.default_rng(7)
+SHAPE = (10, 24, 26)
+
+
+def image_of(array: np.ndarray) -> sitk.Image:
+    return sitk.GetImageFromArray(array)
+
+
+def ct() -> np.ndarray:
+    return RNG.normal(0, 300, SHAPE).astype(np.int16)
+
+
+def mask() -> np.ndarray:
+    drawn = np.zeros(SHAPE, np.int16)
+    drawn[2:8, 5:18, 6:20] = 1
+    return drawn
+
+
+@pytest.mark.parametrize("function", DROP_INS, ids=lambda function: function.__name__)
+def test_a_ct_among_masks_is_fused_by_a_drop_in_with_a_warning(function: Any) -> None:
+    images = [image_of(mask()), image_of(mask()), image_of(ct())]
+    with pytest.warns(ConsensusWarning, match=r"input 2 looks like an image.*distinct values"):
+        answer = function(images)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        insisted = function(images, inputsAreLabels=True)
+    np.testing.assert_array_equal(*map(sitk.GetArrayFromImage, (answer, insisted)))
+
+
+@pytest.mark.parametrize("function", DROP_INS, ids=lambda function: function.__name__)
+def test_a_ct_as_the_mask_of_a_drop_in_is_warned_of(function: Any) -> None:
+    with pytest.warns(ConsensusWarning, match="MaskImage looks like an image, not like a mask"):
+        function([image_of(mask())] * 2, maskImage=image_of(ct()))
+
+
+@pytest.mark.parametrize(
+    "fuser",
+    [fuser for fuser in FUSERS if not fuser.fuses_images],
+    ids=lambda fuser: fuser.__name__,
+)
+def test_a_ct_among_masks_is_refused(fuser: Any) -> None:
+    images = [mask(), mask(), ct()]
+    words = r"input 2 looks like an image, not like a rater's labels .* set InputsAreLabels"
+    with pytest.raises(InputError, match=words):
+        fuser().Execute(images)
+    with pytest.raises(InputError, match="MaskImage looks like an image, not like a mask"):
+        fuser(MaskImage=ct()).Execute([mask(), mask()])
+
+
+def test_a_ct_is_compared_with_no_rater() -> None:
+    with pytest.raises(InputError, match="input 1 looks like an image"):
+        ic.AgreementFilter().Execute([mask(), ct()])
+
+
+def test_a_ct_among_the_raters_of_a_cohort_is_refused_with_its_case() -> None:
+    with pytest.raises(InputError, match="case 1: input 0 looks like an image"):
+        ic.CohortSTAPLEFilter().Execute([[mask(), mask()], [ct(), mask()]])
+
+
+def test_somebody_may_insist_that_an_image_holds_labels() -> None:
+    fused = ic.MajorityVote([ct(), ct()], inputsAreLabels=True)
+    assert fused.shape == SHAPE
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.uint16, np.float32])
+def test_soft_inputs_masks_of_255_and_maps_of_instances_are_no_images(dtype: Any) -> None:
+    instances = np.zeros((24, 60, 60), dtype)
+    for number in range(200):
+        z, y, x = RNG.integers(0, (22, 57, 57))
+        instances[z : z + 2, y : y + 3, x : x + 3] = number + 1
+    assert not intensities(instances)
+    assert not intensities(instances, MANY)
+    assert not intensities((instances != 0).astype(dtype) * 255)
+    assert not intensities(RNG.random(SHAPE))
+
+
+@pytest.mark.parametrize("shape", [(400, 500), (40, 64, 64), (2, 30, 40, 40), (30_000,)])
+def test_few_rows_tell_an_image_from_labels_in_any_dimension(shape: tuple[int, ...]) -> None:
+    noise = RNG.normal(0, 300, shape)
+    assert intensities(noise.astype(np.int16))
+    assert intensities(np.abs(noise).astype(np.uint16))
+    assert intensities(np.asfortranarray(noise).astype(np.float32))
+    assert not intensities(RNG.integers(0, 16, shape).astype(np.uint8))
+
+
+def test_an_image_within_a_border_of_nothing_is_still_one() -> None:
+    padded = np.zeros((60, 200, 200), np.uint16)
+    padded[20:40, 70:130, 60:140] = RNG.integers(1, 3000, (20, 60, 80))
+    assert intensities(padded)
