@@ -765,6 +765,102 @@ def test_a_series_that_is_mixed_or_has_gaps_is_refused(case: Any, tmp_path: Path
         read_dicom_series(tmp_path / "nothing")
 
 
+Steps = Callable[[int], tuple[float, float, float]]
+
+
+def moved_series(folder: Path, place: Steps, number: int = 40) -> Path:
+    """A series whose slices lie where a function of their number says, in mm along its axes."""
+    slices = write_series(folder, (number, 24, 28), (0.8, 0.7, 1.0))
+    for path, one in zip(sorted(folder.iterdir(), key=_instance), slices, strict=True):
+        moved = ORIGIN + AXES @ np.array(place(int(one.InstanceNumber) - 1))
+        one.ImagePositionPatient = [float(f"{part:.9f}") for part in moved]
+        one.save_as(path, enforce_file_format=True)
+    return folder
+
+
+def _instance(path: Path) -> int:
+    return int(pydicom.dcmread(path).InstanceNumber)
+
+
+def tilted(number: int) -> tuple[float, float, float]:
+    """A gantry at 20 degrees: the table moves 3 mm, partly along the slices."""
+    angle = np.radians(20)
+    return 0.0, 3 * np.sin(angle) * number, 3 * np.cos(angle) * number
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        (tilted, r"each lies 1\.03 mm beside the one before \(a gantry tilted by 20\.0 degrees"),
+        (lambda n: (0.02 * n, 0.0, 1.0 * n), "each lies 0.02 mm beside the one before"),
+        (lambda n: (0.0, 0.0, n + 0.045 * max(0, n - 20)), "40 slices in steps of 1.02"),
+        (lambda n: (0.5 * (n == 7), 0.0, 1.0 * n), "slice 8 of 40 is moved or turned"),
+        (lambda n: (np.nan if n == 7 else 0.0, 0.0, 1.0 * n), "three finite numbers"),
+    ],
+    ids=["gantry tilt", "drift", "steps that add up", "one slice moved", "not a number"],
+)
+def test_slices_that_lie_on_no_grid_are_refused(tmp_path: Path, place: Steps, message: str) -> None:
+    """Issue 44, item 9: contours were put up to 13 rows beside their place, in silence."""
+    with pytest.raises(GeometryError, match=message):
+        read_dicom_series(moved_series(tmp_path / "series", place))
+
+
+def test_slices_within_a_tenth_of_a_voxel_of_their_grid_are_one_series(tmp_path: Path) -> None:
+    noise = np.random.default_rng(44).uniform(-0.03, 0.03, (40, 3))
+    noise[[0, -1]] = 0
+    series = read_dicom_series(
+        moved_series(tmp_path / "s", lambda n: (*noise[n, :2], n + noise[n, 2]))
+    )
+    assert series.geometry.spacing[2] == pytest.approx(1.0, abs=1e-6)
+    np.testing.assert_allclose(
+        series.to_positions(np.array([[0, 0, 39]])), [ORIGIN + AXES @ [0, 0, 39]], atol=1e-6
+    )
+    masks = {"a": np.ones((40, 24, 28), np.uint8)}
+    path = write_seg(
+        tmp_path / "a.dcm", masks, [pydicom.dcmread(one.filename) for one in series.slices], None
+    )
+    (found,) = read_dicom_segmentation(path, series)
+    np.testing.assert_array_equal(array_of(found.mask), masks["a"])
+
+
+@pytest.mark.parametrize(
+    ("keyword", "value", "message"),
+    [
+        ("PixelSpacing", [0.7, 0.0], "PixelSpacing must be two positive numbers, got 0.7 and 0"),
+        ("PixelSpacing", [-0.7, 0.8], "PixelSpacing must be two positive numbers, got -0.7"),
+        ("ImageOrientationPatient", [0.0] * 6, "of length 1 at right angles, got lengths 0 and 0"),
+        ("ImageOrientationPatient", [1.0, 0, 0, 1.0, 0, 0], "with a cosine of 1 between"),
+        ("ImageOrientationPatient", [1.0, 0, 0, 0, 1.1, 0], "got lengths 1 and 1.1"),
+        ("ImageOrientationPatient", [1.0, 0, 0, 0.1, 0.995, 0], "with a cosine of 0.1 between"),
+        ("ImageOrientationPatient", [1.0, 0, 0], "does not say where it lies"),
+    ],
+)
+def test_planes_that_are_none_are_refused_in_words_of_the_series(
+    tmp_path: Path, keyword: str, value: list[float], message: str
+) -> None:
+    """Issue 44, item 9: "LinAlgError: Singular matrix"."""
+    write_series(tmp_path / "series")
+    for path in (tmp_path / "series").iterdir():
+        dataset = pydicom.dcmread(path)
+        setattr(dataset, keyword, value)
+        dataset.save_as(path)
+    with pytest.raises(InputError, match=message) as caught:
+        read_dicom_series(tmp_path / "series")
+    assert str(caught.value).startswith(f"series {tmp_path / 'series'}")
+
+
+@pytest.mark.parametrize("thickness", [-2.0, 0.0])
+def test_a_single_slice_needs_a_thickness_that_is_one(tmp_path: Path, thickness: float) -> None:
+    (one,) = write_series(tmp_path / "series", (1, 24, 28))
+    one.SliceThickness = thickness
+    one.save_as(tmp_path / "series" / "000.dcm", enforce_file_format=True)
+    if thickness:
+        with pytest.raises(GeometryError, match="SliceThickness must be a positive number, got -2"):
+            read_dicom_series(tmp_path / "series")
+    else:
+        assert read_dicom_series(tmp_path / "series").geometry.spacing[2] == 1.0
+
+
 def test_masks_of_another_grid_are_not_written(case: Any) -> None:
     series, _, folder = case
     stray = sitk.GetImageFromArray(np.zeros(SHAPE, np.uint8))

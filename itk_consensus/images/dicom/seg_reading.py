@@ -11,14 +11,8 @@ from numpy.typing import NDArray
 from itk_consensus.errors import FileError, GeometryError, InputError
 from itk_consensus.images.dicom.colors import rgb_of_stored
 from itk_consensus.images.dicom.identity import modality_of, without_remarks, without_values
-from itk_consensus.images.dicom.series import (
-    DIRECTION_NOISE,
-    POSITION_NOISE,
-    DicomSeries,
-    one_text,
-    plane_axes,
-    read_dicom,
-)
+from itk_consensus.images.dicom.series import DicomSeries, one_text, read_dicom
+from itk_consensus.images.dicom.slice_grid import PLACE_NOISE, Plane, first_plane
 from itk_consensus.images.files import PathLike
 from itk_consensus.images.structures import Code, Structure
 
@@ -129,25 +123,29 @@ def _corner(
 ) -> tuple[int, int, int]:
     """Column, row and slice of a frame's first pixel on the grid of the series."""
     geometry = series.geometry
-    axes = plane_axes(_group(own, shared, "PlaneOrientationSequence").ImageOrientationPatient)
-    measures = _group(own, shared, "PixelMeasuresSequence").PixelSpacing
-    spacing = (float(measures[1]), float(measures[0]))
-    if not np.allclose(axes.ravel(), geometry.direction, atol=DIRECTION_NOISE) or not np.allclose(
-        spacing, geometry.spacing[:2], rtol=1e-3
-    ):
+    plane = Plane.of(
+        _group(own, shared, "PlanePositionSequence").ImagePositionPatient,
+        _group(own, shared, "PlaneOrientationSequence").ImageOrientationPatient,
+        _group(own, shared, "PixelMeasuresSequence").PixelSpacing,
+        (shape[1], shape[0]),
+        owner,
+    )
+    if not plane.has_pixels_of(first_plane(geometry)):
         raise GeometryError(
             "frames have another orientation or spacing than the series", owner=owner
         )
-    position = _group(own, shared, "PlanePositionSequence").ImagePositionPatient
-    index = series.to_indices([np.asarray(position, np.float64)])[0]
-    corner = np.rint(index).astype(int)
+    first, last = series.to_indices(plane.ends)
+    corner = np.rint(first).astype(int)
     end = corner + np.array([shape[1], shape[0], 1])
-    if np.abs(index - corner).max() > POSITION_NOISE or (corner < 0).any():
+    beside = np.abs([first - corner, last - (end - 1)]).max()
+    if beside > PLACE_NOISE or (corner < 0).any():
         raise GeometryError(
-            f"a frame at {list(position)} lies on no slice of the series", owner=owner
+            f"a frame at {plane.position.tolist()} lies on no slice of the series", owner=owner
         )
     if (end > geometry.size).any():
-        raise GeometryError(f"a frame at {list(position)} reaches beyond the series", owner=owner)
+        raise GeometryError(
+            f"a frame at {plane.position.tolist()} reaches beyond the series", owner=owner
+        )
     return int(corner[0]), int(corner[1]), int(corner[2])
 
 
