@@ -32,12 +32,19 @@ from pydicom.uid import generate_uid
 
 import itk_consensus
 from itk_consensus.cli import main
-from itk_consensus.errors import FileError, GeometryError, InputError, MissingDependencyError
+from itk_consensus.errors import (
+    ConsensusWarning,
+    FileError,
+    GeometryError,
+    InputError,
+    MissingDependencyError,
+)
 from itk_consensus.images.dicom.contour_rasterisation import coverage, rasterised
 from itk_consensus.images.dicom.rtstruct_reading import read_dicom_contours
 from itk_consensus.images.dicom.seg_reading import NOT_ANNOTATED, read_dicom_segmentation
 from itk_consensus.images.dicom.seg_writing import band_structures, write_dicom_segmentation
 from itk_consensus.images.dicom.series import DicomSeries, read_dicom_series
+from itk_consensus.images.dicom.slice_contours import SliceContours
 from itk_consensus.images.files import read_image
 from itk_consensus.images.structure_files import read_structures, write_structures
 from itk_consensus.images.structures import (
@@ -388,7 +395,7 @@ def test_of_contours_through_the_centres_of_voxels_two_sides_are_inside() -> Non
     """Whatever the last digits say: a square through centres 3 and 9 holds 36 voxels."""
     noise = np.random.default_rng(3003).uniform(-1e-6, 1e-6, (4, 2))
     square = np.array([(3.0, 3.0), (9.0, 3.0), (9.0, 9.0), (3.0, 9.0)]) + noise
-    (found,) = rasterised({0: [square]}, (1, 12, 12))
+    (found,) = rasterised({0: SliceContours([square])}, (1, 12, 12))
     assert found.sum() == 36
     assert found[3, 4:9].all()
     assert found[4:9, 3:9].all()
@@ -398,7 +405,9 @@ def test_of_contours_through_the_centres_of_voxels_two_sides_are_inside() -> Non
 def test_single_voxels_and_single_holes_come_back_from_their_diamonds() -> None:
     diamond = np.array([(0.5, 0.0), (0.0, 0.5), (-0.5, 0.0), (0.0, -0.5)])
     square = np.array([(1.5, 1.5), (8.5, 1.5), (8.5, 8.5), (1.5, 8.5)])
-    (found,) = rasterised({0: [square, diamond + 4, diamond + np.array([10, 5])]}, (1, 11, 12))
+    (found,) = rasterised(
+        {0: SliceContours([square, diamond + 4, diamond + np.array([10, 5])])}, (1, 11, 12)
+    )
     expected = np.zeros((11, 12), np.uint8)
     expected[2:9, 2:9] = 1
     expected[4, 4], expected[5, 10] = 0, 1
@@ -408,18 +417,18 @@ def test_single_voxels_and_single_holes_come_back_from_their_diamonds() -> None:
 def test_a_line_costs_no_more_than_the_image_however_long_it_is() -> None:
     """two points far apart took a step for every voxel between them."""
     far = np.array([(-1e9, 3.0), (1e9, 3.0)])
-    (found,) = rasterised({0: [far]}, (1, 6, 7))
+    (found,) = rasterised({0: SliceContours(lines=[far])}, (1, 6, 7))
     expected = np.zeros((6, 7), np.uint8)
     expected[3] = 1
     np.testing.assert_array_equal(found, expected)
     beside = np.array([(-1e18, 30.0), (1e18, 30.0)])
     slanted = np.array([(-1e9, -1e9), (1e9, 1e9)])
-    assert not rasterised({0: [beside]}, (1, 6, 7)).any()
+    assert not rasterised({0: SliceContours(lines=[beside])}, (1, 6, 7)).any()
     np.testing.assert_array_equal(
-        rasterised({0: [slanted]}, (1, 6, 7))[0].nonzero(), [np.arange(6)] * 2
+        rasterised({0: SliceContours(lines=[slanted])}, (1, 6, 7))[0].nonzero(), [np.arange(6)] * 2
     )
     short = np.array([(1.2, 1.0), (4.0, 3.9)])
-    assert rasterised({0: [short]}, (1, 6, 7)).sum() == 6
+    assert rasterised({0: SliceContours(lines=[short])}, (1, 6, 7)).sum() == 6
 
 
 def test_coverage_is_that_of_dense_sampling() -> None:
@@ -462,6 +471,99 @@ def test_a_contour_in_another_is_a_hole_and_two_points_survive(case: Any) -> Non
     np.testing.assert_array_equal(ring, expected)
     np.testing.assert_array_equal(np.flatnonzero(thin[6, 20]), np.arange(3, 10))
     assert thin.sum() == 8
+
+
+SQUARE = [(2.5, 2.5), (12.5, 2.5), (12.5, 12.5), (2.5, 12.5)]
+
+
+def drawn_at(corners: list[tuple[float, float]], z: float) -> Array:
+    return np.array([position(x, y, z) for x, y in corners])
+
+
+def read_one(case: Any, contours: list[Array], kinds: dict[int, str] | None = None) -> Array:
+    """The voxels of one structure of these contours, some of another type."""
+    series, slices, folder = case
+    path = write_contours(folder / "rt.dcm", {"organ": contours}, slices)
+    if kinds:
+        dataset = pydicom.dcmread(path)
+        for number, kind in kinds.items():
+            contour = dataset.ROIContourSequence[0].ContourSequence[number]
+            contour.ContourGeometricType = kind
+        dataset.save_as(path)
+    (found,) = read_dicom_contours(path, series)
+    return array_of(found.mask)
+
+
+@pytest.mark.parametrize("change", ["the same", "rolled", "reversed", "rounded", "closed"])
+def test_a_contour_stored_twice_counts_once(case: Any, change: str) -> None:
+    """Issue 44, item 10: by parity it emptied its slice."""
+    square = drawn_at(SQUARE, 4)
+    again = {
+        "the same": square,
+        "rolled": np.roll(square, 3, axis=0),
+        "reversed": np.roll(square[::-1], 1, axis=0),
+        "rounded": square + 1e-4,
+        "closed": np.concatenate([square, square[:1]]),
+    }[change]
+    hole = drawn_at([(5.5, 5.5), (8.5, 5.5), (8.5, 8.5), (5.5, 8.5)], 4)
+    once = read_one(case, [square, hole])
+    assert once[4].sum() == 91
+    np.testing.assert_array_equal(read_one(case, [square, hole, again]), once)
+    np.testing.assert_array_equal(read_one(case, [again, square, hole, hole, square]), once)
+
+
+def test_thousands_of_contours_in_a_slice_are_told_apart_at_once(case: Any) -> None:
+    """Duplicates are looked for among contours with one middle, not among all pairs."""
+    ring = [(0.3, 0.3), (0.7, 0.3), (0.7, 0.7), (0.3, 0.7)]
+    shifts = np.random.default_rng(44).uniform(0, 20, (1500, 2))
+    drawn = [drawn_at([(x + dx, y + dy) for x, y in ring], 4) for dx, dy in shifts]
+    assert read_one(case, drawn).any()
+    same = [drawn_at(SQUARE, 4)] * 1500
+    assert read_one(case, same).sum() == 100
+
+
+@pytest.mark.parametrize("kind", ["OPEN_PLANAR", "OPEN_NONPLANAR"])
+def test_open_contours_are_lines_and_not_filled(case: Any, kind: str) -> None:
+    """Issue 44, item 10: they were areas."""
+    corners = [(3.0, 3.0), (12.0, 3.0), (12.0, 12.0), (3.0, 12.0)]
+    mask = read_one(case, [drawn_at(corners, 4)], {0: kind})
+    expected = np.zeros(SHAPE, np.uint8)
+    expected[4, 3, 3:13] = expected[4, 3:13, 12] = expected[4, 12, 3:13] = 1
+    np.testing.assert_array_equal(mask, expected)
+
+
+def test_points_are_points(case: Any) -> None:
+    corners = [(3.0, 3.0), (12.0, 3.0), (12.0, 12.0)]
+    mask = read_one(case, [drawn_at(corners, 4)], {0: "POINT"})
+    assert [tuple(place) for place in np.argwhere(mask)] == [(4, 3, 3), (4, 3, 12), (4, 12, 12)]
+
+
+def test_contours_of_unknown_types_are_refused_by_name(case: Any) -> None:
+    with pytest.raises(InputError, match="organ: a contour has the ContourGeometricType 'SPLINE'"):
+        read_one(case, [drawn_at(SQUARE, 4)], {0: "SPLINE"})
+
+
+def test_two_heights_in_one_slice_are_refused(case: Any) -> None:
+    """Issue 44, item 10: contours of thinner slices inverted each other."""
+    with pytest.raises(GeometryError, match=r"at 2 heights, 0\.6 slices apart, fall into slice 4"):
+        read_one(case, [drawn_at(SQUARE, 3.7), drawn_at(SQUARE, 4.3)])
+    assert read_one(case, [drawn_at(SQUARE, 4.04), drawn_at(SQUARE, 3.96)]).any()
+
+
+def test_contours_beyond_the_image_are_cut_with_a_word(
+    case: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Issue 44, item 10: they were cut in silence. Pixels are .8 mm wide, and 28 of them."""
+    series, slices, folder = case
+    wide = [(20.0, 2.5), (32.5, 2.5), (32.5, 12.5), (20.0, 12.5)]
+    edge = [(20.0, 2.5), (27.5, 2.5), (27.5, 12.5), (20.0, 12.5)]
+    path = write_contours(folder / "a.dcm", {"organ": [drawn_at(wide, 4)]}, slices)
+    said = r"a\.dcm: organ: contours reach up to 4 mm beyond the image in 1 slice; cut there"
+    with pytest.warns(ConsensusWarning, match=said):
+        (found,) = read_structures(path, series)
+    np.testing.assert_array_equal(array_of(found.mask), read_one(case, [drawn_at(edge, 4)]))
+    assert main(["info", str(path), "--per-structure", "--series", str(folder / "series")]) == 0
+    assert "4 mm beyond the image" in capsys.readouterr().err
 
 
 def _image(array: Array, series: DicomSeries) -> Any:
