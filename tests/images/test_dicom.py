@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import sys
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -107,6 +109,64 @@ def test_slices_without_any_frame_can_be_missing(case: Any) -> None:
     assert not array_of(fused)[0].any()
     with pytest.raises(InputError, match="absent_frames must be"):
         read_dicom_segmentation(path, series, absent_frames="guess")
+
+
+def label_map_seg(case: Any, change: Callable[[Any], None]) -> Path:
+    """A SEG of kind LABELMAP by highdicom, with two organs."""
+    _, slices, folder = case
+    labels = np.zeros(SHAPE, np.uint8)
+    labels[2:7, 3:15, 4:12], labels[2:7, 3:15, 14:20] = 1, 2
+    what = (codes.SCT.AnatomicalStructure, codes.SCT.Tissue, "MANUAL")
+    described = [highdicom.seg.SegmentDescription(n, f"organ {n}", *what) for n in (1, 2)]
+    maker = ("phantom", "phantom", "1", "1")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        seg = highdicom.seg.Segmentation(
+            slices, labels, "LABELMAP", described, generate_uid(), 7, generate_uid(), 1, *maker
+        )
+    seg.save_as(folder / "labels.dcm")
+    return spoilt(folder / "labels.dcm", change)
+
+
+def with_background(dataset: Any) -> None:
+    background = copy.deepcopy(dataset.SegmentSequence[0])
+    background.SegmentNumber, background.SegmentLabel = 0, "Background"
+    kept = [one for one in dataset.SegmentSequence if int(one.SegmentNumber)]
+    dataset.SegmentSequence = [background, *kept]
+
+
+def test_segment_0_of_a_label_map_is_background(case: Any) -> None:
+    """Issue 44, item 11: it was one more structure, of all that nobody drew."""
+    found = read_dicom_segmentation(label_map_seg(case, with_background), case[0])
+    assert [one.name for one in found] == ["organ 1", "organ 2"]
+    assert [array_of(one.mask).sum() for one in found] == [5 * 12 * 8, 5 * 12 * 6]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [((1, 0), "from 1 on, got 0"), ((1, 1), "got 1 twice"), ((-1, 1), "got -1")],
+)
+def test_segments_without_numbers_of_their_own_are_refused(
+    case: Any, numbers: tuple[int, int], message: str
+) -> None:
+    series, slices, folder = case
+
+    def renumber(dataset: Any) -> None:
+        for one, number in zip(dataset.SegmentSequence, numbers, strict=True):
+            one["SegmentNumber"] = pydicom.DataElement("SegmentNumber", "SS", number)
+
+    path = spoilt(write_seg(folder / "a.dcm", reader(0), slices, None), renumber)
+    with pytest.raises((InputError, FileError), match=message):
+        read_dicom_segmentation(path, series)
+
+
+def test_labels_that_a_label_map_does_not_describe_are_refused(case: Any) -> None:
+    def drop(dataset: Any) -> None:
+        kept = [one for one in dataset.SegmentSequence if int(one.SegmentNumber) != 2]
+        dataset.SegmentSequence = kept
+
+    with pytest.raises(InputError, match="has voxels of segment 2, which it does not describe"):
+        read_dicom_segmentation(label_map_seg(case, drop), case[0])
 
 
 def test_what_we_write_is_what_highdicom_reads(case: Any) -> None:

@@ -49,9 +49,8 @@ def read_dicom_segmentation(
     referred = [str(one.SeriesInstanceUID) for one in dataset.get("ReferencedSeriesSequence") or ()]
     series.require_referred(referred, str(path))
     try:
-        numbers = [int(one.SegmentNumber) for one in dataset.SegmentSequence]
-        described = {int(one.SegmentNumber): one for one in dataset.SegmentSequence}
-        volumes, seen = _volumes(dataset, series, numbers, str(path))
+        described = _segments(dataset, str(path))
+        volumes, seen = _volumes(dataset, series, list(described), str(path))
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, (InputError, GeometryError)):
             raise
@@ -66,6 +65,35 @@ def read_dicom_segmentation(
     return structures
 
 
+def _segments(dataset: Any, owner: str) -> dict[int, Any]:
+    """What the file says of each segment, by its number; 0 is the background of a label map."""
+    described: dict[int, Any] = {}
+    for one in dataset.SegmentSequence:
+        number = int(one.SegmentNumber)
+        if number == 0 and dataset.SegmentationType == "LABELMAP":
+            continue
+        if number < 1 or number in described:
+            raise InputError(
+                f"segments must have numbers of their own from 1 on, got {number}"
+                f"{' twice' if number in described else ''}",
+                owner=owner,
+            )
+        described[number] = one
+    if not described:
+        raise FileError("has no segments", owner=owner)
+    return described
+
+
+def _require_described(frames: NDArray[Any], dataset: Any, numbers: list[int], owner: str) -> None:
+    """Raise if a label map has labels that it does not explain."""
+    background = {0, int(dataset.get("PixelPaddingValue") or 0)}
+    strangers = sorted(set(np.unique(frames).tolist()) - background - set(numbers))
+    if strangers:
+        raise InputError(
+            f"has voxels of segment {strangers[0]}, which it does not describe", owner=owner
+        )
+
+
 def _volumes(
     dataset: Any, series: DicomSeries, numbers: list[int], owner: str
 ) -> tuple[dict[int, NDArray[np.uint8]], NDArray[np.bool_]]:
@@ -75,6 +103,8 @@ def _volumes(
     filled: set[tuple[int, int]] = set()
     is_label_map = dataset.SegmentationType == "LABELMAP"
     frames = _frames(dataset, owner)
+    if is_label_map:
+        _require_described(frames, dataset, numbers, owner)
     shared = dataset.SharedFunctionalGroupsSequence[0]
     for frame, own in zip(frames, dataset.PerFrameFunctionalGroupsSequence, strict=True):
         column, row, height = _corner(own, shared, frame.shape, series, owner)
