@@ -8,6 +8,7 @@ import SimpleITK as sitk
 from scipy import ndimage
 
 import itk_consensus
+import itk_consensus.agreement.surfaces as surfaces_module
 from itk_consensus.agreement.displacement import Placed, best_shift
 from itk_consensus.agreement.study import AgreementSettings, study_agreement
 from itk_consensus.agreement.surfaces import Surface, surface_dices
@@ -275,6 +276,28 @@ def test_surface_dice_without_distances_equals_that_with_them(agreeing, toleranc
     expected = study_agreement(patterns, SPACING, "abcd", settings).labels[0].surface_dice
     found = surface_dices([Surface.of(mask > 0) for mask in agreeing], SPACING, tolerance)
     np.testing.assert_allclose(found, expected)
+
+
+@pytest.mark.parametrize("side", [1e-3, 0.01, 0.1, 0.5])
+def test_surface_dice_of_the_smallest_voxels_takes_no_more_than_the_image(
+    agreeing, side, monkeypatch
+):
+    """Issue 44, item 15: (2 mm / spacing)^3 offsets were listed; 1 um killed the process."""
+    spacing = (side, side, 2 * side)
+    surfaces = [Surface.of(mask != 0) for mask in agreeing]
+    listed = surfaces_module._offsets
+
+    def few(*arguments):
+        found = listed(*arguments)
+        assert len(found) <= 1 << 15
+        return found
+
+    monkeypatch.setattr(surfaces_module, "_offsets", few)
+    found = surface_dices(surfaces, spacing, 0.5 * side)
+    want = surfaces_module.distances_between(surfaces, spacing, 0.5 * side)
+    for (i, j), one in want.items():
+        assert found[i, j] == found[j, i] == one.surface_dice
+    assert (surface_dices(surfaces, spacing, 2.0) == 1).all()
 
 
 @pytest.mark.parametrize("shift", [(0, 0), (3, -7), (-60, 45)])
