@@ -53,7 +53,7 @@ paper: $(STAMP)
 
 # make fuzz SEED=7 repeats what an earlier run printed as its seed.
 fuzz: $(STAMP)
-	@$(BIN)/python -m tests.fuzzing --cases 5000 --commands 500 --files 1000 --stores 300 $(if $(SEED),--seed $(SEED))
+	@$(BIN)/python -m tests.fuzzing --cases 5000 --commands 500 --files 1000 --stores 300 --references 400 $(if $(SEED),--seed $(SEED))
 
 # Kernels once under address and undefined-behaviour sanitizers, in a build of their own.
 sanitize: $(STAMP)

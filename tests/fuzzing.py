@@ -25,10 +25,13 @@ import SimpleITK as sitk
 
 sys.path.append(str(Path(__file__).parent))  # pytest does the same for test files
 sys.path.append(str(Path(__file__).parent / "filters"))
+sys.path.append(str(Path(__file__).parent / "images"))
 
 from contract import make
 from damaged_files import check_damage
 from fuzz_cases import Case, check_case, draw_case
+from fuzz_references import check_references
+from fuzz_series import check_series
 from fuzz_stores import check_batch, check_volumes
 
 from itk_consensus.cli import main
@@ -176,6 +179,19 @@ def run_stores(seed: int, numbers: range) -> Tally:
     return tally
 
 
+def run_references(seed: int, numbers: range) -> Tally:
+    """Calibrate on references of every kind, and read series whose slices lie anyhow."""
+    tally = Tally()
+    for number in numbers:
+        rng = np.random.default_rng([seed, number, 3])
+        check = check_references if number % 2 else check_series
+        with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConsensusWarning)
+            what = f"--seed {seed}, reference {number}"
+            _attempt(tally, what, lambda c=check, r=rng, f=folder: c(r, Path(f)))
+    return tally
+
+
 def _attempt(tally: Tally, what: str, action: Callable[[], str]) -> None:
     try:
         tally.outcomes[action()] += 1
@@ -192,6 +208,7 @@ def _main() -> int:
     parser.add_argument("--commands", type=int, default=500)
     parser.add_argument("--files", type=int, default=1000, help="damaged records and models")
     parser.add_argument("--stores", type=int, default=200, help="batches and runs to stores")
+    parser.add_argument("--references", type=int, default=300, help="calibrations and series")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--only", type=int, help="one API case")
     arguments = parser.parse_args()
@@ -202,6 +219,7 @@ def _main() -> int:
         "command line": lambda: run_command_lines(seed, range(arguments.commands)),
         "records and models": lambda: run_damage(seed, range(arguments.files)),
         "batches and stores": lambda: run_stores(seed, range(arguments.stores)),
+        "references and series": lambda: run_references(seed, range(arguments.references)),
     }
     if arguments.only is not None:
         parts = {"API": lambda: run_cases(seed, [arguments.only])}

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from fuzz_cases import FAMILIES, FUZZED, GUESTS, draw_case
-from fuzzing import run_cases, run_command_lines, run_damage, run_stores
+from fuzzing import run_cases, run_command_lines, run_damage, run_references, run_stores
 
 SEED = 2026
 PARTS = 10
@@ -40,6 +40,14 @@ def test_batches_and_stores_that_were_stopped_and_damaged_give_right_answers() -
     tally = run_stores(SEED, range(8))
     assert not tally.failures, "\n".join(tally.failures)
     assert tally.outcomes["answered"] > 0
+
+
+def test_random_references_and_series_are_answered_or_refused() -> None:
+    pytest.importorskip("highdicom")
+    tally = run_references(SEED, range(20))
+    assert not tally.failures, "\n".join(tally.failures)
+    assert tally.outcomes["answered"] > 0
+    assert tally.outcomes["refused"] > 0
 
 
 def test_the_cases_reach_every_fuser_and_family() -> None:

@@ -22,6 +22,9 @@ from itk_consensus.neighbourhood.distance import signed_distance
 
 #: mm by which a distance that equals the tolerance may miss it in floating point.
 ROUNDING = 1e-9
+#: A distance for each voxel of a box takes as long as so many offsets of each, and so many offsets
+#: are never listed. Either way the answer is the same.
+_VOXELS_OF_A_DISTANCE, _MOST_OFFSETS = 16, 1 << 15
 
 
 @dataclass(frozen=True)
@@ -134,13 +137,46 @@ def surface_dices(
     """(J, J) surface Dice of every two, without any distance but the tolerance.
 
     The same as that of `distances_between`: within the tolerance of a surface lies what the offsets
-    up to that length reach from it, which is quicker than a distance for each voxel of the box.
+    up to that length reach from it, which is quicker than a distance for each voxel of the box as
+    long as they are few.
     """
-    reach = in_space([int(tolerance / side + ROUNDING) for side in spacing], 0)
+    sizes = np.array([surface.places.size for surface in surfaces])
+    reach = [
+        # Nothing is farther away than the box is long, however small its voxels are.
+        int(min(tolerance / side + ROUNDING, extent - 1))
+        for side, extent in zip(spacing, surfaces[0].shape, strict=True)
+    ]
+    reach = list(in_space(reach, 0))
+    offsets = math.prod(2 * most + 1 for most in reach)
+    of_distances = _VOXELS_OF_A_DISTANCE * math.prod(surfaces[0].shape)
+    if offsets > _MOST_OFFSETS or offsets * sizes.max() > of_distances:
+        within = _within_by_distance(surfaces, spacing, tolerance)
+    else:
+        within = _within_by_offsets(surfaces, reach, spacing, tolerance)
+    total = (sizes[:, None] + sizes[None, :]).astype(float)
+    unknown = np.full(total.shape, np.nan)
+    return np.asarray(np.divide(within + within.T, total, out=unknown, where=total > 0))
+
+
+def _within_by_distance(
+    surfaces: Sequence[Surface], spacing: Sequence[float], tolerance: float
+) -> Floats:
+    """(J, J) how many voxels of each surface lie within the tolerance of another."""
+    within = np.zeros((len(surfaces),) * 2)
+    for target, its in enumerate(surfaces):
+        if its.places.size:
+            near = its.distance(spacing) <= tolerance + ROUNDING
+            within[:, target] = [np.count_nonzero(near[mine.places]) for mine in surfaces]
+    return within
+
+
+def _within_by_offsets(
+    surfaces: Sequence[Surface], reach: Sequence[int], spacing: Sequence[float], tolerance: float
+) -> Floats:
+    """The same, of few offsets."""
     shape = [side + 2 * more for side, more in zip(surfaces[0].shape, reach, strict=True)]
     places = [_within(surface, reach, shape) for surface in surfaces]
     offsets = _offsets(reach, spacing, tolerance, shape)
-    sizes = np.array([len(one) for one in places])
     within = np.zeros((len(surfaces),) * 2)
     near = np.empty(math.prod(shape), bool)
     for target, its in enumerate(places):
@@ -149,9 +185,7 @@ def surface_dices(
             near[its + offset] = True
         for index, mine in enumerate(places):
             within[index, target] = np.count_nonzero(near[mine])
-    total = (sizes[:, None] + sizes[None, :]).astype(float)
-    unknown = np.full(total.shape, np.nan)
-    return np.asarray(np.divide(within + within.T, total, out=unknown, where=total > 0))
+    return within
 
 
 def _within(surface: Surface, margin: Sequence[int], shape: Sequence[int]) -> NDArray[np.intp]:

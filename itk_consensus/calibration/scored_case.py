@@ -39,19 +39,17 @@ class ScoredCase:
 
 def score_case(case: ProbabilityCase, options: BandOptions, owner: str) -> ScoredCase:
     """Score a calibration case; `owner` is the filter and case, for messages."""
-    check_contour(case, owner)
     reference = case.reference_labels()
-    if np.array_equal(reference, case.consensus):
-        raise InputError(
-            "the reference equals the consensus at every voxel; a circular reference "
-            "cannot calibrate, so hold a rater out of the consensus",
-            owner=owner,
-        )
     spreads = label_spreads(case, options, owner)
     box = box_around((case.consensus | reference) != 0, options.region_margin, case.spacing)
     maps = score_maps(case, options, spreads, box)
     distributions = maps.distributions(reference)
     return ScoredCase(distributions, case.facts(spreads))
+
+
+def is_circular(case: ProbabilityCase) -> bool:
+    """Whether the reference is the consensus itself, so that it tells nothing about it."""
+    return np.array_equal(case.reference_labels(), case.consensus)
 
 
 def check_contour(case: ProbabilityCase, owner: str) -> None:

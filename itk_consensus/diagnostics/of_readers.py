@@ -15,6 +15,7 @@ from itk_consensus.agreement.surfaces import Surface, surface_dices
 from itk_consensus.array_types import Floats, length_unit
 from itk_consensus.diagnostics.findings import SEVERITY_OF, Agreement, Finding, Severity
 from itk_consensus.diagnostics.reader_limits import graded
+from itk_consensus.diagnostics.reader_slices import about_slices
 from itk_consensus.diagnostics.reader_slips import slips
 from itk_consensus.diagnostics.readers import Readers, about_raters
 from itk_consensus.fusion.coherence.near_copies import MOST_RATERS
@@ -43,6 +44,7 @@ def diagnose_readers(readers: Readers) -> Iterator[Finding]:
         yield about_raters("deviating rater", None, None, message)
         return
     yield from slips(readers)
+    yield from about_slices(readers)
     if len(readers.shared_labels):
         yield pairwise_dice(readers)
         if readers.patterns.codes is not None:

@@ -19,7 +19,7 @@ from itk_consensus.agreement.displacement import Fit, Placed, best_mirror, best_
 from itk_consensus.agreement.label_swaps import Renamed, renamed_labels
 from itk_consensus.array_types import Floats, length_unit
 from itk_consensus.diagnostics.findings import Finding, Severity
-from itk_consensus.diagnostics.readers import Readers, about_raters, listed
+from itk_consensus.diagnostics.readers import Readers, about_raters, listed, sentence
 
 #: So many raters, the farthest ones, are tried mirrored and moved, each with so many labels.
 MOST_RATERS_TRIED = 4
@@ -65,7 +65,7 @@ def empty_masks(readers: Readers, explained: Known) -> Finding:
             f"{readers.name(label)}rater {rater} drew {what}, "
             f"the others a median of {readers.volume(usual[label, rater])}"
         )
-    message = _sentence(told) or "Nobody left out what most drew."
+    message = sentence(told) or "Nobody left out what most drew."
     advice = "Was it overlooked, or the wrong file given? As None it would be a missing rater."
     return about_raters("empty mask", len(told), "caution" if told else None, message, advice)
 
@@ -98,7 +98,7 @@ def lone_labels(readers: Readers) -> Finding:
         f"({readers.volume(sizes[label].max())})"
         for label in alone
     ]
-    message = _sentence(told) or "No label is used by one rater alone."
+    message = sentence(told) or "No label is used by one rater alone."
     advice = "Is it another number for the same structure, or a finding of one rater?"
     return about_raters("lone label", len(told), "caution" if told else None, message, advice)
 
@@ -110,7 +110,7 @@ def swapped_labels(readers: Readers, explained: Known) -> Finding:
     for one in found:
         explained |= {(index[one.used], one.rater), (index[one.meant], one.rater)}
     once = [one for one in found if not one.is_swap or one.used < one.meant]
-    message = _sentence([_renaming(one) for one in once]) or "All raters number labels alike."
+    message = sentence([_renaming(one) for one in once]) or "All raters number labels alike."
     advice = "Put the numbers right, or match labels before fusing."
     severity: Severity = "caution" if once else None
     return about_raters("swapped labels", len(once), severity, message, advice)
@@ -184,7 +184,7 @@ def displaced(readers: Readers, suspects: Sequence[Suspect], explained: Known) -
     }
     for rule, words in told.items():
         advice = "Compare its header (origin, direction, spacing) with the others'."
-        message = _sentence(words) or fine[rule]
+        message = sentence(words) or fine[rule]
         severity: Severity = "caution" if words else None
         yield about_raters(rule, len(words), severity, message, advice)
 
@@ -298,7 +298,7 @@ def other_volume(readers: Readers, explained: Known) -> Finding:
             f"{readers.name(label)}rater {rater} drew {readers.volume(sizes[label, rater])}, the "
             f"others {readers.volume(others.min(), others.max())} ({ratio:.2f} times their median)"
         )
-    message = _sentence(told) or "Nobody drew far more or less than the others."
+    message = sentence(told) or "Nobody drew far more or less than the others."
     advice = "Was another part, or only some slices, drawn?"
     return about_raters("volume apart", len(told), "caution" if told else None, message, advice)
 
@@ -333,7 +333,7 @@ def deviating_rater(readers: Readers, suspects: Sequence[Suspect], explained: Kn
     ]
     advice = "Look at this mask: another structure or another case? It counts as much as any other."
     if apart:
-        message = _sentence([_distance(readers, one) for one in apart])
+        message = sentence([_distance(readers, one) for one in apart])
         return about_raters(rule, apart[0].dice, "caution", message, advice)
     far = farthest_rater(readers.patterns, readers.pairs)
     if far is None:
@@ -363,9 +363,3 @@ def _distance(readers: Readers, one: Suspect) -> str:
         f"{readers.name(one.label)}rater {one.rater} has a mean Dice of {one.dice:.2f} to the "
         f"others, who have {one.others_dice:.2f} among themselves"
     )
-
-
-def _sentence(parts: Sequence[str]) -> str:
-    """Some parts as one sentence."""
-    text = "; ".join(parts[:3]) + (f"; and {len(parts) - 3} more" if len(parts) > 3 else "")
-    return f"{text[0].upper()}{text[1:]}." if text else ""

@@ -89,3 +89,9 @@ def listed(items: Iterable[object]) -> str:
     if len(every) > MOST_NAMED + 1:
         every = [*every[:MOST_NAMED], f"{len(every) - MOST_NAMED} more"]
     return " and ".join([", ".join(every[:-1]), every[-1]] if len(every) > 1 else every)
+
+
+def sentence(parts: Sequence[str]) -> str:
+    """Some parts as one sentence."""
+    text = "; ".join(parts[:3]) + (f"; and {len(parts) - 3} more" if len(parts) > 3 else "")
+    return f"{text[0].upper()}{text[1:]}." if text else ""

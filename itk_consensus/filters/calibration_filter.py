@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, ClassVar, Generic, TypeVar
@@ -14,7 +15,7 @@ from itk_consensus.calibration.cuts import CutRecord
 from itk_consensus.calibration.margins import MarginRecord
 from itk_consensus.calibration.probabilities import ProbabilityCase
 from itk_consensus.calibration.scaling import ScalingRecord
-from itk_consensus.constraints import LENGTH, Boolean, Text, optional
+from itk_consensus.constraints import LENGTH, Boolean, Integer, Text, optional
 from itk_consensus.errors import FileError, InputError, NotExecutedError, ParameterError
 from itk_consensus.filters.label_inputs import LabelInputs
 from itk_consensus.filters.parameters import Parameter, find_parameter, handed_out
@@ -27,6 +28,7 @@ from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
 from itk_consensus.images.files import PathLike, read_bytes, write_text
 from itk_consensus.images.geometry import check_same_space
+from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.work import report
 
 Record = TypeVar("Record", BandRecord, CutRecord, MarginRecord, ScalingRecord)
@@ -52,6 +54,13 @@ class CalibrationFilter(LabelInputs, Generic[Record]):
     """Base: probability images with references in, a record that serves further images."""
 
     record_class: ClassVar[type[Any]]
+
+    ReferenceLabel = Parameter(
+        optional(Integer(1)),
+        None,
+        "Which label of the references is the foreground.",
+        default_doc="the only one",
+    )
 
     _record: Record | None = None
 
@@ -113,6 +122,8 @@ class CalibrationFilter(LabelInputs, Generic[Record]):
         columns = {"probabilities": probabilities, "references": references}
         if raters is not None:
             columns["raters"] = raters
+        known: dict[bytes, int] = {}
+        empty: list[int] = []
         for number, members in enumerate(zip_longest(*columns.values(), fillvalue=_MISSING)):
             row = dict(zip(columns, members, strict=True))
             ended = [name for name, member in row.items() if member is _MISSING]
@@ -122,11 +133,33 @@ class CalibrationFilter(LabelInputs, Generic[Record]):
                     f"there are only {number} {ended[0]}",
                     owner=self.GetName(),
                 )
-            yield self._load_case(
+            case, _ = self._load_case(
                 row["probabilities"], row.get("raters"), row["references"], f" of case {number}"
-            )[0]
+            )
+            self._require_new(case, number, known)
+            if not case.reference_labels().any():
+                empty.append(number)
+            yield case
             self._invoke(ITERATION_EVENT)
             report(0.0)  # the number of cases is unknown; this lets Abort in
+        if known and len(empty) == len(known):
+            raise InputError("every reference is empty", owner=self.GetName())
+        if empty:
+            self._warn(f"{of_cases('the reference', empty)} empty")
+
+    def _require_new(self, case: ProbabilityCase, number: int, known: dict[bytes, int]) -> None:
+        """Raise if a case was there before: a promise counts cases, and one twice is one."""
+        content = hashlib.blake2b(digest_size=16)
+        for array in (*case.probabilities, case.reference_labels()):
+            content.update(f"{array.dtype} {array.shape}".encode())
+            content.update(np.ascontiguousarray(array).data)
+        other = known.setdefault(content.digest(), number)
+        if other != number:
+            raise InputError(
+                f"case {number} is case {other} again, probability and reference; "
+                "a case counts once, leave it out",
+                owner=self.GetName(),
+            )
 
     def _load_case(
         self, probability: Any, raters: Any = None, reference: Any = None, which: str = ""
@@ -174,8 +207,14 @@ class CalibrationFilter(LabelInputs, Generic[Record]):
         array = convert.load_one(
             image, loaded, owner=self.GetName(), parameter=name, **self._tolerances()
         )
+        owner = f"{self.GetName()}: {name}"
+        self._require_labels(array, owner)
         if labels == 2:
-            return np.asarray(array != 0).astype(np.uint16)
+            return self._foreground(array, owner)
+        if self.ReferenceLabel is not None:
+            raise self._wrong(
+                "ReferenceLabel", f"is for one probability image, got those of {labels} labels"
+            )
         if not np.isin(array, np.arange(labels)).all():
             raise InputError(
                 f"{name} must hold the labels 0 to {labels - 1} of the "
@@ -183,6 +222,40 @@ class CalibrationFilter(LabelInputs, Generic[Record]):
                 owner=self.GetName(),
             )
         return array.astype(np.uint16)
+
+    def _require_labels(self, array: NDArray[Any], owner: str) -> None:
+        if array.dtype.kind == "f" and not (array == np.rint(array)).all():  # false for NaN, too
+            what = "NaN" if np.isnan(array).any() else "values between the whole numbers"
+            is_probability = array.min() >= 0 and array.max() <= 1
+            advice = (
+                "it looks like a probability: are probabilities and references swapped?"
+                if is_probability
+                else "give the labels that were drawn"
+            )
+            raise InputError(f"must hold labels, got {what}; {advice}", owner=owner)
+
+    def _foreground(self, array: NDArray[Any], owner: str) -> NDArray[np.uint16]:
+        """Where the one label is that the probability is about."""
+        found = [int(label) for label in LabelStack.multilabel([array], owner=owner).labels]
+        if found[0] < 0:
+            raise InputError(f"must hold labels from 0 on, got {found[0]}", owner=owner)
+        wanted = self.ReferenceLabel
+        drawn = [label for label in found if label]
+        if wanted is None and len(drawn) > 1:
+            shown = ", ".join(map(str, drawn[:5])) + (" ..." if len(drawn) > 5 else "")
+            raise InputError(
+                f"holds labels {shown}; which is the foreground? Set {{ReferenceLabel}}, or give "
+                "one probability image per label",
+                owner=owner,
+                mentions=("ReferenceLabel",),
+            )
+        return np.asarray(array == wanted if wanted else array != 0).astype(np.uint16)
+
+
+def of_cases(what: str, numbers: Sequence[int]) -> str:
+    """What some cases have, as the subject of a sentence with its verb."""
+    named = ", ".join(map(str, numbers[:5])) + (" ..." if len(numbers) > 5 else "")
+    return f"{what} of case {named} is" if len(numbers) == 1 else f"{what}s of cases {named} are"
 
 
 class OneKindFilter(CalibrationFilter[Kindred]):

@@ -9,15 +9,18 @@ from typing import Any
 from itk_consensus.calibration.band_record import BandRecord, band_record
 from itk_consensus.calibration.conformal import NORMALIZATIONS, RISKS, SCORES, UNITS, BandOptions
 from itk_consensus.calibration.scored_case import (
+    ScoredCase,
     band_box,
     check_contour,
+    is_circular,
     label_spreads,
     score_case,
     score_maps,
 )
 from itk_consensus.calibration.scores import prediction_sets
 from itk_consensus.constraints import Boolean, Choice, Real
-from itk_consensus.filters.calibration_filter import RegionMixin
+from itk_consensus.errors import InputError
+from itk_consensus.filters.calibration_filter import RegionMixin, of_cases
 from itk_consensus.filters.conformal_filter import ConformalFilter
 from itk_consensus.filters.parameters import Measurement, Parameter, settings_from
 from itk_consensus.work import report
@@ -97,13 +100,33 @@ class ConformalBandFilter(RegionMixin, ConformalFilter[BandRecord]):
         with self._running():
             self._record = None
             options = self._options()
-            scored = [
-                score_case(case, options, f"{self.GetName()}: case {i}")
-                for i, case in enumerate(self._calibration_cases(probabilities, references, raters))
-            ]
+            scored, kept, circular = list[ScoredCase](), list[int](), list[int]()
+            for i, case in enumerate(self._calibration_cases(probabilities, references, raters)):
+                check_contour(case, f"{self.GetName()}: case {i}")
+                if is_circular(case):
+                    circular.append(i)
+                    continue
+                scored.append(score_case(case, options, f"{self.GetName()}: case {i}"))
+                kept.append(i)
+            if case_ids is not None and len(case_ids) == len(kept) + len(circular):
+                case_ids = [case_ids[i] for i in kept]
+            self._tell_circular(circular, len(kept))
             told = self._told(provenance)
             self._record = band_record(scored, case_ids, options, told, self.GetName())
             self._tell(self._record.doubts())
+
+    def _tell_circular(self, circular: Sequence[int], others: int) -> None:
+        if circular and not others:
+            raise InputError(
+                "the reference equals the consensus at every voxel; a circular reference "
+                "cannot calibrate, so hold a rater out of the consensus",
+                owner=f"{self.GetName()}: case {circular[0]}",
+            )
+        if circular:
+            self._warn(
+                f"{of_cases('the reference', circular)} the consensus, voxel by voxel, and left "
+                f"out; the other {others} are used"
+            )
 
     def _options(self) -> BandOptions:
         options = settings_from(self, BandOptions)

@@ -181,17 +181,16 @@ class InstanceConsensusFilter(InnerFusersMixin):
             return numbered_objects(labels, kind, both(inside, annotated[reader]))
 
         with stage(0.0, 0.2):
-            objects = ReaderObjects.of(list(in_threads(numbered, range(len(annotated)))))
+            numbers = list(in_threads(numbered, range(len(annotated))))
+        # Who matches noise waits long, and each object of one reader is one more in the end.
+        for reader, one in enumerate(numbers):
+            self._require_few(one.number, f"rater {reader} has")
+        objects = ReaderObjects.of(numbers)
         spacing = loaded.geometry.array_spacing
         groups = match_objects(objects, spacing, self.MatchDistance)
         matched = matched_maps(objects, groups)
         is_mask = self.OutputMap == "mask"
-        if not is_mask and groups.number >= MOST_LABELS:
-            raise InputError(
-                f"found {groups.number} objects, more than the {MOST_LABELS - 1} that an instance "
-                "map holds: noise has no objects; set OutputMap to mask, or clean the inputs",
-                owner=self.GetName(),
-            )
+        self._require_few(groups.number, "found")
         maps = [
             None if array is None else (own > 0).astype(np.uint8) if is_mask else own
             for array, own in zip(stack.arrays, matched.maps, strict=True)
@@ -205,6 +204,15 @@ class InstanceConsensusFilter(InnerFusersMixin):
         )
         looked = _looked(stack, annotated, matched.cells, groups.number)
         return LesionCase(loaded, votes, votes, None, groups, matched, looked)
+
+    def _require_few(self, number: int, who: str) -> None:
+        """Raise if there are more objects than an instance map has numbers for."""
+        if self.OutputMap != "mask" and number >= MOST_LABELS:
+            raise InputError(
+                f"{who} {number} objects, more than the {MOST_LABELS - 1} that an instance "
+                "map holds: noise has no objects; set OutputMap to mask, or clean the inputs",
+                owner=self.GetName(),
+            )
 
     def _load(self, images: Any, beside: FusionCase | None = None) -> FusionCase:
         return super()._load(images, None)

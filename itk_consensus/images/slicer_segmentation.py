@@ -139,8 +139,11 @@ def _segment(
         layer = int(own.get("Layer", number if has_own_layer else 0))
         label = int(own.get("LabelValue", 1))
         color = tuple(float(part) for part in own["Color"].split()) if "Color" in own else None
+        # Label 0 is background, and a layer below 0 would be counted from the last.
+        _require_within("LabelValue", label, 1, _largest_label(layers))
+        _require_within("Layer", layer, 0, layers.shape[-1] - 1)
         mask = layers[..., layer] == label
-    except (ValueError, IndexError) as error:
+    except ValueError as error:
         raise FileError(f"segment {number} is described wrongly: {error}", path=path) from error
     category, kind = _terminology(own.get("Tags", ""))
     kept = {key: value for key, value in own.items() if key not in _OWN_FIELDS}
@@ -153,6 +156,16 @@ def _segment(
         kind,
         kept,
     )
+
+
+def _largest_label(layers: Any) -> int:
+    """What voxels of this type can hold."""
+    return int(np.iinfo(layers.dtype).max) if layers.dtype.kind in "iu" else (1 << 31) - 1
+
+
+def _require_within(field: str, value: int, low: int, high: int) -> None:
+    if not low <= value <= high:
+        raise ValueError(f"{field} must be {low} to {high}, got {value}")
 
 
 def _terminology(tags: str) -> tuple[Code | None, Code | None]:

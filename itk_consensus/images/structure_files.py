@@ -26,7 +26,6 @@ from itk_consensus.images.structures import Structure
 CONTOURS = ".rtstruct.dcm"
 
 
-@without_remarks()
 def read_structures(
     path: PathLike, series: DicomSeries | None = None, **options: Any
 ) -> list[Structure]:
@@ -42,14 +41,13 @@ def read_structures(
     if str(path).lower().endswith(".nrrd"):
         like = None if series is None else series.grid()
         return read_slicer_segmentation(path, like=like)
-    dataset = read_dicom(path, stop_before_pixels=True)
+    is_contours, kind = _kind_of(path)
     if series is None:
-        kind = modality_of(dataset) or "file"
         raise InputError(
             f"is a DICOM {kind}; the series it outlines must be given (series=, --series FOLDER)",
             path=path,
         )
-    if dataset.get("SOPClassUID") == STRUCTURE_SET:
+    if is_contours:
         return read_dicom_contours(path, series)
     return read_dicom_segmentation(path, series, **options)
 
@@ -62,6 +60,13 @@ def is_own_output(path: PathLike) -> bool:
         reader.ReadImageInformation()
         return is_marked(reader)
     return str(read_dicom(path, stop_before_pixels=True).get("Manufacturer", "")) == PROGRAM
+
+
+@without_remarks()
+def _kind_of(path: PathLike) -> tuple[bool, str]:
+    """Whether a DICOM file holds contours, and what it is called."""
+    dataset = read_dicom(path, stop_before_pixels=True)
+    return dataset.get("SOPClassUID") == STRUCTURE_SET, modality_of(dataset) or "file"
 
 
 def write_structures(

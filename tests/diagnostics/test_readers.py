@@ -8,6 +8,7 @@ import SimpleITK as sitk
 from scipy import ndimage
 
 import itk_consensus
+import itk_consensus.agreement.surfaces as surfaces_module
 from itk_consensus.agreement.displacement import Placed, best_shift
 from itk_consensus.agreement.study import AgreementSettings, study_agreement
 from itk_consensus.agreement.surfaces import Surface, surface_dices
@@ -49,7 +50,7 @@ def test_readers_who_agree_leave_nothing_to_say(agreeing):
     found = findings(agreeing)
     assert found.agreement == "good"
     assert not found.raters.concerns
-    assert "Raters: good agreement. All 11 automatic checks passed" in str(found)
+    assert "Raters: good agreement. All 13 automatic checks passed" in str(found)
 
 
 def test_readers_and_fusion_are_judged_apart(agreeing):
@@ -103,6 +104,74 @@ def test_a_rater_who_is_missing_is_not_called_empty(agreeing):
     filter_ = itk_consensus.MajorityVoteFilter()
     filter_.Execute([*agreeing, None])
     assert "empty mask" not in cautions(filter_.GetDiagnostics())
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_a_reader_who_left_out_every_second_slice_is_named(agreeing, axis):
+    """Issue 44, item 10. Slices lie along the axis of the largest steps."""
+    volume = np.moveaxis(agreeing[1], axis, 0)
+    first = np.flatnonzero(volume.any(axis=(1, 2)))[0]
+    volume[first + 1 :: 2] = 0
+    spacing = np.where(np.arange(3) == axis, 2.0, 1.0).tolist()
+    said = cautions(findings(agreeing, spacing=spacing))["gaps between slices"]
+    drawn = np.flatnonzero(volume.any(axis=(1, 2)))
+    assert said.startswith(
+        f"Rater 1 drew on {len(drawn)} slices from {drawn[0]} to {drawn[-1]} along {'zyx'[axis]} "
+        f"and left {len(drawn) - 1} between them empty ({first + 1}, {first + 3}"
+    )
+
+
+@pytest.mark.parametrize("step", [2, 5])
+def test_slices_that_all_readers_left_out_are_named(step):
+    maps = np.array([blob((40, 13, 14), (30, 9 + n, 10), (40, 40, 48)) for n in range(3)], np.uint8)
+    maps[:, np.arange(40) % step > 0] = 0
+    told = findings(maps)["gaps between slices"]
+    assert told.value == 3
+    assert "Rater 0 drew on" in told.message
+
+
+def test_one_slice_that_others_drew_on_is_a_gap_and_one_nobody_did_is_none(agreeing):
+    middle = int(np.flatnonzero(agreeing[0].any(axis=(1, 2))).mean())
+    one = agreeing.copy()
+    one[3, middle] = 0
+    assert f"left 1 between them empty ({middle})" in cautions(findings(one))["gaps between slices"]
+    one[:, middle] = 0
+    assert "gaps between slices" not in cautions(findings(one))
+
+
+def test_lesions_in_different_places_leave_no_gaps(agreeing):
+    """Rater 3 overlooked the one in the middle, and no two lie over each other."""
+    maps = np.zeros((4, 24, 40, 48), np.uint8)
+    for number, (y, x) in enumerate([(5, 5), (20, 20), (30, 40)]):
+        maps[:, 8 * number + 1 : 8 * number + 5, y : y + 6, x : x + 6] = 1
+    maps[3, 9:13] = 0
+    assert "gaps between slices" not in cautions(findings(maps))
+    both = np.zeros_like(maps)  # a vertebra, a disc that is no part of it, a vertebra
+    both[:, 2:8], both[:, 12:20] = agreeing[:, [10]], agreeing[:, [10]]
+    assert both.any()
+    assert "gaps between slices" not in cautions(findings(both))
+
+
+def test_slices_that_a_reader_did_not_annotate_are_no_gaps(agreeing):
+    maps = agreeing.copy()
+    maps[2, 1::2] = 255
+    filter_ = itk_consensus.MajorityVoteFilter(MissingLabel=255)
+    filter_.Execute(list(maps))
+    assert "gaps between slices" not in cautions(filter_.GetDiagnostics())
+    maps[2, 1::2] = 0
+    filter_.Execute(list(maps))
+    assert "gaps between slices" in cautions(filter_.GetDiagnostics())
+
+
+def test_a_mask_that_ends_at_the_border_is_noted(agreeing):
+    """Issue 44, item 10: what contours had beyond the image was cut in silence."""
+    assert findings(agreeing)["cut at the border"].severity is None
+    cut = agreeing[:, :, :, 14:].copy()
+    told = findings(cut)["cut at the border"]
+    assert (told.severity, told.about) == ("note", "raters")
+    assert told.message == ("At the border of the image end: the masks of raters 0, 1, 2 and 3.")
+    ends = agreeing[:, 10:].copy()  # organs are longer than scans, which is no news
+    assert findings(ends)["cut at the border"].severity is None
 
 
 @pytest.fixture
@@ -207,6 +276,28 @@ def test_surface_dice_without_distances_equals_that_with_them(agreeing, toleranc
     expected = study_agreement(patterns, SPACING, "abcd", settings).labels[0].surface_dice
     found = surface_dices([Surface.of(mask > 0) for mask in agreeing], SPACING, tolerance)
     np.testing.assert_allclose(found, expected)
+
+
+@pytest.mark.parametrize("side", [1e-3, 0.01, 0.1, 0.5])
+def test_surface_dice_of_the_smallest_voxels_takes_no_more_than_the_image(
+    agreeing, side, monkeypatch
+):
+    """Issue 44, item 15: (2 mm / spacing)^3 offsets were listed; 1 um killed the process."""
+    spacing = (side, side, 2 * side)
+    surfaces = [Surface.of(mask != 0) for mask in agreeing]
+    listed = surfaces_module._offsets
+
+    def few(*arguments):
+        found = listed(*arguments)
+        assert len(found) <= 1 << 15
+        return found
+
+    monkeypatch.setattr(surfaces_module, "_offsets", few)
+    found = surface_dices(surfaces, spacing, 0.5 * side)
+    want = surfaces_module.distances_between(surfaces, spacing, 0.5 * side)
+    for (i, j), one in want.items():
+        assert found[i, j] == found[j, i] == one.surface_dice
+    assert (surface_dices(surfaces, spacing, 2.0) == 1).all()
 
 
 @pytest.mark.parametrize("shift", [(0, 0), (3, -7), (-60, 45)])

@@ -24,6 +24,8 @@ from itk_consensus.errors import (
     ProcessAborted,
 )
 from itk_consensus.filters.conformal_band import ConformalBandFilter
+from itk_consensus.filters.conformal_margin import ConformalMarginFilter
+from itk_consensus.filters.cut_calibration import CutCalibrationFilter
 from itk_consensus.filters.process_object import ITERATION_EVENT
 from itk_consensus.neighbourhood.distance import signed_distance
 
@@ -299,6 +301,117 @@ def test_the_consensus_cannot_be_its_own_reference():
     circular = [sitk.Cast(fraction >= 0.5, sitk.sitkUInt8) for fraction in fractions]
     with pytest.raises(InputError, match=r"case 0: the reference equals the consensus"):
         ConformalBandFilter().Calibrate(fractions, circular, raters)
+
+
+def small_cohort(number=12):
+    """Probabilities and references of boxes that differ a little, for defaults without raters."""
+    fractions, references = [], []
+    for case in range(number):
+        drawn = np.zeros((8, 16, 16), np.uint8)
+        drawn[2:6, 3 : 11 + case % 3, 3:10] = 1
+        drawn[2, 3 + case % 5, 3 + case // 5] = 0  # so that no case comes twice
+        fraction = np.zeros(drawn.shape, np.float32)
+        fraction[2:6, 3:12, 3:10] = 0.8
+        fractions.append(image(fraction, np.float32))
+        references.append(image(drawn))
+    return fractions, references
+
+
+KINDS = [ConformalBandFilter, ConformalMarginFilter, CutCalibrationFilter]
+
+
+def learned(kind, fractions, references, **options):
+    options = {"Normalization": "none", **options} if kind is ConformalBandFilter else options
+    filter_ = kind(**options)
+    filter_.Calibrate(fractions, references)
+    return filter_.GetRecord()
+
+
+def changed(one, change):
+    drawn = array(one).astype(np.float32)
+    change(drawn)
+    found = sitk.GetImageFromArray(drawn)
+    found.CopyInformation(one)
+    return found
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (0.5, "reference of case 3: must hold labels, got values between.*are probabilities and"),
+        (7.5, "reference of case 3: must hold labels, got values between.*that were drawn"),
+        (np.nan, "reference of case 3: must hold labels, got NaN"),
+        (-1, "reference of case 3: must hold labels from 0 on, got -1"),
+        (2, "reference of case 3: holds labels 1, 2; which is the foreground.*ReferenceLabel"),
+    ],
+)
+def test_references_that_are_no_mask_are_refused(kind, value, message):
+    """Issue 44, item 13: they were accepted with a printed guarantee of 90 %."""
+    fractions, references = small_cohort()
+
+    def spoil(drawn):
+        drawn[3, 5, 5] = value
+
+    references[3] = changed(references[3], spoil)
+    with pytest.raises(InputError, match=message):
+        learned(kind, fractions, references)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_of_several_organs_the_foreground_can_be_named(kind):
+    fractions, references = small_cohort()
+
+    def add(drawn):
+        drawn[drawn == 1] = 3
+        drawn[0, 0] = 5
+
+    several = [changed(one, add) for one in references]
+    found = learned(kind, fractions, several, ReferenceLabel=3)
+    if kind is CutCalibrationFilter:
+        assert found.cuts == learned(kind, fractions, references).cuts
+    else:
+        assert found.tau == learned(kind, fractions, references).tau
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_case_that_comes_twice_is_refused(kind):
+    """Issue 44, item 13: one case, twelve times, is one case."""
+    fractions, references = small_cohort()
+    with pytest.raises(InputError, match="case 1 is case 0 again, probability and reference"):
+        learned(kind, fractions[:1] * 12, references[:1] * 12)
+    with pytest.raises(InputError, match="case 12 is case 4 again"):
+        learned(kind, [*fractions, fractions[4]], [*references, references[4]])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_empty_references_are_said_and_only_empty_ones_refused(kind):
+    fractions, references = small_cohort()
+    fractions[2] = changed(fractions[2], lambda drawn: drawn.__setitem__((3, 5, 5), 0.6))
+    empty = image(np.zeros((8, 16, 16), np.uint8))
+    references[2] = empty
+    options = {"Alpha": 0.3} if kind is not CutCalibrationFilter else {}
+    with pytest.warns(ConsensusWarning, match="the reference of case 2 is empty"):
+        learned(kind, fractions, references, **options)
+    apart = [
+        changed(one, lambda drawn, n=n: drawn.__setitem__((3, 5, 4 + n % 6), 0.6 + n / 100))
+        for n, one in enumerate(fractions)
+    ]
+    with pytest.raises(InputError, match="every reference is empty"):
+        learned(kind, apart, [empty] * 12, **options)
+
+
+def test_of_a_cohort_with_one_circular_reference_the_rest_is_used():
+    """Issue 44, item 13."""
+    fractions, references = small_cohort()
+    wanted = learned(ConformalBandFilter, fractions[1:], references[1:])
+    references[0] = sitk.Cast(fractions[0] >= 0.5, sitk.sitkUInt8)
+    band = ConformalBandFilter(Normalization="none")
+    said = "the reference of case 0 is the consensus, voxel by voxel, and left out; the other 11"
+    with pytest.warns(ConsensusWarning, match=said):
+        band.Calibrate(fractions, references, case_ids=[str(n) for n in range(12)])
+    assert band.GetRecord().tau == wanted.tau
+    assert band.GetRecord().case_scores == wanted.case_scores
 
 
 def test_a_loaded_calibration_is_the_saved_one(band, tmp_path):

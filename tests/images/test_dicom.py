@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import sys
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -32,12 +34,19 @@ from pydicom.uid import generate_uid
 
 import itk_consensus
 from itk_consensus.cli import main
-from itk_consensus.errors import FileError, GeometryError, InputError, MissingDependencyError
+from itk_consensus.errors import (
+    ConsensusWarning,
+    FileError,
+    GeometryError,
+    InputError,
+    MissingDependencyError,
+)
 from itk_consensus.images.dicom.contour_rasterisation import coverage, rasterised
 from itk_consensus.images.dicom.rtstruct_reading import read_dicom_contours
 from itk_consensus.images.dicom.seg_reading import NOT_ANNOTATED, read_dicom_segmentation
 from itk_consensus.images.dicom.seg_writing import band_structures, write_dicom_segmentation
 from itk_consensus.images.dicom.series import DicomSeries, read_dicom_series
+from itk_consensus.images.dicom.slice_contours import SliceContours
 from itk_consensus.images.files import read_image
 from itk_consensus.images.structure_files import read_structures, write_structures
 from itk_consensus.images.structures import (
@@ -100,6 +109,64 @@ def test_slices_without_any_frame_can_be_missing(case: Any) -> None:
     assert not array_of(fused)[0].any()
     with pytest.raises(InputError, match="absent_frames must be"):
         read_dicom_segmentation(path, series, absent_frames="guess")
+
+
+def label_map_seg(case: Any, change: Callable[[Any], None]) -> Path:
+    """A SEG of kind LABELMAP by highdicom, with two organs."""
+    _, slices, folder = case
+    labels = np.zeros(SHAPE, np.uint8)
+    labels[2:7, 3:15, 4:12], labels[2:7, 3:15, 14:20] = 1, 2
+    what = (codes.SCT.AnatomicalStructure, codes.SCT.Tissue, "MANUAL")
+    described = [highdicom.seg.SegmentDescription(n, f"organ {n}", *what) for n in (1, 2)]
+    maker = ("phantom", "phantom", "1", "1")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        seg = highdicom.seg.Segmentation(
+            slices, labels, "LABELMAP", described, generate_uid(), 7, generate_uid(), 1, *maker
+        )
+    seg.save_as(folder / "labels.dcm")
+    return spoilt(folder / "labels.dcm", change)
+
+
+def with_background(dataset: Any) -> None:
+    background = copy.deepcopy(dataset.SegmentSequence[0])
+    background.SegmentNumber, background.SegmentLabel = 0, "Background"
+    kept = [one for one in dataset.SegmentSequence if int(one.SegmentNumber)]
+    dataset.SegmentSequence = [background, *kept]
+
+
+def test_segment_0_of_a_label_map_is_background(case: Any) -> None:
+    """Issue 44, item 11: it was one more structure, of all that nobody drew."""
+    found = read_dicom_segmentation(label_map_seg(case, with_background), case[0])
+    assert [one.name for one in found] == ["organ 1", "organ 2"]
+    assert [array_of(one.mask).sum() for one in found] == [5 * 12 * 8, 5 * 12 * 6]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [((1, 0), "from 1 on, got 0"), ((1, 1), "got 1 twice"), ((-1, 1), "got -1")],
+)
+def test_segments_without_numbers_of_their_own_are_refused(
+    case: Any, numbers: tuple[int, int], message: str
+) -> None:
+    series, slices, folder = case
+
+    def renumber(dataset: Any) -> None:
+        for one, number in zip(dataset.SegmentSequence, numbers, strict=True):
+            one["SegmentNumber"] = pydicom.DataElement("SegmentNumber", "SS", number)
+
+    path = spoilt(write_seg(folder / "a.dcm", reader(0), slices, None), renumber)
+    with pytest.raises((InputError, FileError), match=message):
+        read_dicom_segmentation(path, series)
+
+
+def test_labels_that_a_label_map_does_not_describe_are_refused(case: Any) -> None:
+    def drop(dataset: Any) -> None:
+        kept = [one for one in dataset.SegmentSequence if int(one.SegmentNumber) != 2]
+        dataset.SegmentSequence = kept
+
+    with pytest.raises(InputError, match="has voxels of segment 2, which it does not describe"):
+        read_dicom_segmentation(label_map_seg(case, drop), case[0])
 
 
 def test_what_we_write_is_what_highdicom_reads(case: Any) -> None:
@@ -388,7 +455,7 @@ def test_of_contours_through_the_centres_of_voxels_two_sides_are_inside() -> Non
     """Whatever the last digits say: a square through centres 3 and 9 holds 36 voxels."""
     noise = np.random.default_rng(3003).uniform(-1e-6, 1e-6, (4, 2))
     square = np.array([(3.0, 3.0), (9.0, 3.0), (9.0, 9.0), (3.0, 9.0)]) + noise
-    (found,) = rasterised({0: [square]}, (1, 12, 12))
+    (found,) = rasterised({0: SliceContours([square])}, (1, 12, 12))
     assert found.sum() == 36
     assert found[3, 4:9].all()
     assert found[4:9, 3:9].all()
@@ -398,7 +465,9 @@ def test_of_contours_through_the_centres_of_voxels_two_sides_are_inside() -> Non
 def test_single_voxels_and_single_holes_come_back_from_their_diamonds() -> None:
     diamond = np.array([(0.5, 0.0), (0.0, 0.5), (-0.5, 0.0), (0.0, -0.5)])
     square = np.array([(1.5, 1.5), (8.5, 1.5), (8.5, 8.5), (1.5, 8.5)])
-    (found,) = rasterised({0: [square, diamond + 4, diamond + np.array([10, 5])]}, (1, 11, 12))
+    (found,) = rasterised(
+        {0: SliceContours([square, diamond + 4, diamond + np.array([10, 5])])}, (1, 11, 12)
+    )
     expected = np.zeros((11, 12), np.uint8)
     expected[2:9, 2:9] = 1
     expected[4, 4], expected[5, 10] = 0, 1
@@ -408,18 +477,18 @@ def test_single_voxels_and_single_holes_come_back_from_their_diamonds() -> None:
 def test_a_line_costs_no_more_than_the_image_however_long_it_is() -> None:
     """two points far apart took a step for every voxel between them."""
     far = np.array([(-1e9, 3.0), (1e9, 3.0)])
-    (found,) = rasterised({0: [far]}, (1, 6, 7))
+    (found,) = rasterised({0: SliceContours(lines=[far])}, (1, 6, 7))
     expected = np.zeros((6, 7), np.uint8)
     expected[3] = 1
     np.testing.assert_array_equal(found, expected)
     beside = np.array([(-1e18, 30.0), (1e18, 30.0)])
     slanted = np.array([(-1e9, -1e9), (1e9, 1e9)])
-    assert not rasterised({0: [beside]}, (1, 6, 7)).any()
+    assert not rasterised({0: SliceContours(lines=[beside])}, (1, 6, 7)).any()
     np.testing.assert_array_equal(
-        rasterised({0: [slanted]}, (1, 6, 7))[0].nonzero(), [np.arange(6)] * 2
+        rasterised({0: SliceContours(lines=[slanted])}, (1, 6, 7))[0].nonzero(), [np.arange(6)] * 2
     )
     short = np.array([(1.2, 1.0), (4.0, 3.9)])
-    assert rasterised({0: [short]}, (1, 6, 7)).sum() == 6
+    assert rasterised({0: SliceContours(lines=[short])}, (1, 6, 7)).sum() == 6
 
 
 def test_coverage_is_that_of_dense_sampling() -> None:
@@ -462,6 +531,99 @@ def test_a_contour_in_another_is_a_hole_and_two_points_survive(case: Any) -> Non
     np.testing.assert_array_equal(ring, expected)
     np.testing.assert_array_equal(np.flatnonzero(thin[6, 20]), np.arange(3, 10))
     assert thin.sum() == 8
+
+
+SQUARE = [(2.5, 2.5), (12.5, 2.5), (12.5, 12.5), (2.5, 12.5)]
+
+
+def drawn_at(corners: list[tuple[float, float]], z: float) -> Array:
+    return np.array([position(x, y, z) for x, y in corners])
+
+
+def read_one(case: Any, contours: list[Array], kinds: dict[int, str] | None = None) -> Array:
+    """The voxels of one structure of these contours, some of another type."""
+    series, slices, folder = case
+    path = write_contours(folder / "rt.dcm", {"organ": contours}, slices)
+    if kinds:
+        dataset = pydicom.dcmread(path)
+        for number, kind in kinds.items():
+            contour = dataset.ROIContourSequence[0].ContourSequence[number]
+            contour.ContourGeometricType = kind
+        dataset.save_as(path)
+    (found,) = read_dicom_contours(path, series)
+    return array_of(found.mask)
+
+
+@pytest.mark.parametrize("change", ["the same", "rolled", "reversed", "rounded", "closed"])
+def test_a_contour_stored_twice_counts_once(case: Any, change: str) -> None:
+    """Issue 44, item 10: by parity it emptied its slice."""
+    square = drawn_at(SQUARE, 4)
+    again = {
+        "the same": square,
+        "rolled": np.roll(square, 3, axis=0),
+        "reversed": np.roll(square[::-1], 1, axis=0),
+        "rounded": square + 1e-4,
+        "closed": np.concatenate([square, square[:1]]),
+    }[change]
+    hole = drawn_at([(5.5, 5.5), (8.5, 5.5), (8.5, 8.5), (5.5, 8.5)], 4)
+    once = read_one(case, [square, hole])
+    assert once[4].sum() == 91
+    np.testing.assert_array_equal(read_one(case, [square, hole, again]), once)
+    np.testing.assert_array_equal(read_one(case, [again, square, hole, hole, square]), once)
+
+
+def test_thousands_of_contours_in_a_slice_are_told_apart_at_once(case: Any) -> None:
+    """Duplicates are looked for among contours with one middle, not among all pairs."""
+    ring = [(0.3, 0.3), (0.7, 0.3), (0.7, 0.7), (0.3, 0.7)]
+    shifts = np.random.default_rng(44).uniform(0, 20, (1500, 2))
+    drawn = [drawn_at([(x + dx, y + dy) for x, y in ring], 4) for dx, dy in shifts]
+    assert read_one(case, drawn).any()
+    same = [drawn_at(SQUARE, 4)] * 1500
+    assert read_one(case, same).sum() == 100
+
+
+@pytest.mark.parametrize("kind", ["OPEN_PLANAR", "OPEN_NONPLANAR"])
+def test_open_contours_are_lines_and_not_filled(case: Any, kind: str) -> None:
+    """Issue 44, item 10: they were areas."""
+    corners = [(3.0, 3.0), (12.0, 3.0), (12.0, 12.0), (3.0, 12.0)]
+    mask = read_one(case, [drawn_at(corners, 4)], {0: kind})
+    expected = np.zeros(SHAPE, np.uint8)
+    expected[4, 3, 3:13] = expected[4, 3:13, 12] = expected[4, 12, 3:13] = 1
+    np.testing.assert_array_equal(mask, expected)
+
+
+def test_points_are_points(case: Any) -> None:
+    corners = [(3.0, 3.0), (12.0, 3.0), (12.0, 12.0)]
+    mask = read_one(case, [drawn_at(corners, 4)], {0: "POINT"})
+    assert [tuple(place) for place in np.argwhere(mask)] == [(4, 3, 3), (4, 3, 12), (4, 12, 12)]
+
+
+def test_contours_of_unknown_types_are_refused_by_name(case: Any) -> None:
+    with pytest.raises(InputError, match="organ: a contour has the ContourGeometricType 'SPLINE'"):
+        read_one(case, [drawn_at(SQUARE, 4)], {0: "SPLINE"})
+
+
+def test_two_heights_in_one_slice_are_refused(case: Any) -> None:
+    """Issue 44, item 10: contours of thinner slices inverted each other."""
+    with pytest.raises(GeometryError, match=r"at 2 heights, 0\.6 slices apart, fall into slice 4"):
+        read_one(case, [drawn_at(SQUARE, 3.7), drawn_at(SQUARE, 4.3)])
+    assert read_one(case, [drawn_at(SQUARE, 4.04), drawn_at(SQUARE, 3.96)]).any()
+
+
+def test_contours_beyond_the_image_are_cut_with_a_word(
+    case: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Issue 44, item 10: they were cut in silence. Pixels are .8 mm wide, and 28 of them."""
+    series, slices, folder = case
+    wide = [(20.0, 2.5), (32.5, 2.5), (32.5, 12.5), (20.0, 12.5)]
+    edge = [(20.0, 2.5), (27.5, 2.5), (27.5, 12.5), (20.0, 12.5)]
+    path = write_contours(folder / "a.dcm", {"organ": [drawn_at(wide, 4)]}, slices)
+    said = r"a\.dcm: organ: contours reach up to 4 mm beyond the image in 1 slice; cut there"
+    with pytest.warns(ConsensusWarning, match=said):
+        (found,) = read_structures(path, series)
+    np.testing.assert_array_equal(array_of(found.mask), read_one(case, [drawn_at(edge, 4)]))
+    assert main(["info", str(path), "--per-structure", "--series", str(folder / "series")]) == 0
+    assert "4 mm beyond the image" in capsys.readouterr().err
 
 
 def _image(array: Array, series: DicomSeries) -> Any:
@@ -763,6 +925,102 @@ def test_a_series_that_is_mixed_or_has_gaps_is_refused(case: Any, tmp_path: Path
         read_dicom_series([])
     with pytest.raises(FileError):
         read_dicom_series(tmp_path / "nothing")
+
+
+Steps = Callable[[int], tuple[float, float, float]]
+
+
+def moved_series(folder: Path, place: Steps, number: int = 40) -> Path:
+    """A series whose slices lie where a function of their number says, in mm along its axes."""
+    slices = write_series(folder, (number, 24, 28), (0.8, 0.7, 1.0))
+    for path, one in zip(sorted(folder.iterdir(), key=_instance), slices, strict=True):
+        moved = ORIGIN + AXES @ np.array(place(int(one.InstanceNumber) - 1))
+        one.ImagePositionPatient = [float(f"{part:.9f}") for part in moved]
+        one.save_as(path, enforce_file_format=True)
+    return folder
+
+
+def _instance(path: Path) -> int:
+    return int(pydicom.dcmread(path).InstanceNumber)
+
+
+def tilted(number: int) -> tuple[float, float, float]:
+    """A gantry at 20 degrees: the table moves 3 mm, partly along the slices."""
+    angle = np.radians(20)
+    return 0.0, 3 * np.sin(angle) * number, 3 * np.cos(angle) * number
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        (tilted, r"each lies 1\.03 mm beside the one before \(a gantry tilted by 20\.0 degrees"),
+        (lambda n: (0.02 * n, 0.0, 1.0 * n), "each lies 0.02 mm beside the one before"),
+        (lambda n: (0.0, 0.0, n + 0.045 * max(0, n - 20)), "40 slices in steps of 1.02"),
+        (lambda n: (0.5 * (n == 7), 0.0, 1.0 * n), "slice 8 of 40 is moved or turned"),
+        (lambda n: (np.nan if n == 7 else 0.0, 0.0, 1.0 * n), "three finite numbers"),
+    ],
+    ids=["gantry tilt", "drift", "steps that add up", "one slice moved", "not a number"],
+)
+def test_slices_that_lie_on_no_grid_are_refused(tmp_path: Path, place: Steps, message: str) -> None:
+    """Issue 44, item 9: contours were put up to 13 rows beside their place, in silence."""
+    with pytest.raises(GeometryError, match=message):
+        read_dicom_series(moved_series(tmp_path / "series", place))
+
+
+def test_slices_within_a_tenth_of_a_voxel_of_their_grid_are_one_series(tmp_path: Path) -> None:
+    noise = np.random.default_rng(44).uniform(-0.03, 0.03, (40, 3))
+    noise[[0, -1]] = 0
+    series = read_dicom_series(
+        moved_series(tmp_path / "s", lambda n: (*noise[n, :2], n + noise[n, 2]))
+    )
+    assert series.geometry.spacing[2] == pytest.approx(1.0, abs=1e-6)
+    np.testing.assert_allclose(
+        series.to_positions(np.array([[0, 0, 39]])), [ORIGIN + AXES @ [0, 0, 39]], atol=1e-6
+    )
+    masks = {"a": np.ones((40, 24, 28), np.uint8)}
+    path = write_seg(
+        tmp_path / "a.dcm", masks, [pydicom.dcmread(one.filename) for one in series.slices], None
+    )
+    (found,) = read_dicom_segmentation(path, series)
+    np.testing.assert_array_equal(array_of(found.mask), masks["a"])
+
+
+@pytest.mark.parametrize(
+    ("keyword", "value", "message"),
+    [
+        ("PixelSpacing", [0.7, 0.0], "PixelSpacing must be two positive numbers, got 0.7 and 0"),
+        ("PixelSpacing", [-0.7, 0.8], "PixelSpacing must be two positive numbers, got -0.7"),
+        ("ImageOrientationPatient", [0.0] * 6, "of length 1 at right angles, got lengths 0 and 0"),
+        ("ImageOrientationPatient", [1.0, 0, 0, 1.0, 0, 0], "with a cosine of 1 between"),
+        ("ImageOrientationPatient", [1.0, 0, 0, 0, 1.1, 0], "got lengths 1 and 1.1"),
+        ("ImageOrientationPatient", [1.0, 0, 0, 0.1, 0.995, 0], "with a cosine of 0.1 between"),
+        ("ImageOrientationPatient", [1.0, 0, 0], "does not say where it lies"),
+    ],
+)
+def test_planes_that_are_none_are_refused_in_words_of_the_series(
+    tmp_path: Path, keyword: str, value: list[float], message: str
+) -> None:
+    """Issue 44, item 9: "LinAlgError: Singular matrix"."""
+    write_series(tmp_path / "series")
+    for path in (tmp_path / "series").iterdir():
+        dataset = pydicom.dcmread(path)
+        setattr(dataset, keyword, value)
+        dataset.save_as(path)
+    with pytest.raises(InputError, match=message) as caught:
+        read_dicom_series(tmp_path / "series")
+    assert str(caught.value).startswith(f"series {tmp_path / 'series'}")
+
+
+@pytest.mark.parametrize("thickness", [-2.0, 0.0])
+def test_a_single_slice_needs_a_thickness_that_is_one(tmp_path: Path, thickness: float) -> None:
+    (one,) = write_series(tmp_path / "series", (1, 24, 28))
+    one.SliceThickness = thickness
+    one.save_as(tmp_path / "series" / "000.dcm", enforce_file_format=True)
+    if thickness:
+        with pytest.raises(GeometryError, match="SliceThickness must be a positive number, got -2"):
+            read_dicom_series(tmp_path / "series")
+    else:
+        assert read_dicom_series(tmp_path / "series").geometry.spacing[2] == 1.0
 
 
 def test_masks_of_another_grid_are_not_written(case: Any) -> None:

@@ -142,6 +142,28 @@ def test_what_is_no_segmentation_is_refused(tmp_path: Path) -> None:
         itk_consensus.read_slicer_segmentation(tmp_path / "broken.seg.nrrd")
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "wanted"),
+    [
+        ("LabelValue", 0, "1 to 255"),
+        ("LabelValue", -3, "1 to 255"),
+        ("LabelValue", 300, "1 to 255"),
+        ("Layer", -1, "0 to 1"),
+        ("Layer", 2, "0 to 1"),
+    ],
+)
+def test_labels_and_layers_out_of_range_are_refused(
+    tmp_path: Path, field: str, value: int, wanted: str
+) -> None:
+    """Issue 44, item 11: label 0 was the background, layer -1 the last one."""
+    image = sitk.ReadImage(written(tmp_path / "one.seg.nrrd"))
+    image.SetMetaData(f"Segment1_{field}", str(value))
+    sitk.WriteImage(image, tmp_path / "two.seg.nrrd")
+    said = f"segment 1 is described wrongly: {field} must be {wanted}, got {value}"
+    with pytest.raises(FileError, match=said):
+        itk_consensus.read_slicer_segmentation(tmp_path / "two.seg.nrrd")
+
+
 def test_structures_are_fused_one_by_one_though_they_overlap() -> None:
     masks = {name: [image_of(blocks(s)[name]) for s in (0, 1, 3)] for name in blocks()}
     fused = itk_consensus.FuseStructures(masks, itk_consensus.MajorityVoteFilter())

@@ -19,9 +19,11 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from itk_consensus import _kernels
 from itk_consensus.array_types import Floats, Mask
 from itk_consensus.neighbourhood.boxes import bounding_box, grown
 from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.work import current
 
 #: Copies differ by less than this share of the voxels of their contours. Two readers whose contours
 #: each err by s voxels differ by about 1.1 s of them: at .24 their hands err by a fifth of a voxel.
@@ -82,6 +84,7 @@ class _Contours:
         self._votes = np.ascontiguousarray(patterns.patterns.T)
         self._present = np.ascontiguousarray(patterns.present.T)
         self._known: dict[int, Mask] = {}
+        self._lengths: dict[int, int] = {}
         #: Whether an index is that of a label, not of the background nor of nothing.
         self._labels = np.append(patterns.labels != 0, False)
 
@@ -99,27 +102,48 @@ class _Contours:
 
     def are_copied(self, i: int, j: int) -> bool:
         """Whether two raters' contours coincide where those of two witnesses do not."""
+        differing = self._differing(i, j, self._patterns.counts)
+        sizes = [self._length(rater) for rater in (i, j)]
+        # Both together have no more voxels, so that most pairs need no look at them; 1 % is far
+        # more than rounding.
+        if differing > 1.01 * COPY_SHARE * sum(sizes):
+            return False
         contour = self._contour(i) | self._contour(j)
         voxels = np.count_nonzero(contour)
-        if voxels < LEAST_CONTOUR:
+        own = differing / voxels if voxels else 1.0
+        if voxels < LEAST_CONTOUR or own >= COPY_SHARE:
             return False
-        own = self._differing(i, j, self._patterns.counts) / voxels
-        if own >= COPY_SHARE:
-            return False
-        counts = self._counts_around(contour)
-        others = [k for k in range(len(self._votes)) if k not in (i, j)]
-        apart = {
-            k: (self._differing(i, k, counts) + self._differing(j, k, counts)) / 2 / voxels
-            for k in others
-        }
-        witnesses = [k for k in others if COPY_SHARE <= apart[k] < NEAR]
-        errors = [
-            apart[k] + apart[m] - between
-            for k, m in itertools.combinations(witnesses, 2)
-            if (between := self._differing(k, m, counts) / voxels) >= COPY_SHARE
-        ]
-        # Each of the two has half of it: e = (d_ik + d_im - d_km) / 2 if all err on their own.
-        return bool(errors and own < COPY_RATIO * min(errors))
+        return self._errs_by_more(i, j, own, contour)
+
+    def _errs_by_more(self, i: int, j: int, own: float, contour: Mask) -> bool:
+        """Whether every two witnesses say that a pair errs by far more than it differs."""
+        counts, voxels = self._counts_around(contour), np.count_nonzero(contour)
+        witnesses = list[int]()
+        apart = dict[int, float]()
+        found = False
+        for k in range(len(self._votes)):
+            if k in (i, j):
+                continue
+            both = self._differing(i, k, counts) + self._differing(j, k, counts)
+            apart[k] = both / 2 / voxels
+            if not COPY_SHARE <= apart[k] < NEAR:
+                continue
+            for m in witnesses:
+                between = self._differing(k, m, counts) / voxels
+                if between < COPY_SHARE:
+                    continue
+                # Each of the two has half of it: e = (d_ik + d_im - d_km) / 2 if all err alone.
+                found = True
+                if own >= COPY_RATIO * (apart[k] + apart[m] - between):
+                    return False
+            witnesses.append(k)
+        return found
+
+    def _length(self, rater: int) -> int:
+        """Voxels of a rater's contour."""
+        if rater not in self._lengths:
+            self._lengths[rater] = int(np.count_nonzero(self._contour(rater)))
+        return self._lengths[rater]
 
     def _contour(self, rater: int) -> Mask:
         """Voxels of labels beside which the rater has another label, where that was annotated."""
@@ -165,19 +189,11 @@ def _neighbours(dimension: int, axis: int) -> tuple[tuple[slice, ...], tuple[sli
 
 def disagreements(patterns: DecisionPatterns) -> Floats:
     """(J, J) share of the voxels that both annotated on which two raters differ; NaN if none."""
-    raters, counts = patterns.number_of_raters, patterns.counts
-    # By columns: rows of a long table are far apart.
-    votes = np.ascontiguousarray(patterns.patterns.T)
-    present = np.ascontiguousarray(patterns.present.T)
-    everywhere = [bool(column.all()) for column in present]
-    distances = np.zeros((raters, raters))
-    for i, j in itertools.combinations(range(raters), 2):
-        differ = votes[i] != votes[j]
-        total = patterns.number_of_voxels
-        if not (everywhere[i] and everywhere[j]):
-            both = present[i] & present[j]
-            differ &= both
-            total = counts[both].sum()
-        share = counts[differ].sum() / total if total else np.nan
-        distances[i, j] = distances[j, i] = share
-    return distances
+    same = patterns.shared_votes.sum(axis=0)
+    both = np.full(same.shape, patterns.number_of_voxels)
+    if not patterns.is_complete:
+        present = np.ascontiguousarray(patterns.present, np.uint8)
+        both = _kernels.pair_counts(present, patterns.counts, 2, current().threads)[1]
+    share = np.divide(both - same, both, out=np.full(same.shape, np.nan), where=both > 0)
+    np.fill_diagonal(share, 0.0)
+    return np.asarray(share)

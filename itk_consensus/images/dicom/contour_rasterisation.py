@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-Points = NDArray[np.float64]
+from itk_consensus.images.dicom.slice_contours import Points, SliceContours
 
 #: Lines across each row of pixels along which covered lengths are measured.
 _LINES_PER_ROW = 16
@@ -19,7 +19,7 @@ _LEAST, _MOST = 0.26, 0.74
 _SHIFT = np.array([1e-3, 2e-3])
 
 
-def rasterised(slices: dict[int, list[Points]], shape: tuple[int, ...]) -> NDArray[np.uint8]:
+def rasterised(slices: Mapping[int, SliceContours], shape: tuple[int, ...]) -> NDArray[np.uint8]:
     """Voxels that contours enclose.
 
     A voxel is inside if three quarters of it are enclosed and outside if no more than a quarter
@@ -27,23 +27,24 @@ def rasterised(slices: dict[int, list[Points]], shape: tuple[int, ...]) -> NDArr
     of its contours. Testing the centres of voxels instead gives bodies a few voxels
     wide volumes that are 5 to 20 % off, this way or that, depending on where they lie.
 
-    Contours of one or two points enclose nothing; the voxels they pass through are marked. A
+    Lines and points enclose nothing; the voxels they pass through are marked. A
     contour about as large as one voxel inverts the voxel in which its middle lies.
 
     Parameters
     ----------
-    slices : dict of slice number to contours, each (n, 2)
+    slices : mapping of slice number to contours
         Continuous indices (x, y); voxel 0 reaches from -0.5 to 0.5.
     shape : (slices, rows, columns)
     """
     covered = np.zeros(shape)
     passed, inverted = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
-    for height, contours in slices.items():
+    for height, drawn in slices.items():
+        for line in drawn.lines:
+            for piece in range(max(1, len(line) - 1)):
+                passed[height] |= _passed(line[piece : piece + 2], *shape[1:])
         areas = []
-        for points in contours:
-            if len(points) < 3:
-                passed[height] |= _passed(points, *shape[1:])
-            elif _is_one_voxel(points):
+        for points in drawn.areas:
+            if _is_one_voxel(points):
                 middle = (points.min(axis=0) + points.max(axis=0)) / 2
                 inverted[height] ^= _passed(middle[None], *shape[1:])
             else:

@@ -2,34 +2,44 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
-from itk_consensus.errors import FileError, GeometryError, InputError
-from itk_consensus.images.dicom.contour_rasterisation import Points, rasterised
+from itk_consensus.errors import ConsensusWarning, FileError, GeometryError, InputError
+from itk_consensus.images.dicom.contour_rasterisation import rasterised
 from itk_consensus.images.dicom.identity import modality_of, without_remarks, without_values
 from itk_consensus.images.dicom.series import DicomSeries, one_text, read_dicom
+from itk_consensus.images.dicom.slice_contours import Contour, Points, by_slice, clipping_of
 from itk_consensus.images.files import PathLike
 from itk_consensus.images.structures import Code, Structure, mask_of
 
 STRUCTURE_SET = "1.2.840.10008.5.1.4.1.1.481.3"
 #: Among the details of a `Structure`, and in DICOM: what it is for.
 ROI_TYPE = "RTROIInterpretedType"
-#: How far, in slices, a contour's points may lie from the slice it is drawn on.
-_FARTHEST_FROM_SLICE = 0.4
 _PARTS_OF_CODE = ("CodingSchemeDesignator", "CodeValue", "CodeMeaning")
 
 
-@without_remarks()
 def read_dicom_contours(path: PathLike, series: DicomSeries) -> list[Structure]:
     """Read every structure of an RTSTRUCT that has contours.
 
     A voxel is inside if about half of it lies within an odd number of the contours of its slice,
     so a contour inside another is a hole; the volume of a structure is that of its contours, as
-    nearly as whole voxels can have it (`rasterised` says more). Contours of one or two points
-    enclose nothing; the voxels they pass through are marked.
+    nearly as whole voxels can have it (`rasterised` says more). A contour that is stored twice
+    counts once. Open contours (OPEN_PLANAR), points (POINT) and contours of one or two points
+    enclose nothing; the voxels they pass through are marked. Contours that reach beyond the image
+    are cut there, with a warning.
     """
+    structures, remarks = _read(path, series)
+    for remark in remarks:
+        warnings.warn(remark, ConsensusWarning, stacklevel=2)
+    return structures
+
+
+@without_remarks()
+def _read(path: PathLike, series: DicomSeries) -> tuple[list[Structure], list[str]]:
+    """The structures of a file, and what is to be said about them."""
     dataset = read_dicom(path)
     if dataset.get("SOPClassUID") != STRUCTURE_SET:
         raise FileError(f"is a DICOM {modality_of(dataset) or 'file'}, not an RTSTRUCT", path=path)
@@ -37,17 +47,16 @@ def read_dicom_contours(path: PathLike, series: DicomSeries) -> list[Structure]:
         series.require_referred(_referred_series(dataset), str(path))
         names = {int(roi.ROINumber): roi for roi in dataset.StructureSetROISequence}
         kinds, types = _kinds(dataset), _types(dataset)
-        structures = []
+        structures, remarks = [], []
         for roi in dataset.get("ROIContourSequence") or ():
             defined = names[int(roi.ReferencedROINumber)]
             series.require_same_frame(defined.get("ReferencedFrameOfReferenceUID"), str(path))
             name = one_text(defined.ROIName)
             owner = f"{path}: {name}"
-            slices: dict[int, list[Points]] = {}
-            for contour in roi.get("ContourSequence") or ():
-                points = _indices(contour, series, owner)
-                height = _slice_of(points, series.geometry.shape[0], owner)
-                slices.setdefault(height, []).append(points[:, :2])
+            contours = [_contour(one, series, owner) for one in roi.get("ContourSequence") or ()]
+            slices = by_slice(contours, series.geometry.shape[0], owner)
+            clipping = clipping_of(slices, series.geometry)
+            remarks += [f"{owner}: {clipping}"] if clipping else []
             mask = mask_of(rasterised(slices, series.geometry.shape), series.grid())
             kind = kinds.get(int(roi.ReferencedROINumber))
             kept = types.get(int(roi.ReferencedROINumber), {})
@@ -58,16 +67,13 @@ def read_dicom_contours(path: PathLike, series: DicomSeries) -> list[Structure]:
         raise FileError(f"is no complete RTSTRUCT: {without_values(error)}", path=path) from None
     if not structures:
         raise FileError("holds no contours", path=path)
-    return structures
+    return structures, remarks
 
 
-def _slice_of(points: Points, slices: int, owner: str) -> int:
-    height = int(np.rint(points[:, 2].mean()))
-    if np.abs(points[:, 2] - height).max() > _FARTHEST_FROM_SLICE:
-        raise GeometryError("a contour does not lie in a slice of the series", owner=owner)
-    if not 0 <= height < slices:
-        raise GeometryError("a contour lies beyond the slices of the series", owner=owner)
-    return height
+def _contour(contour: Any, series: DicomSeries, owner: str) -> Contour:
+    # The type is mandatory; where it is missing all the same, areas are what is drawn.
+    kind = str(contour.get("ContourGeometricType") or "CLOSED_PLANAR")
+    return Contour(kind, _indices(contour, series, owner))
 
 
 def _indices(contour: Any, series: DicomSeries, owner: str) -> Points:

@@ -11,14 +11,8 @@ from numpy.typing import NDArray
 from itk_consensus.errors import FileError, GeometryError, InputError
 from itk_consensus.images.dicom.colors import rgb_of_stored
 from itk_consensus.images.dicom.identity import modality_of, without_remarks, without_values
-from itk_consensus.images.dicom.series import (
-    DIRECTION_NOISE,
-    POSITION_NOISE,
-    DicomSeries,
-    one_text,
-    plane_axes,
-    read_dicom,
-)
+from itk_consensus.images.dicom.series import DicomSeries, one_text, read_dicom
+from itk_consensus.images.dicom.slice_grid import PLACE_NOISE, Plane, first_plane
 from itk_consensus.images.files import PathLike
 from itk_consensus.images.structures import Code, Structure
 
@@ -55,9 +49,8 @@ def read_dicom_segmentation(
     referred = [str(one.SeriesInstanceUID) for one in dataset.get("ReferencedSeriesSequence") or ()]
     series.require_referred(referred, str(path))
     try:
-        numbers = [int(one.SegmentNumber) for one in dataset.SegmentSequence]
-        described = {int(one.SegmentNumber): one for one in dataset.SegmentSequence}
-        volumes, seen = _volumes(dataset, series, numbers, str(path))
+        described = _segments(dataset, str(path))
+        volumes, seen = _volumes(dataset, series, list(described), str(path))
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, (InputError, GeometryError)):
             raise
@@ -72,6 +65,35 @@ def read_dicom_segmentation(
     return structures
 
 
+def _segments(dataset: Any, owner: str) -> dict[int, Any]:
+    """What the file says of each segment, by its number; 0 is the background of a label map."""
+    described: dict[int, Any] = {}
+    for one in dataset.SegmentSequence:
+        number = int(one.SegmentNumber)
+        if number == 0 and dataset.SegmentationType == "LABELMAP":
+            continue
+        if number < 1 or number in described:
+            raise InputError(
+                f"segments must have numbers of their own from 1 on, got {number}"
+                f"{' twice' if number in described else ''}",
+                owner=owner,
+            )
+        described[number] = one
+    if not described:
+        raise FileError("has no segments", owner=owner)
+    return described
+
+
+def _require_described(frames: NDArray[Any], dataset: Any, numbers: list[int], owner: str) -> None:
+    """Raise if a label map has labels that it does not explain."""
+    background = {0, int(dataset.get("PixelPaddingValue") or 0)}
+    strangers = sorted(set(np.unique(frames).tolist()) - background - set(numbers))
+    if strangers:
+        raise InputError(
+            f"has voxels of segment {strangers[0]}, which it does not describe", owner=owner
+        )
+
+
 def _volumes(
     dataset: Any, series: DicomSeries, numbers: list[int], owner: str
 ) -> tuple[dict[int, NDArray[np.uint8]], NDArray[np.bool_]]:
@@ -81,6 +103,8 @@ def _volumes(
     filled: set[tuple[int, int]] = set()
     is_label_map = dataset.SegmentationType == "LABELMAP"
     frames = _frames(dataset, owner)
+    if is_label_map:
+        _require_described(frames, dataset, numbers, owner)
     shared = dataset.SharedFunctionalGroupsSequence[0]
     for frame, own in zip(frames, dataset.PerFrameFunctionalGroupsSequence, strict=True):
         column, row, height = _corner(own, shared, frame.shape, series, owner)
@@ -129,25 +153,29 @@ def _corner(
 ) -> tuple[int, int, int]:
     """Column, row and slice of a frame's first pixel on the grid of the series."""
     geometry = series.geometry
-    axes = plane_axes(_group(own, shared, "PlaneOrientationSequence").ImageOrientationPatient)
-    measures = _group(own, shared, "PixelMeasuresSequence").PixelSpacing
-    spacing = (float(measures[1]), float(measures[0]))
-    if not np.allclose(axes.ravel(), geometry.direction, atol=DIRECTION_NOISE) or not np.allclose(
-        spacing, geometry.spacing[:2], rtol=1e-3
-    ):
+    plane = Plane.of(
+        _group(own, shared, "PlanePositionSequence").ImagePositionPatient,
+        _group(own, shared, "PlaneOrientationSequence").ImageOrientationPatient,
+        _group(own, shared, "PixelMeasuresSequence").PixelSpacing,
+        (shape[1], shape[0]),
+        owner,
+    )
+    if not plane.has_pixels_of(first_plane(geometry)):
         raise GeometryError(
             "frames have another orientation or spacing than the series", owner=owner
         )
-    position = _group(own, shared, "PlanePositionSequence").ImagePositionPatient
-    index = series.to_indices([np.asarray(position, np.float64)])[0]
-    corner = np.rint(index).astype(int)
+    first, last = series.to_indices(plane.ends)
+    corner = np.rint(first).astype(int)
     end = corner + np.array([shape[1], shape[0], 1])
-    if np.abs(index - corner).max() > POSITION_NOISE or (corner < 0).any():
+    beside = np.abs([first - corner, last - (end - 1)]).max()
+    if beside > PLACE_NOISE or (corner < 0).any():
         raise GeometryError(
-            f"a frame at {list(position)} lies on no slice of the series", owner=owner
+            f"a frame at {plane.position.tolist()} lies on no slice of the series", owner=owner
         )
     if (end > geometry.size).any():
-        raise GeometryError(f"a frame at {list(position)} reaches beyond the series", owner=owner)
+        raise GeometryError(
+            f"a frame at {plane.position.tolist()} reaches beyond the series", owner=owner
+        )
     return int(corner[0]), int(corner[1]), int(corner[2])
 
 

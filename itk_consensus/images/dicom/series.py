@@ -19,13 +19,10 @@ from itk_consensus.images.dicom.identity import (
     without_remarks,
     without_values,
 )
+from itk_consensus.images.dicom.slice_grid import grid_of, places_on, voxel_axes
 from itk_consensus.images.files import PathLike
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.images.headers.header import require_regular
-
-#: Largest difference of direction cosines, and of positions in voxels, within one grid.
-DIRECTION_NOISE = 1e-3
-POSITION_NOISE = 0.05
 
 _new_image: Any = sitk.Image
 
@@ -87,17 +84,12 @@ class DicomSeries:
 
     def to_indices(self, points: Any) -> NDArray[np.float64]:
         """Positions in mm, shape (n, 3), as continuous indices (x, y, z)."""
-        away = np.asarray(points, np.float64) - self.geometry.origin
-        return np.asarray(np.linalg.solve(self._axes, away.T).T, np.float64)
+        return places_on(self.geometry, points)
 
     def to_positions(self, indices: Any) -> NDArray[np.float64]:
         """Continuous indices (x, y, z), shape (n, 3), as positions in mm."""
-        return np.asarray(indices @ self._axes.T + self.geometry.origin, np.float64)
-
-    @property
-    def _axes(self) -> NDArray[np.float64]:
-        """Steps from voxel to voxel in mm, as columns."""
-        return np.reshape(self.geometry.direction, (3, 3)) * self.geometry.spacing
+        axes = voxel_axes(self.geometry)
+        return np.asarray(indices @ axes.T + self.geometry.origin, np.float64)
 
     def require_same_grid(self, found: ImageGeometry, owner: str) -> None:
         """Raise unless something lies voxel by voxel on the grid of the series."""
@@ -179,7 +171,8 @@ def read_dicom_series(
         raise InputError(f"{name}: lies in {len(frames)} frames of reference")
     if frames == {"None"}:
         raise InputError(f"{name}: has no FrameOfReferenceUID")
-    return _sorted(slices, name, tuple(found))
+    geometry, order = grid_of(slices, name)
+    return DicomSeries(tuple(slices[place] for place in order), geometry, name, tuple(found))
 
 
 @without_remarks()
@@ -207,49 +200,3 @@ def described(slices: Sequence[Any]) -> str:
     """Number of slices and modality, which identify a series but not the patient."""
     modality = modality_of(slices[0]) or "DICOM"
     return f"{len(slices)} {modality} " + ("slice" if len(slices) == 1 else "slices")
-
-
-def plane_axes(orientation: Any) -> NDArray[np.float64]:
-    """Directions along rows, along columns and from slice to slice, as columns."""
-    along_rows, along_columns = np.reshape(np.asarray(orientation, np.float64), (2, 3))
-    return np.column_stack([along_rows, along_columns, np.cross(along_rows, along_columns)])
-
-
-def _sorted(slices: list[Any], owner: str, beside: tuple[str, ...]) -> DicomSeries:
-    first = slices[0]
-    try:
-        axes = plane_axes(first.ImageOrientationPatient)
-        positions = np.array([one.ImagePositionPatient for one in slices], np.float64)
-        plane = (int(first.Columns), int(first.Rows))
-        in_plane = (float(first.PixelSpacing[1]), float(first.PixelSpacing[0]))
-        is_one_plane = all(
-            np.allclose(plane_axes(one.ImageOrientationPatient), axes, atol=DIRECTION_NOISE)
-            and np.allclose(one.PixelSpacing, first.PixelSpacing)
-            and (int(one.Columns), int(one.Rows)) == plane
-            for one in slices
-        )
-    except (AttributeError, TypeError, ValueError) as error:
-        raise InputError(
-            f"a slice does not say where it lies: {without_values(error)}", owner=owner
-        ) from None
-    if not is_one_plane:
-        raise GeometryError("slices differ in size, pixel spacing or orientation", owner=owner)
-    heights = positions @ axes[:, 2]
-    order = np.argsort(heights, kind="stable")
-    steps = np.diff(heights[order])
-    step = float(np.median(steps)) if len(steps) else float(first.get("SliceThickness") or 1.0)
-    if len(steps) and not np.allclose(steps, step, atol=POSITION_NOISE * abs(step)):
-        raise GeometryError(
-            f"slices lie {steps.min():g} to {steps.max():g} mm apart; a slice is missing, "
-            "or there twice",
-            owner=owner,
-        )
-    if step <= 0:
-        raise GeometryError(f"{len(slices)} slices lie at one position", owner=owner)
-    geometry = ImageGeometry(
-        (*plane, len(slices)),
-        (*in_plane, step),
-        tuple(positions[order[0]].tolist()),
-        tuple(axes.ravel().tolist()),
-    )
-    return DicomSeries(tuple(slices[i] for i in order), geometry, owner, beside)

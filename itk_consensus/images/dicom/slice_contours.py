@@ -1,0 +1,151 @@
+"""The contours of one structure as they are drawn slice by slice, before they become voxels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.errors import GeometryError, InputError
+from itk_consensus.images.geometry import ImageGeometry
+
+Points = NDArray[np.float64]
+
+#: ContourGeometricType: what encloses an area, and what does not.
+_CLOSED = {"CLOSED_PLANAR", "CLOSEDPLANAR_XOR"}
+_OPEN = {"OPEN_PLANAR", "OPEN_NONPLANAR"}
+_POINTS = "POINT"
+
+#: How far, in slices, a contour's points may lie from the slice it is drawn on.
+_FARTHEST_FROM_SLICE = 0.4
+#: Contours of one slice whose heights differ by more, in slices, were drawn on two.
+_ONE_HEIGHT = 0.1
+#: Contours whose points lie no farther apart, in voxels, are one that is stored twice.
+_SAME_POINT = 1e-2
+#: Contours reach beyond the image from here on, in voxels: their digits are rounded.
+_BEYOND = 0.05
+
+
+@dataclass(frozen=True)
+class Contour:
+    """One contour of an RTSTRUCT."""
+
+    kind: str  #: ContourGeometricType
+    points: Points  #: (n, 3) continuous indices (x, y, z)
+
+
+@dataclass
+class SliceContours:
+    """What is drawn in one slice; (n, 2) continuous indices (x, y)."""
+
+    areas: list[Points] = field(default_factory=list)  #: Each encloses an area
+    lines: list[Points] = field(default_factory=list)  #: Pass through voxels; may be single points
+    heights: list[float] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Clipping:
+    """What of a structure's contours lies beyond the image."""
+
+    slices: int  #: How many slices have such contours
+    mm: float  #: How far they reach beyond it at most
+
+    def __str__(self) -> str:
+        where = "1 slice" if self.slices == 1 else f"{self.slices} slices"
+        return f"contours reach up to {self.mm:.3g} mm beyond the image in {where}; cut there"
+
+
+def by_slice(
+    contours: Sequence[Contour], number_of_slices: int, owner: str
+) -> dict[int, SliceContours]:
+    """Contours by the slices they are drawn in, each once.
+
+    A contour that is stored twice would enclose nothing, as each contour inverts what lies within
+    it; so would contours that were drawn at two heights and fall into one slice.
+    """
+    slices: dict[int, SliceContours] = {}
+    for contour in contours:
+        height = _slice_of(contour, number_of_slices, owner)
+        drawn = slices.setdefault(height, SliceContours())
+        points = contour.points[:, :2]
+        if contour.kind == _POINTS:
+            drawn.lines.extend(points[:, None])
+        elif contour.kind in _OPEN or len(points) < 3:
+            drawn.lines.append(points)
+        elif contour.kind in _CLOSED:
+            drawn.areas.append(points)
+        else:
+            raise InputError(
+                f"a contour has the ContourGeometricType {contour.kind!a}; known are "
+                f"{', '.join(sorted({*_CLOSED, *_OPEN, _POINTS}))}",
+                owner=owner,
+            )
+        drawn.heights.append(float(contour.points[:, 2].mean()))
+    for height, drawn in slices.items():
+        if np.ptp(drawn.heights) > _ONE_HEIGHT:
+            raise GeometryError(
+                f"contours at {len(set(np.round(drawn.heights, 3)))} heights, "
+                f"{np.ptp(drawn.heights):.2g} slices apart, fall into slice {height} of the "
+                "series; they were drawn on thinner slices, and are read on those",
+                owner=owner,
+            )
+        drawn.areas = _each_once(drawn.areas)
+    return slices
+
+
+def clipping_of(slices: dict[int, SliceContours], geometry: ImageGeometry) -> Clipping | None:
+    """How far contours reach beyond the image; None if they do not."""
+    last = np.array(geometry.size[:2]) - 0.5  # Voxel 0 reaches from -0.5 to 0.5.
+    beyond = []
+    for drawn in slices.values():
+        points = np.concatenate([*drawn.areas, *drawn.lines])
+        outside = np.maximum(-0.5 - points, points - last).max(axis=0)
+        if outside.max() > _BEYOND:
+            beyond.append(float((outside * geometry.spacing[:2]).max()))
+    return Clipping(len(beyond), max(beyond)) if beyond else None
+
+
+def _slice_of(contour: Contour, slices: int, owner: str) -> int:
+    heights = contour.points[:, 2]
+    middle = np.rint(heights.mean())
+    if np.abs(heights - middle).max() > _FARTHEST_FROM_SLICE:
+        raise GeometryError("a contour does not lie in a slice of the series", owner=owner)
+    if not 0 <= middle < slices:
+        raise GeometryError("a contour lies beyond the slices of the series", owner=owner)
+    return int(middle)
+
+
+def _each_once(contours: list[Points]) -> list[Points]:
+    """Contours without those that have the same points as one before."""
+    if len(contours) < 2:
+        return contours
+    contours = [_without_repeats(one) for one in contours]
+    # What has the same points has the same middle; only such are compared.
+    across = np.array([one[:, 0].mean() for one in contours])
+    kept: list[int] = []
+    for place in np.argsort(across, kind="stable").tolist():
+        near = []
+        for other in reversed(kept):
+            if across[place] - across[other] > _SAME_POINT:
+                break
+            near.append(other)
+        if not any(_is_same(contours[other], contours[place]) for other in near):
+            kept.append(place)
+    return [contours[place] for place in sorted(kept)]
+
+
+def _without_repeats(points: Points) -> Points:
+    """A contour without points that follow themselves; some are stored with the first again."""
+    follows = (points == np.roll(points, 1, axis=0)).all(axis=1)
+    return points[~follows] if 0 < np.count_nonzero(~follows) < len(points) else points
+
+
+def _is_same(one: Points, other: Points) -> bool:
+    """Whether two contours run through the same points, from wherever and whichever way."""
+    if len(one) != len(other):
+        return False
+    begins = int(np.abs(other - one[0]).max(axis=1).argmin())
+    ways = (np.roll(other, -begins, axis=0), np.roll(other[::-1], begins + 1, axis=0))
+    return any(np.abs(one - way).max() <= _SAME_POINT for way in ways)
