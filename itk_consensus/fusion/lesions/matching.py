@@ -247,8 +247,9 @@ def _voices(marks: Sequence[int], alike: set[tuple[int, int]]) -> int:
 def _covering(objects: ReaderObjects, pairs: _Pairs) -> NDArray[np.int64]:
     """(P, 2) a mark, and a smaller one of another reader that it covers."""
     both = np.stack([pairs.one, pairs.other], axis=1)
-    voxels = objects.voxels[both]
-    larger = np.where(voxels[:, 0] >= voxels[:, 1], 0, 1)
+    voxels, rank = objects.voxels[both], objects.rank[both]
+    # By size and then by place. Equal ones are one group, and cover each other's parts nowhere.
+    larger = np.where(rank[:, 0] <= rank[:, 1], 0, 1)
     rows = np.arange(len(both))
     covers = pairs.shared >= COVERING * voxels[rows, 1 - larger]
     return np.asarray(np.stack([both[rows, larger], both[rows, 1 - larger]], axis=1)[covers])

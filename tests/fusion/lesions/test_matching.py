@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -32,6 +34,20 @@ def test_shared_voxels_are_counted_as_by_brute_force():
                 continue
             masks = [objects.places[objects.reader[k]] == k + 1 for k in (one, other)]
             assert counted.get((one, other), 0) == np.count_nonzero(masks[0] & masks[1])
+
+
+def test_which_of_two_equally_large_marks_is_around_the_other_is_not_a_matter_of_order():
+    maps = [np.zeros((4, 6), np.uint8) for _ in range(3)]
+    maps[0][0, 1] = 1
+    maps[1][0, :2] = 1
+    maps[2][:2, 0], maps[2][0, 1] = 1, 2
+    found = set()
+    for order in itertools.permutations(range(len(maps))):
+        objects, groups = matched([maps[reader] for reader in order])
+        marks = np.stack([np.array(order)[objects.reader], objects.first, objects.voxels], axis=1)
+        members = [groups.members[groups.members[:, 0] == g, 1] for g in range(groups.number)]
+        found.add(tuple(tuple(sorted(map(tuple, marks[own].tolist()))) for own in members))
+    assert len(found) == 1
 
 
 def test_one_object_of_each_reader_makes_a_group():
