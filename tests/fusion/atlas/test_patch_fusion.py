@@ -105,11 +105,10 @@ def found_patches(case: Case, rule: PatchRule) -> Iterator[tuple[Any, np.ndarray
         for images in case.atlases:
             seen = [[looked_at(i, place + s, patch) for i in images] for s in search]
             candidates = [np.concatenate([normal(v, rule) for v in one]) for one in seen]
-            apart = [
-                np.square(candidate - goal).sum() + TOLD_BY_MEANS * rule.normalised * means(one, own)
-                for candidate, one in zip(candidates, seen, strict=True)
-            ]
-            nearest = int(np.argmin(apart))
+            apart = np.array([np.square(candidate - goal).sum() for candidate in candidates])
+            if rule.normalised:
+                apart += [TOLD_BY_MEANS * means(one, own) for one in seen]
+            nearest = int(apart.argmin())
             shifts.append(search[nearest])
             errors.append(np.abs(candidates[nearest] - goal))
         yield place, np.array(shifts), weights_of(np.array(errors), rule, len(case.target))
