@@ -1,5 +1,6 @@
 # make demo and make test are all a newcomer needs: each makes .venv and installs what it lacks.
-# Everything else: lint, docs, dist, paper (QUICK=1), bench, fuzz, sanitize, test-all, test-oldest.
+# Everything else: lint, docs, dist, paper (QUICK=1), bench, fuzz, sanitize, test-slow, test-all,
+# test-oldest.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -13,7 +14,7 @@ BUILDING := "setuptools>=77" "nanobind>=3.1"
 FILLED_FROM_OUTSIDE := { $(PYTHON) -m venv --without-pip $(VENV) && \
     $(PYTHON) -m pip --python $(BIN)/python install --quiet --no-compile pip $(BUILDING); }
 
-.PHONY: demo review test test-all test-oldest bench paper lint docs dist clang sanitize fuzz clean
+.PHONY: demo review test test-slow test-all test-oldest bench paper lint docs dist clang sanitize fuzz clean
 
 demo: $(LIGHT)
 	@$(BIN)/itk-consensus demo --output demo-output
@@ -25,8 +26,12 @@ review: $(STAMP)
 test: $(STAMP)
 	@$(BIN)/python -m pytest -q -m "not slow" -n 2
 
+# A quarter of an hour on two cores; test-all draws more seeds, and kills eight times as often.
+test-slow: $(STAMP)
+	@$(BIN)/python -m pytest -q -m slow -n 2 --dist worksteal
+
 test-all: $(STAMP)
-	@$(BIN)/python -m pytest -q -n 2 --hypothesis-profile=exploring
+	@ITK_CONSENSUS_AT_LENGTH=1 $(BIN)/python -m pytest -q -n 2 --hypothesis-profile=exploring
 
 lint: $(STAMP)
 	@$(BIN)/ruff check .
