@@ -1,5 +1,6 @@
 # make demo and make test are all a newcomer needs: each makes .venv and installs what it lacks.
-# Everything else: lint, docs, dist, installs (ALL=1), paper (QUICK=1), bench, fuzz, sanitize, test-all, test-oldest.
+# Everything else: lint, docs, dist, installs (ALL=1), paper (QUICK=1), bench, fuzz, sanitize, test-slow,
+# test-all, test-oldest.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -17,7 +18,7 @@ FILLED_FROM_OUTSIDE := { $(PYTHON) -m venv --without-pip $(VENV) && \
 # folder is the package.
 NO_CAUTION := "ignore:Editable installation"
 
-.PHONY: demo review test test-all test-oldest bench paper lint docs dist installs clang sanitize fuzz clean
+.PHONY: demo review test test-slow test-all test-oldest bench paper lint docs dist installs clang sanitize fuzz clean
 
 demo: $(LIGHT)
 	@$(BIN)/itk-consensus demo --output demo-output
@@ -29,8 +30,12 @@ review: $(STAMP)
 test: $(STAMP)
 	@$(BIN)/python -m pytest -q -m "not slow" -n 2
 
+# A quarter of an hour on two cores; test-all draws more seeds, and kills eight times as often.
+test-slow: $(STAMP)
+	@$(BIN)/python -m pytest -q -m slow -n 2 --dist worksteal
+
 test-all: $(STAMP)
-	@$(BIN)/python -m pytest -q -n 2 --hypothesis-profile=exploring
+	@ITK_CONSENSUS_AT_LENGTH=1 $(BIN)/python -m pytest -q -n 2 --hypothesis-profile=exploring
 
 lint: $(STAMP)
 	@$(BIN)/ruff check .

@@ -1240,7 +1240,7 @@ class ConformalBandFilter(ProcessObject):
     label k is possible; GetSetSizeImage() counts them. GetGuarantee() is the promise in one
     sentence. No statistic of the raters can see an error that all of them share.
     """
-    def __init__(self, *, Tolerance: float = ..., tolerance: float = ..., Unit: str = ..., unit: str = ..., Risk: str = ..., risk: str = ..., Score: str = ..., score: str = ..., Normalization: str = ..., normalization: str = ..., Mondrian: bool = ..., mondrian: bool = ..., EmptyPolicy: str = ..., emptyPolicy: str = ..., empty_policy: str = ..., RegionMargin: float = ..., regionMargin: float = ..., region_margin: float = ..., ProbabilityIsVoteFraction: bool = ..., probabilityIsVoteFraction: bool = ..., probability_is_vote_fraction: bool = ..., Alpha: float = ..., alpha: float = ..., WithoutPromise: bool = ..., withoutPromise: bool = ..., without_promise: bool = ..., FusionMethod: str | None = ..., fusionMethod: str | None = ..., fusion_method: str | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, Tolerance: float = ..., tolerance: float = ..., Unit: str = ..., unit: str = ..., Risk: str = ..., risk: str = ..., Score: str = ..., score: str = ..., Normalization: str = ..., normalization: str = ..., Mondrian: bool = ..., mondrian: bool = ..., EmptyPolicy: str = ..., emptyPolicy: str = ..., empty_policy: str = ..., RegionMargin: float = ..., regionMargin: float = ..., region_margin: float = ..., ProbabilityIsVoteFraction: bool = ..., probabilityIsVoteFraction: bool = ..., probability_is_vote_fraction: bool = ..., Alpha: float = ..., alpha: float = ..., WithoutPromise: bool = ..., withoutPromise: bool = ..., without_promise: bool = ..., FusionMethod: str | None = ..., fusionMethod: str | None = ..., fusion_method: str | None = ..., ReferenceLabel: int | None = ..., referenceLabel: int | None = ..., reference_label: int | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetTolerance(self, value: float) -> None:
         """Share of the foreground a covered case may miss; a quarter of it for the background. Default: 0.05."""
     def GetTolerance(self) -> float:
@@ -1289,6 +1289,10 @@ class ConformalBandFilter(ProcessObject):
         """The method that made the probabilities; a record of another method is refused. Default: not said."""
     def GetFusionMethod(self) -> str | None:
         """The method that made the probabilities; a record of another method is refused."""
+    def SetReferenceLabel(self, value: int | None) -> None:
+        """Which label of the references is the foreground. Default: the only one."""
+    def GetReferenceLabel(self) -> int | None:
+        """Which label of the references is the foreground."""
     def SetInputsAreLabels(self, value: bool) -> None:
         """Take inputs and masks for labels although they look like images: many values, of which neighbours have different ones. Default: False."""
     def GetInputsAreLabels(self) -> bool:
@@ -1360,7 +1364,7 @@ class ConformalMarginFilter(ProcessObject):
     GetRecord().tau are the margins. Given raters, the record also says how wide a
     ConformalBandFilter would be, which follows each case's raters, with the same promise.
     """
-    def __init__(self, *, Direction: str = ..., direction: str = ..., CoveredShare: float = ..., coveredShare: float = ..., covered_share: float = ..., CraniocaudalRatio: float = ..., craniocaudalRatio: float = ..., craniocaudal_ratio: float = ..., Alpha: float = ..., alpha: float = ..., WithoutPromise: bool = ..., withoutPromise: bool = ..., without_promise: bool = ..., FusionMethod: str | None = ..., fusionMethod: str | None = ..., fusion_method: str | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, Direction: str = ..., direction: str = ..., CoveredShare: float = ..., coveredShare: float = ..., covered_share: float = ..., CraniocaudalRatio: float = ..., craniocaudalRatio: float = ..., craniocaudal_ratio: float = ..., Alpha: float = ..., alpha: float = ..., WithoutPromise: bool = ..., withoutPromise: bool = ..., without_promise: bool = ..., FusionMethod: str | None = ..., fusionMethod: str | None = ..., fusion_method: str | None = ..., ReferenceLabel: int | None = ..., referenceLabel: int | None = ..., reference_label: int | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetDirection(self, value: str) -> None:
         """Whether the consensus is widened to cover the reference, made smaller to lie within it, or both with one margin. Default: outward."""
     def GetDirection(self) -> str:
@@ -1385,6 +1389,10 @@ class ConformalMarginFilter(ProcessObject):
         """The method that made the probabilities; a record of another method is refused. Default: not said."""
     def GetFusionMethod(self) -> str | None:
         """The method that made the probabilities; a record of another method is refused."""
+    def SetReferenceLabel(self, value: int | None) -> None:
+        """Which label of the references is the foreground. Default: the only one."""
+    def GetReferenceLabel(self) -> int | None:
+        """Which label of the references is the foreground."""
     def SetInputsAreLabels(self, value: bool) -> None:
         """Take inputs and masks for labels although they look like images: many values, of which neighbours have different ones. Default: False."""
     def GetInputsAreLabels(self) -> bool:
@@ -1449,7 +1457,7 @@ class CutCalibrationFilter(ProcessObject):
     is where its probability reaches its cut; of several labels the most probable one is taken,
     each label's probability divided by the odds of its cut. GetMeaning() says what was found.
     """
-    def __init__(self, *, Measure: str = ..., measure: str = ..., FusionMethod: str | None = ..., fusionMethod: str | None = ..., fusion_method: str | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, Measure: str = ..., measure: str = ..., FusionMethod: str | None = ..., fusionMethod: str | None = ..., fusion_method: str | None = ..., ReferenceLabel: int | None = ..., referenceLabel: int | None = ..., reference_label: int | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetMeasure(self, value: str) -> None:
         """What a cut is to raise: the Dice, or the ratio of the smaller to the larger volume. Default: dice."""
     def GetMeasure(self) -> str:
@@ -1458,6 +1466,10 @@ class CutCalibrationFilter(ProcessObject):
         """The method that made the probabilities; a record of another method is refused. Default: not said."""
     def GetFusionMethod(self) -> str | None:
         """The method that made the probabilities; a record of another method is refused."""
+    def SetReferenceLabel(self, value: int | None) -> None:
+        """Which label of the references is the foreground. Default: the only one."""
+    def GetReferenceLabel(self) -> int | None:
+        """Which label of the references is the foreground."""
     def SetInputsAreLabels(self, value: bool) -> None:
         """Take inputs and masks for labels although they look like images: many values, of which neighbours have different ones. Default: False."""
     def GetInputsAreLabels(self) -> bool:
@@ -1508,7 +1520,7 @@ class TemperatureScalingFilter(ProcessObject):
     log loss of cases left out of the fit does not fall, probabilities are kept as they are, with a
     warning. Scaled probabilities are calibrated on average, not in any single case.
     """
-    def __init__(self, *, Method: str = ..., method: str = ..., RegionMargin: float = ..., regionMargin: float = ..., region_margin: float = ..., ProbabilityIsVoteFraction: bool = ..., probabilityIsVoteFraction: bool = ..., probability_is_vote_fraction: bool = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, Method: str = ..., method: str = ..., RegionMargin: float = ..., regionMargin: float = ..., region_margin: float = ..., ProbabilityIsVoteFraction: bool = ..., probabilityIsVoteFraction: bool = ..., probability_is_vote_fraction: bool = ..., ReferenceLabel: int | None = ..., referenceLabel: int | None = ..., reference_label: int | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetMethod(self, value: str) -> None:
         """What is fitted: a temperature and a bias per label, a temperature, or a monotonic curve. Default: temperature_bias."""
     def GetMethod(self) -> str:
@@ -1521,6 +1533,10 @@ class TemperatureScalingFilter(ProcessObject):
         """Whether the probabilities are vote fractions. Default: False."""
     def GetProbabilityIsVoteFraction(self) -> bool:
         """Whether the probabilities are vote fractions."""
+    def SetReferenceLabel(self, value: int | None) -> None:
+        """Which label of the references is the foreground. Default: the only one."""
+    def GetReferenceLabel(self) -> int | None:
+        """Which label of the references is the foreground."""
     def SetInputsAreLabels(self, value: bool) -> None:
         """Take inputs and masks for labels although they look like images: many values, of which neighbours have different ones. Default: False."""
     def GetInputsAreLabels(self) -> bool:
@@ -4539,8 +4555,10 @@ def read_dicom_contours(path: PathLike, series: DicomSeries) -> list[Structure]:
 
     A voxel is inside if about half of it lies within an odd number of the contours of its slice,
     so a contour inside another is a hole; the volume of a structure is that of its contours, as
-    nearly as whole voxels can have it (`rasterised` says more). Contours of one or two points
-    enclose nothing; the voxels they pass through are marked.
+    nearly as whole voxels can have it (`rasterised` says more). A contour that is stored twice
+    counts once. Open contours (OPEN_PLANAR), points (POINT) and contours of one or two points
+    enclose nothing; the voxels they pass through are marked. Contours that reach beyond the image
+    are cut there, with a warning.
     """
 def read_dicom_segmentation(path: PathLike, series: DicomSeries, *, absent_frames: str = 'background') -> list[Structure]:
     """Read one reader's SEG of a series, each segment as a structure on the series' grid.

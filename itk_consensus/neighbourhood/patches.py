@@ -41,7 +41,8 @@ class PatchRule:
     """How patches are compared, and what the comparison is worth."""
 
     #: Radii, in voxels per array axis, of the patch, and of the box in which each atlas is searched
-    #: for the patch nearest to the target's; of equally near ones the least shifted is taken.
+    #: for the patch nearest to the target's; of normalised patches that are one the nearest in
+    #: mean is taken, and of equal ones the least shifted.
     patch: tuple[int, ...]
     search: tuple[int, ...]
     #: Whether a patch's mean is taken out and its standard deviation, of `smallest_spread` at
@@ -154,9 +155,10 @@ def patch_votes(
 
 
 def nearest_first(radii: Sequence[int]) -> NDArray[np.int64]:
-    """(S, axes) steps of a box, from its centre outwards."""
+    """(S, axes) steps of a box, from its centre outwards; those of a mirrored box come alike."""
     steps = np.array(list(product(*(range(-r, r + 1) for r in radii))), dtype=np.int64)
-    return steps[np.argsort(np.square(steps).sum(axis=1), kind="stable")]
+    away = np.abs(steps)
+    return steps[np.lexsort((*away.T[::-1], np.square(away).sum(axis=1)))]
 
 
 def in_four(values: Sequence[int]) -> tuple[int, ...]:

@@ -150,6 +150,14 @@ def test_a_mirrored_stack_has_the_mirrored_answer(fuser: Any, seeds: Any) -> Non
         )
 
 
+@pytest.mark.parametrize("fuser", [JointLabelFusionFilter, LocallyWeightedVoteFilter])
+def test_patches_that_are_one_when_normalised_are_found_alike_in_a_mirrored_stack(
+    fuser: Any,
+) -> None:
+    """Thick slices leave patches of three voxels, of which any two are one at the border."""
+    test_a_mirrored_stack_has_the_mirrored_answer(fuser, (27, 43, 113))
+
+
 @on_stacks("unanimity")
 def test_what_all_raters_say_everywhere_is_the_answer(fuser: Any, seeds: Any) -> None:
     for stack, _ in stacks(fuser, seeds):

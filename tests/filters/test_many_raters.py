@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 from contract import Fuser
 
-from itk_consensus import ConsensusFilter, DirectInferenceFilter, STAPLEImageFilter
+from itk_consensus import (
+    ConsensusFilter,
+    DirectInferenceFilter,
+    InstanceConsensusFilter,
+    STAPLEImageFilter,
+)
 from itk_consensus.filters.registry import FUSERS
 from itk_consensus.fusion.direct_inference.label_evidence import LabelEvidence
 from itk_consensus.votes.decision_patterns import DecisionPatterns
@@ -25,16 +30,21 @@ def crowd(number: int) -> list[np.ndarray]:
         (ConsensusFilter, 10_000),
         (DirectInferenceFilter, 2_000),
         (STAPLEImageFilter, 10_000),
+        (InstanceConsensusFilter, 400),
         *(pytest.param(fuser, 10_000, marks=pytest.mark.slow) for fuser in FUSERS),
     ],
 )
 def test_crowds_are_fused_and_diagnosed(fuser: Fuser, number: int) -> None:
     filter_ = fuser()
     filter_.Execute(crowd(number))
-    np.testing.assert_array_equal(filter_.GetLabelImage(), TRUTH)
-    found = {finding.rule: finding for finding in filter_.GetDiagnostics().findings}
+    found = filter_.GetLabelImage()
+    if fuser is InstanceConsensusFilter:
+        # Half of all readers have a mark left and right of it: to who matches marks, other objects.
+        found = np.where(found == 1, found, 0)
+    np.testing.assert_array_equal(found, TRUTH)
+    findings = {finding.rule: finding for finding in filter_.GetDiagnostics().findings}
     for rule in ("near-identical raters", "deviating rater"):
-        assert f"{number} raters are too many to compare" in found[rule].message
+        assert f"{number} raters are too many to compare" in findings[rule].message
 
 
 @pytest.mark.parametrize("raters", [4, 40], ids=["fewer", "more"])

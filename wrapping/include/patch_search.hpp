@@ -18,21 +18,25 @@
 
 namespace consensus {
 
-// out[k] = rows[0][k] + rows[1][k] + .., of an odd number of rows, in this order.
+// out[k] = rows[0][k] + rows[1][k] + .., of an odd number of rows. The two as far from the middle are
+// added first, so that rows in the other order have the same sum to the last bit.
 CONSENSUS_WIDE static inline void add_rows(const float* const* rows, std::size_t number, std::size_t n, float* out) {
-  const float* a = rows[0];
+  const std::size_t middle = number / 2;
+  const float* a = rows[middle];
   if (number == 1) {
     for (std::size_t k = 0; k < n; ++k) out[k] = a[k];
-  } else if (number == 3) {
-    const float *b = rows[1], *c = rows[2];
-    for (std::size_t k = 0; k < n; ++k) out[k] = a[k] + b[k] + c[k];
-  } else {
-    const float *b = rows[1], *c = rows[2], *d = rows[3], *e = rows[4];
-    for (std::size_t k = 0; k < n; ++k) out[k] = a[k] + b[k] + c[k] + d[k] + e[k];
-    for (std::size_t step = 5; step < number; step += 2) {
-      const float *f = rows[step], *g = rows[step + 1];
-      for (std::size_t k = 0; k < n; ++k) out[k] = out[k] + f[k] + g[k];
-    }
+    return;
+  }
+  const float *b = rows[middle - 1], *c = rows[middle + 1];
+  if (number == 3) {
+    for (std::size_t k = 0; k < n; ++k) out[k] = (b[k] + c[k]) + a[k];
+    return;
+  }
+  const float *d = rows[middle - 2], *e = rows[middle + 2];
+  for (std::size_t k = 0; k < n; ++k) out[k] = (b[k] + c[k]) + (d[k] + e[k]) + a[k];
+  for (std::size_t step = 3; step <= middle; ++step) {
+    const float *f = rows[middle - step], *g = rows[middle + step];
+    for (std::size_t k = 0; k < n; ++k) out[k] = out[k] + (f[k] + g[k]);
   }
 }
 
@@ -64,12 +68,20 @@ CONSENSUS_WIDE static inline void multiply(const float* a, const float* b, std::
   for (std::size_t k = 0; k < n; ++k) out[k] = a[k] * b[k];
 }
 
-// What one shift gives a row of voxels: likeness += u.v - |v|^2 / 2.
+// How much the squared difference of two patches' means counts beside that of their normalised values.
+// Patches that are one when normalised, as any three voxels of which two are equal, are told apart by it
+// and not by rounding, which a mirrored image would do otherwise.
+constexpr float kMeanShare = 1e-3f;
+
+// What one shift gives a row of voxels: likeness += u.v - |v|^2 / 2, less what means differ by.
 CONSENSUS_WIDE static inline void add_likeness(const float* sums, const float* target_sum, const float* target_inverse,
                                                const float* mean, const float* inverse, const float* half_square,
-                                               std::size_t n, float* likeness) {
+                                               float number, std::size_t n, float* likeness) {
+  const float share = kMeanShare / number;
   for (std::size_t k = 0; k < n; ++k) {
-    likeness[k] += (sums[k] - target_sum[k] * mean[k]) * (target_inverse[k] * inverse[k]) - half_square[k];
+    const float apart = target_sum[k] - number * mean[k];
+    likeness[k] += (sums[k] - target_sum[k] * mean[k]) * (target_inverse[k] * inverse[k]) - half_square[k] -
+                   share * (apart * apart);
   }
 }
 
@@ -300,7 +312,8 @@ class PatchSearch {
         windows_.add_ring(rings_[m].data() + y * width, z, settings_->patch[1], plane, voxels[3], sums_.data());
         add_likeness(sums_.data(), target_sums_[m].data() + here, target[m].inverse.data() + here,
                      atlas[m].mean.data() + there, atlas[m].inverse.data() + there,
-                     atlas[m].half_square.data() + there, voxels[3], likeness_.data());
+                     atlas[m].half_square.data() + there, static_cast<float>(settings_->patch_voxels()), voxels[3],
+                     likeness_.data());
       }
       keep_best(likeness_.data(), number, voxels[3], best_.data() + here, shifts.data() + here);
     }

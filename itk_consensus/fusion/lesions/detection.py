@@ -211,12 +211,15 @@ def _log_likelihood(
     looked, doublings, kind = kinds[:, :-1], kinds[:, -1], kind.reshape(-1)
     true = np.zeros((len(there), len(rows.number)))
     nobody = np.zeros((len(there), len(kinds)))
-    for reader, deviation in enumerate(deviations):
-        odds = _odds(doublings, rates, deviation)
-        log_missed = scipy.special.log_expit(-odds)
+    # Readers who found the same are one, as often as there are of them: of crowds there are few.
+    columns = np.concatenate([rows.found, rows.looked, deviations[None]])
+    _, first, times = np.unique(columns, axis=1, return_index=True, return_counts=True)
+    for reader, number in zip(first, times, strict=True):
+        odds = _odds(doublings, rates, deviations[reader])
+        log_missed = number * scipy.special.log_expit(-odds)
         nobody += log_missed * looked[:, reader]
         true += log_missed[:, kind] * rows.looked[:, reader]
-        true += odds[:, kind] * rows.found[:, reader]
+        true += number * odds[:, kind] * rows.found[:, reader]
     true -= np.log(-np.expm1(nobody))[:, kind]
     others = rows.found.sum(axis=1) - 1
     author = (rows.found @ authors) / (rows.looked @ authors)

@@ -102,7 +102,7 @@ class ReaderObjects:
     voxels: NDArray[np.int64]  #: (N,)
     first: NDArray[np.int64]  #: (N,) flat index of its first voxel
     middle: Floats  #: (N, axes) mean index of its voxels
-    #: (N,) equal for objects that have the same voxels, by size and then by place for all others.
+    #: (N,) equal for objects that have the same voxels and no others, which go by size and place.
     rank: NDArray[np.int64]
 
     @classmethod
@@ -116,9 +116,10 @@ class ReaderObjects:
             facts.append(_facts(own, number))
             own[own > 0] += begin
             begin += number
-        voxels, first, *sums = (np.concatenate(column) for column in zip(*facts, strict=True))
+        columns = [np.concatenate(column) for column in zip(*facts, strict=True)]
+        voxels, first, *sums, code = columns
         middle = np.stack(sums, axis=1) / np.maximum(voxels, 1)[:, None]
-        rank = _ranks([-voxels, first, *sums])
+        rank = _ranks([-voxels, first, *sums, code])
         reader = np.repeat(np.arange(len(maps)), [one.number for one in maps])
         assert middle.shape[1] == len(shape)
         return cls(places, reader, voxels, first, middle, rank)
@@ -140,13 +141,26 @@ class ReaderObjects:
 
 
 def _facts(places: Numbers, number: int) -> list[NDArray[Any]]:
-    """Of each object its voxels, its first voxel, and the sums of its voxels' indices."""
+    """Of each object its voxels, its first voxel, the sums of its voxels' indices, and a code.
+
+    The code is one of 2**64 that only objects with the same voxels share.
+    """
     flat = np.flatnonzero(places)
     own = places.reshape(-1)[flat] - 1
     first = np.zeros(number, np.int64)
     first[own[::-1]] = flat[::-1]  # The last that is written is the first voxel.
     sums = [np.bincount(own, axis, number) for axis in np.unravel_index(flat, places.shape)]
-    return [np.bincount(own, minlength=number), first, *sums]
+    code = np.zeros(number, np.uint64)
+    np.add.at(code, own, scattered(flat))
+    return [np.bincount(own, minlength=number), first, *sums, code]
+
+
+def scattered(numbers: NDArray[np.integer[Any]]) -> NDArray[np.uint64]:
+    """Numbers whose sums tell apart what they were made from (the finaliser of SplitMix64)."""
+    found = numbers.astype(np.uint64) + np.uint64(1)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        found = (found ^ (found >> np.uint64(shift))) * np.uint64(factor)
+    return np.asarray(found ^ (found >> np.uint64(31)))
 
 
 def _ranks(keys: Sequence[NDArray[Any]]) -> NDArray[np.int64]:

@@ -58,6 +58,10 @@ class Case:
         return part
 
 
+#: What the means of patches count beside their normalised values.
+TOLD_BY_MEANS = 2e-3
+
+
 def looked_at(image: np.ndarray, place: Any, patch: np.ndarray) -> np.ndarray:
     """Values around a place; beyond the border the last voxel goes on."""
     inside = np.clip(np.asarray(place) + patch, 0, np.array(image.shape) - 1)
@@ -85,18 +89,26 @@ def weights_of(errors: np.ndarray, rule: PatchRule, modalities: int) -> np.ndarr
     return found / found.sum()
 
 
+def means(one: list[np.ndarray], other: list[np.ndarray]) -> float:
+    """Squared differences of the patches' means, as many as there are values."""
+    pairs = zip(one, other, strict=True)
+    return float(sum(a.size * (a.mean() - b.mean()) ** 2 for a, b in pairs))
+
+
 def found_patches(case: Case, rule: PatchRule) -> Iterator[tuple[Any, np.ndarray, np.ndarray]]:
     """Each voxel, the shift of every atlas there and its weight."""
     patch, search = nearest_first(rule.patch), nearest_first(rule.search)
     for place in np.ndindex(case.maps[0].shape):
-        goal = np.concatenate([normal(looked_at(t, place, patch), rule) for t in case.target])
+        own = [looked_at(t, place, patch) for t in case.target]
+        goal = np.concatenate([normal(values, rule) for values in own])
         shifts, errors = [], []
         for images in case.atlases:
-            candidates = [
-                np.concatenate([normal(looked_at(i, place + s, patch), rule) for i in images])
-                for s in search
-            ]
-            nearest = int(np.argmin([np.square(one - goal).sum() for one in candidates]))
+            seen = [[looked_at(i, place + s, patch) for i in images] for s in search]
+            candidates = [np.concatenate([normal(v, rule) for v in one]) for one in seen]
+            apart = np.array([np.square(candidate - goal).sum() for candidate in candidates])
+            if rule.normalised:
+                apart += [TOLD_BY_MEANS * means(one, own) for one in seen]
+            nearest = int(apart.argmin())
             shifts.append(search[nearest])
             errors.append(np.abs(candidates[nearest] - goal))
         yield place, np.array(shifts), weights_of(np.array(errors), rule, len(case.target))

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -32,6 +34,43 @@ def test_shared_voxels_are_counted_as_by_brute_force():
                 continue
             masks = [objects.places[objects.reader[k]] == k + 1 for k in (one, other)]
             assert counted.get((one, other), 0) == np.count_nonzero(masks[0] & masks[1])
+
+
+@pytest.mark.parametrize("readers", [4, 9])
+def test_overlaps_are_those_by_brute_force_and_no_mark_is_in_a_group_twice(readers):
+    """Of noise, which splits and joins; nine readers of few voxels draw the same often."""
+    several = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        maps = rng.random((readers, 3, 8 if readers == 4 else 2)) < 0.6
+        objects, groups = matched(maps.astype(np.uint8))
+        assert len(np.unique(groups.members, axis=0)) == len(groups.members)
+        for group in range(groups.number):
+            own = groups.members[groups.members[:, 0] == group, 1]
+            drawn = {int(objects.reader[mark]): np.zeros((3, maps.shape[2]), bool) for mark in own}
+            for mark in own:
+                reader = int(objects.reader[mark])
+                drawn[reader] |= objects.places[reader] == mark + 1
+            pairs = itertools.combinations(drawn.values(), 2)
+            overlaps = [2 * np.sum(a & b) / (np.sum(a) + np.sum(b)) for a, b in pairs]
+            several += len(overlaps) > 1
+            wanted = np.mean(overlaps) if overlaps else np.nan
+            np.testing.assert_allclose(groups.overlap[group], wanted, rtol=1e-12)
+    assert several > 50
+
+
+def test_which_of_two_equally_large_marks_is_around_the_other_is_not_a_matter_of_order():
+    maps = [np.zeros((4, 6), np.uint8) for _ in range(3)]
+    maps[0][0, 1] = 1
+    maps[1][0, :2] = 1
+    maps[2][:2, 0], maps[2][0, 1] = 1, 2
+    found = set()
+    for order in itertools.permutations(range(len(maps))):
+        objects, groups = matched([maps[reader] for reader in order])
+        marks = np.stack([np.array(order)[objects.reader], objects.first, objects.voxels], axis=1)
+        members = [groups.members[groups.members[:, 0] == g, 1] for g in range(groups.number)]
+        found.add(tuple(tuple(sorted(map(tuple, marks[own].tolist()))) for own in members))
+    assert len(found) == 1
 
 
 def test_one_object_of_each_reader_makes_a_group():
