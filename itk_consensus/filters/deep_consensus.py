@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,17 +59,19 @@ from itk_consensus.filters.deep_inputs import (
     reject_other_labels,
     summaries_of,
 )
-from itk_consensus.filters.fused_images import FusedImages, common_type
+from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.fusion_result import Fused, FusionResult, MadeBy, common_type
 from itk_consensus.filters.global_defaults import Threads
-from itk_consensus.filters.parameters import Output, Parameter, settings_from
+from itk_consensus.filters.parameters import Parameter, settings_from
 from itk_consensus.filters.process_object import (
     ITERATION_EVENT,
     PROGRESS_EVENT,
     ProcessObject,
     on_class_or_instance,
 )
-from itk_consensus.filters.runs import Run
+from itk_consensus.filters.runs import Latest
 from itk_consensus.images.files import PathLike, read_bytes, require_writable, write_bytes
+from itk_consensus.votes.estimates import Estimate
 from itk_consensus.votes.fusions import VolumeFusion
 from itk_consensus.work import report
 
@@ -97,6 +99,13 @@ class DeviceName(Kind[str]):
         if not re.fullmatch(r"auto|cpu|mps|cuda(:[0-9]{1,3})?", name):
             raise ValueError
         return name
+
+
+@dataclass(frozen=True)
+class DeepEstimate(Estimate):
+    """What the filter noticed of the image."""
+
+    unlike: tuple[str, ...]  #: How it differs from the images of Fit
 
 
 class DeepConsensusFilter(ProcessObject):
@@ -232,9 +241,6 @@ class DeepConsensusFilter(ProcessObject):
     )
 
     _model: ConsensusModel | None = None
-    _fused = Output[FusedImages | None](None)
-    _write_evidence = Output[Callable[[NDArray[Any]], None] | None](None)
-    _unlike = Output[tuple[str, ...] | None](None)
 
     # -- training -----------------------------------------------------------------------------
 
@@ -460,7 +466,7 @@ class DeepConsensusFilter(ProcessObject):
         if checkpoint is not None and Path(checkpoint).exists():
             resume(trainer, read_bytes(checkpoint), str(checkpoint))
         with self._named():
-            trainer.run(self._after_iteration, keep)
+            trainer.run(self._after_step, keep)
         return trainer
 
     @contextmanager
@@ -471,8 +477,11 @@ class DeepConsensusFilter(ProcessObject):
         except TrainingError as error:
             raise error.about(owner=self.GetName()) from None
 
-    def _after_iteration(self, share: float) -> bool:
-        self._run.progress = 0.05 + 0.9 * share
+    def _after_step(self, share: float) -> bool:
+        """Observer of the training: tells the commands, and whether to go on."""
+        run = self._run
+        assert run is not None
+        run.progress = 0.05 + 0.9 * share
         self._invoke(PROGRESS_EVENT)
         self._invoke(ITERATION_EVENT)
         return self._goes_on()
@@ -519,7 +528,9 @@ class DeepConsensusFilter(ProcessObject):
 
     def GetDiagnostics(self) -> Diagnostics:
         """What speaks against the model of Fit or Load, and against the last Execute's image."""
-        return Diagnostics(tuple(findings(self._trained(), self.WithoutGain, self._unlike)))
+        result = self._result
+        unlike = None if result is None else result.estimate.unlike
+        return Diagnostics(tuple(findings(self._trained(), self.WithoutGain, unlike)))
 
     def _locks(self, model: ConsensusModel) -> bool:
         return model.locks if self.LockUnanimousVoxels is None else self.LockUnanimousVoxels
@@ -576,7 +587,7 @@ class DeepConsensusFilter(ProcessObject):
         """
         require_torch(self.GetName())
         model = self._trained()
-        with self._running(), self._torch_threads():
+        with self._running() as run, self._torch_threads():
             given = load_input(
                 image,
                 labels,
@@ -602,16 +613,16 @@ class DeepConsensusFilter(ProcessObject):
                 )
             reject_other_labels(given.summary(), model.labels, self.GetName())
             report(0.1)
-            self._answer(model, given)
-            return self.GetLabelImage()
+            run.result = result = self._answered(model, given)
+            return result.label_image()
 
     def GetLabelImage(self) -> Any:
         """The fused label map of the last Execute."""
-        return self._made(self._fused).label_image()
+        return self.GetResult().label_image()
 
     def GetProbabilityImage(self, label: int = 1) -> Any:
         """Probability, as float64, that the truth is this label; 0 or 1 where raters decided."""
-        fused = self._made(self._fused)
+        fused = self.GetResult()
         if not is_integer(label) or label not in fused.labels:
             raise ParameterError(
                 f"GetProbabilityImage's label must be one of {fused.labels}, got {label!r}",
@@ -621,9 +632,15 @@ class DeepConsensusFilter(ProcessObject):
 
     def GetEvidenceImage(self) -> Any:
         """Total Dirichlet evidence of the network, as float64; 0 where it was not run."""
-        return self._made(self._fused).image(self._made(self._write_evidence))
+        result = self.GetResult()
+        return result.image(result.extras["write evidence"])
 
-    def _answer(self, model: ConsensusModel, given: DeepInput) -> None:
+    def GetResult(self) -> FusionResult[DeepEstimate]:
+        """What the last Execute made: a value that later ones do not change."""
+        result: FusionResult[DeepEstimate] = super().GetResult()
+        return result
+
+    def _answered(self, model: ConsensusModel, given: DeepInput) -> FusionResult[DeepEstimate]:
         """Ask the network, or the raters by themselves where no gain was shown."""
         from itk_consensus.deep.model import find_device
 
@@ -637,12 +654,19 @@ class DeepConsensusFilter(ProcessObject):
             if model.likeness is None
             else model.likeness.unlike(given.figures(), len(given.shape))
         )
-        dtype = common_type(given.stack.arrays, model.labels)
-        self._fused = FusedImages(given.loaded.without_inputs(), fusion, model.labels, dtype)
-        self._write_evidence = write_evidence
-        self._unlike = unlike
         if unlike:
             self._warn(unlike_finding(unlike).message)
+        # The votes' labels are those of the model, whichever of them occur here.
+        stack = replace(given.stack, labels=np.array(model.labels))
+        result = FusionResult(
+            FusionCase(given.loaded, stack, stack),
+            Fused(fusion, DeepEstimate(unlike), {"write evidence": write_evidence}),
+            model.labels,
+            common_type(given.stack.arrays, model.labels),
+            0,
+            MadeBy.of(self),
+        )
+        return result.detached()
 
     def _network_answer(
         self, model: ConsensusModel, given: DeepInput, locks: bool
@@ -695,7 +719,7 @@ class DeepConsensusFilter(ProcessObject):
         from itk_consensus.deep.persistence import unpack_model
 
         self._model = unpack_model(read_bytes(path), str(path), image_stream)
-        self._last = Run()
+        self._latest = Latest()
         return self
 
     # -- state ------------------------------------------------------------------------------

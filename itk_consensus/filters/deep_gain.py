@@ -139,8 +139,7 @@ def consensus_of(labels: Sequence[int]) -> Decide:
             for array in given.stack.arrays
         ]
         fuser = ConsensusFilter(MissingLabel=given.stack.missing_label)
-        fuser.Execute(images)
-        found = fuser.fused.decision(labels)
+        found = fuser.fuse(images).decision(labels)
         return np.where((found < 0) | (found >= len(labels)), 0, found).astype(np.uint8)
 
     return decide

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from itk_consensus.constraints import ImageLike, Real, optional
 from itk_consensus.errors import InputError
 from itk_consensus.filters.consensus import ConsensusFilter
-from itk_consensus.filters.fused_images import FusedImages
 from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.fusion_result import Fused, FusionResult
 from itk_consensus.filters.hybrid import Fuser, InnerFusersMixin
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter
-from itk_consensus.fusion.coherence.intensity_refinement import IntensityModel
+from itk_consensus.fusion.coherence.intensity_refinement import HeldOutChoice, IntensityModel
 from itk_consensus.neighbourhood.boxes import in_space
 from itk_consensus.votes.disputed_voxels import DisputedVoxels
-from itk_consensus.votes.fusions import Fusion, VolumeFusion
+from itk_consensus.votes.fusions import VolumeFusion
 from itk_consensus.work import stage
 
 #: Default of IntensitySigma, in smallest voxel sides.
@@ -32,7 +33,8 @@ class IntensityRefinementFilter(UndecidedLabelMixin, InnerFusersMixin):
     Where all raters agree, each label shows what its intensities are; around a disputed voxel they
     tell how likely its own is under each label. How much that counts is what held-out raters
     support: a power with which each of them is foreseen better from the others, or 0, and then the
-    answer is the fuser's. Three raters at least must have drawn, or nobody can be held out.
+    answer is the fuser's; GetFilterResult() has what it made. Three raters at least must have
+    drawn, or nobody can be held out.
 
     >>> refined = IntensityRefinementFilter(Image=ct).Execute(raters)
     """
@@ -55,12 +57,15 @@ class IntensityRefinementFilter(UndecidedLabelMixin, InnerFusersMixin):
     )
 
     IntensityWeight = Measurement(
-        float, "Power of the intensity likelihood; 0 if held-out raters do not support it."
+        float,
+        "Power of the intensity likelihood; 0 if held-out raters do not support it.",
+        "estimate.weight",
     )
     HeldOutGains = Measurement(
         tuple[float, ...],
         "Gain in each held-out rater's mean log likelihood, in nats per disputed "
         "voxel, at the power that is best for the rater it helps least; NaN if unknown.",
+        "estimate.gains",
     )
 
     def _check_parameters(self) -> None:
@@ -68,19 +73,25 @@ class IntensityRefinementFilter(UndecidedLabelMixin, InnerFusersMixin):
         if self.Image is None:
             raise self._wrong("Image", "must be set before Execute")
 
-    def _fuse(self, case: FusionCase) -> Fusion:
+    def _fuse(self, case: FusionCase) -> Fused[HeldOutChoice]:
         model = self._model(case)
         with stage(0.0, 0.6):
             fused = self._fused_by(self.Filter or ConsensusFilter(), case)
         choice = model.choose_weight()
-        self.IntensityWeight, self.HeldOutGains = choice
         labels = self._label_values(case)
         decision = fused.decision(labels)
         if choice.weight == 0:
-            return VolumeFusion.written(
+            fusion = VolumeFusion.written(
                 decision, lambda k, out: fused.write(labels[k], out), fused.write_uncertainty
             )
-        return _refined(model, choice.weight, fused, decision, labels)
+        else:
+            fusion = _refined(model, choice.weight, fused, decision, labels)
+        return Fused(fusion, choice, {"before": fused})
+
+    def GetFilterResult(self) -> FusionResult[Any]:
+        """What the fuser made in the last Execute, before it was refined."""
+        result: FusionResult[Any] = self.fused.extras["before"]
+        return result
 
     def _model(self, case: FusionCase) -> IntensityModel:
         image = np.asarray(self._load_one(self.Image, case.loaded, "Image"))
@@ -101,7 +112,7 @@ class IntensityRefinementFilter(UndecidedLabelMixin, InnerFusersMixin):
 def _refined(
     model: IntensityModel,
     weight: float,
-    fused: FusedImages,
+    fused: FusionResult[Any],
     decision: np.ndarray,
     labels: list[int],
 ) -> VolumeFusion:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from itk_consensus.agreement.result import AgreementResult
 from itk_consensus.agreement.study import AgreementSettings, study_agreement
 from itk_consensus.errors import ParameterError
-from itk_consensus.filters.compared_raters import consensus_labels
 from itk_consensus.filters.consensus_explanation import MANY_LABELS
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.sample_segmentations import volume_intervals
@@ -56,7 +55,7 @@ class ReviewedCase:
         named = checked_names(names, patterns.number_of_raters, "report")
         missing = max(fused.labels) + 1
         maps = rater_maps(filter_, missing)
-        consensus = consensus_labels(fused).astype(maps[0].dtype)
+        consensus = fused.settled_labels().astype(maps[0].dtype)
         spacing = fused.like.geometry.array_spacing
         inside = None
         if patterns.outside_code is not None:

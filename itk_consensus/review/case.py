@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from itk_consensus.diagnostics.findings import Finding
 from itk_consensus.errors import FileError, InputError
 from itk_consensus.filters.fuse_structures import FuseStructures
-from itk_consensus.filters.fused_images import FusedImages, common_type
+from itk_consensus.filters.fusion_result import FusionResult, common_type
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.images import convert
 from itk_consensus.images.content import image_hashes, voxel_hash
@@ -304,7 +304,7 @@ def inputs_of_files(
     return found
 
 
-def _probability(fused: FusedImages) -> Callable[[int], NDArray[Any] | None]:
+def _probability(fused: FusionResult[Any]) -> Callable[[int], NDArray[Any] | None]:
     def of_label(label: int) -> NDArray[Any] | None:
         if label not in fused.labels:
             return None
@@ -314,7 +314,7 @@ def _probability(fused: FusedImages) -> Callable[[int], NDArray[Any] | None]:
 
 
 def _written(
-    fused: FusedImages, write: Callable[[NDArray[Any]], None], dtype: Any = np.float32
+    fused: FusionResult[Any], write: Callable[[NDArray[Any]], None], dtype: Any = np.float32
 ) -> NDArray[Any]:
     volume = np.empty(fused.like.geometry.shape, dtype)
     write(volume)

@@ -272,7 +272,7 @@ def test_the_form_in_which_votes_are_kept_does_not_depend_on_who_asked_before() 
     filters = [CuriousVote(TieRule="prior"), MajorityVoteFilter(TieRule="prior")]
     for filter_ in filters:
         filter_.Execute(images)
-        assert type(filter_._case.votes) is KeptStack
+        assert type(filter_.GetResult().case.votes) is KeptStack
     for image in images:
         image[...] = 0
     curious, plain = filters

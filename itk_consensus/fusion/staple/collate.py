@@ -32,6 +32,7 @@ from itk_consensus.fusion.staple.confusion_model import EstimatedTruth
 from itk_consensus.fusion.staple.leaps import Leaps
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import chunks
+from itk_consensus.votes.estimates import Estimate, Told
 from itk_consensus.votes.expected_counts import ROUNDING, VoteTable
 from itk_consensus.votes.fusions import PatternShares
 from itk_consensus.votes.ties import SAME_LOG_POSTERIOR, decide
@@ -109,17 +110,48 @@ class LevelsAndTruth:
         return self.estimated.probabilities(part=part).reshape(-1, *self.shape)
 
 
-@dataclass(frozen=True)
-class CollateResult:
-    """COLLATE's answer on patterns."""
+@dataclass(frozen=True, kw_only=True)
+class CollateEstimate(Estimate):
+    """What COLLATE says of raters and levels."""
 
-    truth: LevelsAndTruth  #: Probabilities of each pattern and level, made when asked for
-    decision: NDArray[np.int64]  #: (P,) label index, or undecided on a tie
     #: (J, K, K) confusion matrices [rater, observed, true] where voxels are not easy.
     theta: Floats
     shares: Floats  #: (L, K) estimated share of the voxels at each level with each label
     trace: Floats  #: (iterations,) log posterior after each iteration
     converged: bool
+    settings: CollateSettings
+
+    @property
+    def iterations(self) -> int:
+        """How many were run."""
+        return len(self.trace)
+
+    @property
+    def level_shares(self) -> Floats:
+        """(L,) share of the voxels at each level."""
+        return np.asarray(self.shares.sum(axis=1))
+
+    @property
+    def prior(self) -> Floats:
+        """(K,) label prior."""
+        return np.asarray(self.shares.sum(axis=0))
+
+    def told(self, patterns: DecisionPatterns) -> Told:
+        """Performances, and the answer to other votes."""
+        return Told(theta=self.theta, refit=lambda other: collate(other, self.settings).decision)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollateResult(CollateEstimate):
+    """COLLATE's answer on patterns."""
+
+    truth: LevelsAndTruth  #: Probabilities of each pattern and level, made when asked for
+    decision: NDArray[np.int64]  #: (P,) label index, or undecided on a tie
+
+    @property
+    def estimate(self) -> CollateEstimate:
+        """The numbers alone."""
+        return CollateEstimate.of(self)
 
 
 class _Parameters(NamedTuple):
@@ -134,7 +166,8 @@ def collate(
     settings: CollateSettings | None = None,
 ) -> CollateResult:
     """Fuse patterns of any number of labels by EM, which starts from the votes."""
-    model = _Model(patterns, settings or CollateSettings())
+    settings = settings or CollateSettings()
+    model = _Model(patterns, settings)
     stillness = Stillness(model.settings.stop.tolerance)
     leaps = Leaps(model.step, model.leapt, tuple)
 
@@ -149,12 +182,13 @@ def collate(
     now, _, last = leaps.step(run.state)
     truth = LevelsAndTruth(model.truth(now), (len(now.shares), patterns.number_of_labels))
     return CollateResult(
-        truth,
-        truth.decisions(patterns.labels),
-        now.theta,
-        now.shares,
-        np.array([*run.trace[1:], last]) if run.trace else np.empty(0),
-        run.converged,
+        truth=truth,
+        decision=truth.decisions(patterns.labels),
+        theta=now.theta,
+        shares=now.shares,
+        trace=np.array([*run.trace[1:], last]) if run.trace else np.empty(0),
+        converged=run.converged,
+        settings=settings,
     )
 
 

@@ -1,15 +1,18 @@
-"""FusedImages: a fused result, the images made from it, and which integer type labels take."""
+"""FusionResult: what an Execute of a fuser makes. Everything else reads it; nothing changes it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from itk_consensus.errors import InputError, ParameterError
+from itk_consensus.filters.parameters import measurements_of, parameters_of
+from itk_consensus.filters.process_object import holds_image
+from itk_consensus.filters.results import Memo, Result
 from itk_consensus.fusion.dice_optimal_cut import dice_optimal_cut
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
@@ -17,20 +20,111 @@ from itk_consensus.votes.fusions import Fusion, PatternFusion
 from itk_consensus.votes.ties import BACKGROUND, UNDECIDED
 from itk_consensus.votes.uncertainty import UncertaintyKind
 
+if TYPE_CHECKING:
+    from itk_consensus.filters.fusion_case import FusionCase
+    from itk_consensus.filters.process_object import ProcessObject
+
+E = TypeVar("E")
+
 _UNSIGNED = (np.uint8, np.uint16, np.uint32, np.uint64)
 _SIGNED = (np.int8, np.int16, np.int32, np.int64)
 
 
 @dataclass(frozen=True)
-class FusedImages:
-    """What an Execute leaves behind; parameters set later do not change it."""
+class MadeBy:
+    """Which filter made a result, and with which parameters."""
 
-    like: LoadedImages  #: Family, geometry and metadata of the images
+    kind: type[ProcessObject]
+    version: str
+    parameters: Mapping[str, Any]  #: All of them by name, but images
+
+    @classmethod
+    def of(cls, filter_: ProcessObject) -> MadeBy:
+        """The filter as it is now."""
+        from itk_consensus import __version__
+
+        values = {one.name: one.value_of(filter_) for one in parameters_of(type(filter_))}
+        known = {name: value for name, value in values.items() if not holds_image(value)}
+        return cls(type(filter_), __version__, known)
+
+    @property
+    def filter(self) -> str:
+        """The name of the filter's class."""
+        return self.kind.__name__
+
+    @property
+    def method(self) -> str:
+        """The name on the command line; empty if it has none there."""
+        return getattr(self.kind, "method", "")
+
+
+@dataclass(frozen=True)
+class Fused(Generic[E]):
+    """What a fuser's `_fuse` returns: a pure function of its parameters and the case."""
+
     fusion: Fusion
+    estimate: E  #: The method's own numbers, and numbers only; None if it has none
+    extras: Mapping[str, Any] = field(default_factory=dict)  #: Whatever else outputs are made from
+
+    def keeping(self, case: FusionCase) -> Fused[E]:
+        """The same without the caller's images."""
+        return replace(self, fusion=self.fusion.keeping(case.votes))
+
+
+@dataclass(frozen=True, eq=False)
+class FusionResult(Result, Generic[E]):
+    """A fusion and the votes it came from; parameters and images changed later do not change it."""
+
+    case: FusionCase
+    fused: Fused[E]
     labels: tuple[int, ...]  #: The label value behind each index
     dtype: np.dtype[Any]  #: Of the label image
-    undecided: int = 0  #: The label of voxels that no label won
-    owner: str = ""  #: The filter, for messages
+    undecided: int  #: The label of voxels that no label won
+    made_by: MadeBy
+    memo: Memo = field(default_factory=Memo, repr=False)
+
+    def __repr__(self) -> str:
+        shape = " x ".join(map(str, self.like.geometry.size))
+        raters = self.case.votes.number_of_raters
+        return (
+            f"FusionResult({self.made_by.filter}: {raters} raters, {shape} voxels, "
+            f"{len(self.labels)} labels)"
+        )
+
+    def __getitem__(self, measurement: str) -> Any:
+        """The value of a measurement of the filter that made this, by its name."""
+        for one in measurements_of(self.made_by.kind):
+            if one.name == measurement:
+                return one.value_in(self)
+        names = ", ".join(one.name for one in measurements_of(self.made_by.kind))
+        raise KeyError(f"{self.made_by.filter} has no measurement {measurement!r}, but {names}")
+
+    @property
+    def fusion(self) -> Fusion:
+        """The answer, by pattern, by disputed voxel or by voxel."""
+        return self.fused.fusion
+
+    @property
+    def estimate(self) -> E:
+        """The method's own numbers."""
+        return self.fused.estimate
+
+    @property
+    def extras(self) -> Mapping[str, Any]:
+        """What else the method knows."""
+        return self.fused.extras
+
+    @property
+    def like(self) -> LoadedImages:
+        """Family, geometry and metadata of the images."""
+        return self.case.loaded
+
+    def detached(self) -> FusionResult[E]:
+        """What later outputs need, without the caller's images or what they become."""
+        case = self.case.without_inputs()
+        return replace(self, case=case, fused=self.fused.keeping(case))
+
+    # -- images, a new one per call ---------------------------------------------------------
 
     def label_image(self, fusion: Fusion | None = None) -> Any:
         """The label map; of another fusion of the same case, if one is given."""
@@ -43,7 +137,7 @@ class FusedImages:
                     f"must be set: voxels are tied, and one "
                     f"more than the largest label, {undecided}, does not fit the inputs' type "
                     f"{self.dtype}; set a value that does, or cast the inputs to a wider type",
-                    owner=self.owner,
+                    owner=self.made_by.filter,
                     parameter="LabelForUndecidedPixels",
                 )
             undecided = 0
@@ -78,6 +172,8 @@ class FusedImages:
         """An image whose every voxel `write` fills in."""
         return convert.written(write, dtype, self.like)
 
+    # -- arrays -----------------------------------------------------------------------------
+
     def decision(self, labels: Sequence[int]) -> NDArray[Any]:
         """Each voxel's index into other labels, or a code of `votes.ties`.
 
@@ -90,6 +186,11 @@ class FusedImages:
         decision = np.empty(self.like.geometry.shape, values.dtype)
         self.fusion.write_labels(values, decision)
         return decision
+
+    def settled_labels(self) -> NDArray[Any]:
+        """The label of each voxel; undecided voxels, which have none, are background."""
+        values = np.array([*self.labels, 0, 0], self.dtype)
+        return np.asarray(values[self.decision(self.labels)])
 
     def probability(self, label: int) -> NDArray[np.float64]:
         """Probability of a label at each voxel."""
