@@ -86,6 +86,8 @@ def promised_result(filter_: LabelFusionFilter, arrays: Any) -> ChunkedResult:
     from itk_consensus.chunked.graph import ArrayInputs
 
     owner = filter_.GetName()
+    if isinstance(arrays, Mapping):
+        arrays = list(arrays.values())
     if not isinstance(arrays, (list, tuple)):
         raise InputError(
             f"needs a list of images, got one array of shape {arrays.shape}; "

@@ -26,6 +26,7 @@ from itk_consensus.fusion.staple.staple import MULTILABEL, staple
 from itk_consensus.fusion.voting.corrected_vote import corrected_vote
 from itk_consensus.fusion.voting.majority_vote import majority_vote
 from itk_consensus.fusion.voting.smoothed_vote import smoothed_vote
+from itk_consensus.rater_names import naming_raters
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.estimates import Estimate, Told
 from itk_consensus.votes.fusions import Fusion
@@ -157,16 +158,20 @@ def changed_components_of(result: FusionResult[ConsensusEstimate]) -> ListedComp
 
 
 def explanation(result: FusionResult[ConsensusEstimate]) -> str:
-    """What was chosen and why."""
+    """What was chosen and why, with the raters' names."""
     found = result.extras["shared"]
-    return explain(
-        result.estimate.choice,
-        found,
-        resolutions(result) if len(result.labels) <= MANY_LABELS else None,
-        lone_components(found.raters),
-        changed_components_of(result),
-        result.labels,
+    text = result.memo.made(
+        "explanation",
+        lambda: explain(
+            result.estimate.choice,
+            found,
+            resolutions(result) if len(result.labels) <= MANY_LABELS else None,
+            lone_components(found.raters),
+            changed_components_of(result),
+            result.labels,
+        ),
     )
+    return naming_raters(text, result.case.names)
 
 
 def _choice(found: SharedConsensus) -> str:

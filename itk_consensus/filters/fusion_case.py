@@ -51,6 +51,20 @@ class FusionCase:
         return self.memo.made("facts", lambda: VoteFacts(self.patterns))
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """What each rater is called; () if they have no names."""
+        given, raters = self.loaded.names, self.votes.number_of_raters
+        if len(given) == raters:
+            return given
+        parts = zip(given, self.loaded.components, strict=False)
+        several = [f"{name}[{j}]" if n > 1 else name for name, n in parts for j in range(n)]
+        return tuple(several) if len(several) == raters else ()
+
+    def named(self, names: Sequence[str]) -> FusionCase:
+        """The same of raters who are called so."""
+        return replace(self, loaded=replace(self.loaded, names=tuple(map(str, names))))
+
+    @property
     def spacing(self) -> tuple[float, ...]:
         """Voxel size in mm, in the order of the array axes."""
         return self.loaded.geometry.array_spacing

@@ -16,6 +16,7 @@ from itk_consensus.filters.results import Memo, Result
 from itk_consensus.fusion.dice_optimal_cut import dice_optimal_cut
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
+from itk_consensus.rater_names import numbered
 from itk_consensus.votes.fusions import Fusion, PatternFusion
 from itk_consensus.votes.ties import BACKGROUND, UNDECIDED
 from itk_consensus.votes.uncertainty import UncertaintyKind
@@ -91,6 +92,10 @@ class FusionResult(Result, Generic[E]):
             f"{len(self.labels)} labels)"
         )
 
+    def has_measurement(self, name: str) -> bool:
+        """Whether the filter that made this measures something of this name."""
+        return any(one.name == name for one in measurements_of(self.made_by.kind))
+
     def __getitem__(self, measurement: str) -> Any:
         """The value of a measurement of the filter that made this, by its name."""
         for one in measurements_of(self.made_by.kind):
@@ -123,6 +128,23 @@ class FusionResult(Result, Generic[E]):
         """What later outputs need, without the caller's images or what they become."""
         case = self.case.without_inputs()
         return replace(self, case=case, fused=self.fused.keeping(case))
+
+    @property
+    def rater_names(self) -> tuple[str, ...]:
+        """What each rater is called; "rater 0" and so on, if they have no names."""
+        return self.case.names or numbered(self.case.votes.number_of_raters)
+
+    def named(self, names: Sequence[str] | None) -> FusionResult[E]:
+        """The same of raters who are called so; None leaves them their names."""
+        if names is None:
+            return self
+        raters = self.case.votes.number_of_raters
+        if len(names) != raters:
+            raise ParameterError(
+                f"names must be {raters}, one per rater, got {len(names)}",
+                owner=self.made_by.filter,
+            )
+        return replace(self, case=self.case.named(names))
 
     # -- images, a new one per call ---------------------------------------------------------
 
@@ -192,6 +214,22 @@ class FusionResult(Result, Generic[E]):
         values = np.array([*self.labels, 0, 0], self.dtype)
         return np.asarray(values[self.decision(self.labels)])
 
+    def rater_maps(self, missing: int) -> list[NDArray[Any]]:
+        """What each rater said, as the filter saw it.
+
+        Parameters
+        ----------
+        missing : int
+            What stands where a rater did not annotate; beyond all labels.
+        """
+        values = np.array([*self.labels, missing])
+        values = values.astype(np.result_type(*map(np.min_scalar_type, (min(values), missing))))
+        patterns = self.case.patterns
+        return [
+            patterns.expand(values[patterns.patterns[:, j]], outside=missing)
+            for j in range(patterns.number_of_raters)
+        ]
+
     def probability(self, label: int) -> NDArray[np.float64]:
         """Probability of a label at each voxel."""
         probability = np.empty(self.like.geometry.shape)
@@ -208,6 +246,25 @@ class FusionResult(Result, Generic[E]):
             self.fusion.write_probability(self.labels.index(label), out)
         else:
             out[...] = 0.0
+
+
+def result_of(made: Any) -> FusionResult[Any]:
+    """A result, or what the last Execute of a filter made."""
+    if isinstance(made, FusionResult):
+        return made
+    result = made.GetResult()
+    if isinstance(result, FusionResult):
+        return result
+    raise InputError(
+        "of dask arrays there are label maps, probabilities, uncertainties "
+        "and measurements only; this output needs the images in memory: compute() them first",
+        owner=made.GetName(),
+    )
+
+
+def makes_results(thing: Any) -> bool:
+    """Whether `result_of` finds a result in it, or would after Execute."""
+    return isinstance(thing, FusionResult) or hasattr(thing, "GetProbabilityImage")
 
 
 def holds(dtype: np.dtype[Any], values: Iterable[int]) -> bool:

@@ -157,7 +157,7 @@ class InstanceConsensusFilter(InnerFusersMixin):
         LesionTable,
         "The objects: who marked each, its probability, position, volumes, and who split or "
         "joined it; with to_csv, to_json and to_frame.",
-        lambda result: result.extras["table"](),
+        lambda result: result.memo.made("objects", result.extras["table"]),
     )
     Detection = Measurement(
         tuple[ReaderDetection, ...],

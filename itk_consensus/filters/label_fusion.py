@@ -14,10 +14,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from itk_consensus.constraints import Integer, NamedReals, optional
-from itk_consensus.diagnostics.reader_limits import LIMIT_NAMES, ReaderLimits
+from itk_consensus.diagnostics.reader_limits import LIMIT_NAMES
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.fusion_case import FusionCase, RaterInputs
-from itk_consensus.filters.fusion_result import Fused, FusionResult, MadeBy, common_type, holds
+from itk_consensus.filters.fusion_result import (
+    Fused,
+    FusionResult,
+    MadeBy,
+    common_type,
+    holds,
+    result_of,
+)
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.process_object import ProcessObject, made_later
 from itk_consensus.images import convert
@@ -197,14 +204,7 @@ class LabelFusionFilter(RaterInputs):
     @property
     def fused(self) -> FusionResult[Any]:
         """What the last Execute made of images in memory, for other parts of the package."""
-        result = self.GetResult()
-        if isinstance(result, FusionResult):
-            return result
-        raise InputError(
-            "of dask arrays there are label maps, probabilities, uncertainties "
-            "and measurements only; this output needs the images in memory: compute() them first",
-            owner=self.GetName(),
-        )
+        return result_of(self)
 
     @property
     def votes(self) -> DecisionPatterns:
@@ -269,10 +269,9 @@ class LabelFusionFilter(RaterInputs):
             Whether to compare the result with Consensus, too, which takes as long as fusing by it.
         """
         # What thinks of results is built on the fusers.
-        from itk_consensus.diagnostics.of_result import diagnose_result
+        from itk_consensus.diagnostics.assessment import assess
 
-        limits = self.AgreementLimits or {}
-        return diagnose_result(self.fused, full, ReaderLimits(**limits))
+        return assess(self.fused).findings(full)
 
     def _label_values(self, case: FusionCase) -> list[int]:
         """The label value behind each index; a binary filter writes its own foreground."""

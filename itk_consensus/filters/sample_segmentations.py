@@ -23,7 +23,7 @@ from itk_consensus.calibration.samples import (
 )
 from itk_consensus.constraints import Boolean, Integer, Kind, Real
 from itk_consensus.errors import InputError
-from itk_consensus.filters.fusion_result import FusionResult
+from itk_consensus.filters.fusion_result import result_of
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.images import convert
 from itk_consensus.images.files import PathLike, write_image
@@ -77,7 +77,7 @@ class SampleSegmentations:
         self.number = _checked("number", Integer(1, 10**6), number)
         seed = _checked("seed", Integer(0, 2**63 - 1), seed)
         widen = _checked("widen", Boolean(), widen)
-        self._fused = result = fused_result(fuser)
+        self._fused = result = result_of(fuser)
         labels = self._fused.labels
         self.label = labels[-1] if label is None else _checked("label", Integer(), label)
         geometry = self._fused.like.geometry
@@ -165,12 +165,6 @@ class SampleSegmentations:
         return self._fused.image(write, self._fused.dtype)
 
 
-def fused_result(fuser: Any) -> FusionResult[Any]:
-    """What a fuser's last Execute made, or the result itself."""
-    result: FusionResult[Any] = fuser if isinstance(fuser, FusionResult) else fuser.fused
-    return result
-
-
 def volume_intervals(fuser: Any) -> dict[int, VolumeInterval]:
     """The volume that another rater is expected to draw, with its interval of 90 %, by label.
 
@@ -178,7 +172,7 @@ def volume_intervals(fuser: Any) -> dict[int, VolumeInterval]:
     one rater only, and images that are neither 2D nor 3D.
     """
     found = {}
-    for label in fused_result(fuser).labels:
+    for label in result_of(fuser).labels:
         if label:
             with suppress(InputError):
                 found[label] = SampleSegmentations(fuser, label=label).volume()

@@ -35,6 +35,15 @@ from itk_consensus.votes.packed_votes import PackedVotes
 from itk_consensus.votes.votes import packed_if_many
 
 
+def _predictive_values(result: Any) -> NDArray[np.float64]:
+    """(J, K), counted once for each result."""
+    expected = result.extras["expected votes"]
+    found: NDArray[np.float64] = result.memo.made(
+        "predictive values", lambda: predictive_values(expected())
+    )
+    return found
+
+
 def _beta_prior(settings: StapleSettings) -> tuple[float, float]:
     right, wrong = settings.pseudo_counts
     return 1 + right, 1 + wrong
@@ -90,12 +99,12 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
     PositivePredictiveValue = Measurement(
         tuple[float, ...],
         "Probability that a rater's foreground vote is right.",
-        lambda result: predictive_values(result.extras["expected votes"]())[:, 1],
+        lambda result: _predictive_values(result)[:, 1],
     )
     NegativePredictiveValue = Measurement(
         tuple[float, ...],
         "Probability that a rater's background vote is right.",
-        lambda result: predictive_values(result.extras["expected votes"]())[:, 0],
+        lambda result: _predictive_values(result)[:, 0],
     )
 
     #: Each filter has its own kinds of it.

@@ -84,7 +84,7 @@ def test_diagnostics_are_reported_when_there_are_some() -> None:
     plain = report_of(MajorityVoteFilter(), TIED)
     assert plain.to_dict()["diagnostics"] is None
     assert "Diagnostics" not in plain.to_text()
-    doubtful = FusionReport(plain.filter_, plain.inputs, plain.fused, {}, diagnostics=Findings())
+    doubtful = FusionReport(plain.result, plain.inputs, plain.fused, {}, diagnostics=Findings())
     assert doubtful.to_dict()["diagnostics"]["findings"][0]["value"] == 2.0
     assert "  few raters: only 2" in doubtful.to_text()
 

@@ -16,11 +16,11 @@ from itk_consensus.cli import main
 from itk_consensus.diagnostics.findings import Finding
 from itk_consensus.errors import GeometryError, NotExecutedError, ParameterError
 from itk_consensus.images.content import file_hash
+from itk_consensus.rater_names import naming_raters
 from itk_consensus.report import page
 from itk_consensus.report.agreement_tables import rater_mark
 from itk_consensus.report.dispute_figures import disputed_slices
-from itk_consensus.report.reviewed_case import ReviewedCase, naming_labels
-from itk_consensus.report.text import naming_raters
+from itk_consensus.report.shown_case import ShownCase, naming_labels
 from itk_consensus.simulation.atlas_phantoms import atlas_labels
 
 MOST_BYTES = 3_000_000
@@ -162,7 +162,7 @@ def test_a_reviewed_case_gives_back_what_raters_said(label_maps: list[np.ndarray
         RaterMasks=[None if m is None else m.astype(np.uint8) for m in masks]
     )
     fused = filter_.Execute(label_maps)
-    case = ReviewedCase.of(filter_)
+    case = ShownCase(filter_.GetResult())
     present = [np.ones(fused.shape, bool) if m is None else m for m in masks]
     for drawn, given, annotated in zip(case.maps, label_maps, present, strict=True):
         np.testing.assert_array_equal(drawn[annotated], given[annotated])
