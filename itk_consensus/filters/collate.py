@@ -109,7 +109,7 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
         self.LevelShares = tuple(float(value) for value in result.shares.sum(1))
         self.EstimatedPriorProbabilities = tuple(float(value) for value in result.shares.sum(0))
         self.ConfusionTables = result.theta
-        return PatternFusion(case.patterns, result.decision, result.truth.shares)
+        return PatternFusion(case.patterns, result.decision, result.truth)
 
     def _settings(self, case: FusionCase) -> CollateSettings:
         prior = None

@@ -28,7 +28,7 @@ from itk_consensus.fusion.staple.spatial.windowed_staple import (
 )
 from itk_consensus.images import convert
 from itk_consensus.neighbourhood.box_sum import radii_in_voxels
-from itk_consensus.votes.fusions import DisputedFusion, Fusion
+from itk_consensus.votes.fusions import DisputedFusion, Fusion, StoredShares
 
 
 class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
@@ -160,9 +160,8 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         self.LogLikelihoodTrace = tuple(result.log_likelihood.tolist())
         self.ChangeTrace = tuple(result.change.tolist())
         self.ConfusionTables = result.theta
-        return DisputedFusion(
-            result.voxels, result.vote, result.decision, lambda label: result.posterior[label]
-        )
+        shares = StoredShares(result.posterior)
+        return DisputedFusion(result.voxels, result.vote, result.decision, shares)
 
     def _settings(self, case: FusionCase) -> SpatialSettings:
         fields = settings_from(
