@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.array_types import Floats
+from itk_consensus.array_types import Floats, Mask
 from itk_consensus.filters.parameters import Measurement
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.fusion.coherence.curve import CoherenceCurve, Resolution, coherence_curve
 from itk_consensus.votes.decision_patterns import DecisionPatterns
-from itk_consensus.votes.fusions import VolumeFusion, WriteProbability
+from itk_consensus.votes.fusions import VolumeFusion, VoxelShares
 from itk_consensus.votes.ties import BACKGROUND, UNDECIDED
 from itk_consensus.work import in_threads
 
@@ -59,10 +61,24 @@ def resolutions(result: FusionResult[Any]) -> dict[int, Resolution]:
     return {label: value for label, value in found.items() if value is not None}
 
 
+@dataclass(frozen=True)
+class SettledShares(VoxelShares):
+    """What a result says inside the mask."""
+
+    #: A result's method: writes the probability of a label index, whatever the mask.
+    write_probability: Callable[[int, NDArray[Any]], None]
+    outside: Mask | None = None  #: Where the mask is not; None: nowhere
+
+    def write(self, label: int, out: NDArray[Any]) -> None:
+        self.write_probability(label, out)
+        if self.outside is not None:
+            out[self.outside] = 0.0
+
+
 def settled_fusion(
     patterns: DecisionPatterns,
     decision: NDArray[Any],
-    write_probability: WriteProbability,
+    write_probability: Callable[[int, NDArray[Any]], None],
     frequencies: Floats,
 ) -> VolumeFusion:
     """A decision for every voxel: the most frequent label where no rater annotated."""
@@ -72,12 +88,7 @@ def settled_fusion(
         settled = np.where(unsettled, decision.dtype.type(frequencies.argmax()), decision)
     assert patterns.codes is not None
     if patterns.number_of_voxels == patterns.codes.size:
-        return VolumeFusion.written(settled, write_probability)
+        return VolumeFusion(settled, SettledShares(write_probability))
     outside = patterns.expand(np.zeros(len(patterns.counts), bool), outside=True)
     settled = np.where(outside, settled.dtype.type(BACKGROUND), settled)
-
-    def write_inside(label: int, out: NDArray[Any]) -> None:
-        write_probability(label, out)
-        out[outside] = 0.0
-
-    return VolumeFusion.written(settled, write_inside)
+    return VolumeFusion(settled, SettledShares(write_probability, outside))

@@ -108,7 +108,7 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
 
     def _fuse(self, case: FusionCase) -> Fused[CollateEstimate]:
         result = collate(case.patterns, self._settings(case))
-        fusion = PatternFusion(case.patterns, result.decision, result.truth.shares)
+        fusion = PatternFusion(case.patterns, result.decision, result.truth)
         return Fused(fusion, result.estimate, {"truth": result.truth})
 
     def _settings(self, case: FusionCase) -> CollateSettings:

@@ -26,6 +26,7 @@ from itk_consensus.fusion.staple.staple import MULTILABEL, staple
 from itk_consensus.fusion.voting.corrected_vote import corrected_vote
 from itk_consensus.fusion.voting.majority_vote import majority_vote
 from itk_consensus.fusion.voting.smoothed_vote import smoothed_vote
+from itk_consensus.neighbourhood.boxes import voxel_sides
 from itk_consensus.rater_names import naming_raters
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.estimates import Estimate, Told
@@ -126,7 +127,8 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
                 f"candidate must be one of {tuple(candidates)}, got {name!r}",
                 owner=self.GetName(),
             )
-        return result.label_image(candidates[name]())
+        found = candidates[name]
+        return result.label_image(found if isinstance(found, Fusion) else found())
 
     def _fuse(self, case: FusionCase) -> Fused[ConsensusEstimate]:
         patterns = case.patterns
@@ -143,7 +145,7 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
         extras = {
             "shared": found,
             "masks": found.coherence.masks,
-            "candidates": {choice: lambda: chosen} | _candidates(case, found),
+            "candidates": {choice: chosen} | _candidates(case, found),
         }
         return Fused(chosen, estimate, extras)
 
@@ -181,19 +183,40 @@ def _choice(found: SharedConsensus) -> str:
     return f"{COHERENCE} with overlooked lesions" if rescued else COHERENCE
 
 
-def _candidates(case: FusionCase, found: SharedConsensus) -> dict[str, Callable[[], Fusion]]:
-    """Other fusions of the same raters, by name; each is made when called."""
-    patterns, spacing = case.patterns, case.spacing
-    sigma = case.smallest_side
-    alone = found.coherence
+@dataclass(frozen=True)
+class Candidate:
+    """Another fusion of the same raters, made when called."""
 
-    others: dict[str, Callable[[], Fusion]] = {
-        "vote": lambda: majority_vote(patterns, ties="prior"),
-        "smoothed vote": lambda: smoothed_vote(patterns, sigma, spacing, ties="prior").fusion(),
-        "corrected vote": lambda: corrected_vote(patterns, sigma, spacing).fusion(),
-        "STAPLE (advanced)": lambda: staple(patterns, MULTILABEL.for_variant("advanced")).fusion,
+    name: str  #: One of `OTHER_CANDIDATES`
+    patterns: DecisionPatterns
+    spacing: tuple[float, ...]  #: In mm, in array order
+
+    def __call__(self) -> Fusion:
+        return OTHER_CANDIDATES[self.name](self)
+
+    @property
+    def sigma(self) -> float:
+        """By which votes are smoothed, in mm: the smallest voxel side."""
+        return float(min(voxel_sides(self.spacing)))
+
+
+OTHER_CANDIDATES: dict[str, Callable[[Candidate], Fusion]] = {
+    "vote": lambda of: majority_vote(of.patterns, ties="prior"),
+    "smoothed vote": lambda of: smoothed_vote(
+        of.patterns, of.sigma, of.spacing, ties="prior"
+    ).fusion(),
+    "corrected vote": lambda of: corrected_vote(of.patterns, of.sigma, of.spacing).fusion(),
+    "STAPLE (advanced)": lambda of: staple(of.patterns, MULTILABEL.for_variant("advanced")).fusion,
+}
+
+
+def _candidates(case: FusionCase, found: SharedConsensus) -> dict[str, Fusion | Candidate]:
+    """Other fusions of the same raters, by name."""
+    patterns, alone = case.patterns, found.coherence
+    others: dict[str, Fusion | Candidate] = {
+        name: Candidate(name, patterns, case.spacing) for name in OTHER_CANDIDATES
     }
     if not len(found.changed):
         return others
     before = settled_fusion(patterns, alone.decision, alone.write_probability, alone.frequencies)
-    return {f"{COHERENCE} alone": lambda: before} | others
+    return {f"{COHERENCE} alone": before} | others

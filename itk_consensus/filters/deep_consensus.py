@@ -72,7 +72,7 @@ from itk_consensus.filters.process_object import (
 from itk_consensus.filters.runs import Latest
 from itk_consensus.images.files import PathLike, read_bytes, require_writable, write_bytes
 from itk_consensus.votes.estimates import Estimate
-from itk_consensus.votes.fusions import VolumeFusion
+from itk_consensus.votes.fusions import LabelShares, VolumeFusion
 from itk_consensus.work import report
 
 if TYPE_CHECKING:
@@ -692,12 +692,7 @@ class DeepConsensusFilter(ProcessObject):
                 mixed_precision=self.MixedPrecision == "cuda",
                 progress=lambda share: report(0.1 + 0.85 * share),
             )
-
-        def write_evidence(out: NDArray[Any]) -> None:
-            out[...] = 0
-            _fill(out, prediction, prediction.evidence, asked)
-
-        return _fused_with(decision, answered, prediction), write_evidence
+        return _fused_with(decision, answered, prediction), WriteEvidence(prediction, asked)
 
     # -- files ------------------------------------------------------------------------------
 
@@ -744,6 +739,18 @@ def _no_evidence(out: NDArray[Any]) -> None:
     out[...] = 0
 
 
+@dataclass(frozen=True)
+class WriteEvidence:
+    """Writes the network's evidence; 0 where it was not run."""
+
+    prediction: Prediction
+    asked: NDArray[np.bool_]
+
+    def __call__(self, out: NDArray[Any]) -> None:
+        out[...] = 0
+        _fill(out, self.prediction, self.prediction.evidence, self.asked)
+
+
 def _fused_with(
     decision: NDArray[np.uint8], answered: NDArray[np.bool_], prediction: Prediction
 ) -> VolumeFusion:
@@ -752,13 +759,21 @@ def _fused_with(
     Elsewhere probabilities are 0 or 1.
     """
     _fill(decision, prediction, prediction.probability.argmax(0).astype(np.uint8), answered)
+    return VolumeFusion(decision, NetworkShares(decision, answered, prediction))
 
-    def probability(label: int) -> NDArray[np.float64]:
-        volume: NDArray[np.float64] = (decision == label).astype(np.float64)
-        _fill(volume, prediction, prediction.probability[label], answered)
+
+@dataclass(frozen=True)
+class NetworkShares(LabelShares):
+    """The network's probabilities where its answer counts; elsewhere 0 or 1."""
+
+    decision: NDArray[np.uint8]
+    answered: NDArray[np.bool_]
+    prediction: Prediction
+
+    def of_label(self, label: int) -> NDArray[np.float64]:
+        volume: NDArray[np.float64] = (self.decision == label).astype(np.float64)
+        _fill(volume, self.prediction, self.prediction.probability[label], self.answered)
         return volume
-
-    return VolumeFusion(decision, probability)
 
 
 def _fill(

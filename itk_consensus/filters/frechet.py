@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from itk_consensus.constraints import Choice
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.fusion_result import Fused
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Parameter
-from itk_consensus.fusion.shape.frechet_consensus import MEASURES, frechet_labels
+from itk_consensus.fusion.shape.frechet_consensus import MEASURES, CertainShares, frechet_labels
 from itk_consensus.votes.estimates import Estimate
-from itk_consensus.votes.fusions import PatternFusion, PatternShares
+from itk_consensus.votes.fusions import PatternFusion
 
 
 @dataclass(frozen=True)
@@ -55,11 +53,6 @@ class FrechetConsensusFilter(LabelFusionFilter):
         overlaps = {
             int(patterns.labels[index]): overlap for index, overlap in found.overlaps.items()
         }
-        shape = len(patterns.counts), patterns.number_of_labels
-        certain = PatternShares(
-            shape,
-            lambda part: np.eye(shape[1])[found.decision[part]],
-            lambda label: np.asarray(found.decision == label, np.float64),
-        )
+        certain = CertainShares(found.decision, patterns.number_of_labels)
         fusion = PatternFusion(patterns, found.decision, certain)
         return Fused(fusion, FrechetEstimate(overlaps))

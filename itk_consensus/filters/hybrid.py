@@ -17,8 +17,10 @@ from itk_consensus.filters.fusion_result import Fused, FusionResult
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.majority_vote import MajorityVoteFilter
 from itk_consensus.filters.parameters import Measurement, Parameter, parameters_of
-from itk_consensus.fusion.hybrid import Answer, contour_band, hybrid_fusion
+from itk_consensus.fusion.hybrid import contour_band, hybrid_fusion
 from itk_consensus.votes.estimates import Estimate
+from itk_consensus.votes.fusions import VoxelShares
+from itk_consensus.votes.uncertainty import UncertaintyKind
 from itk_consensus.work import stage
 
 
@@ -50,6 +52,20 @@ class InnerFusersMixin(FuserAtWorkMixin, LabelFusionFilter):
     def _fused_by(self, fuser: LabelFusionFilter, case: FusionCase) -> FusionResult[Any]:
         """What a fuser makes of the case on this filter's terms."""
         return self._have_fused(fuser, list(case.loaded.owners), case)
+
+
+@dataclass(frozen=True)
+class FusedShares(VoxelShares):
+    """Another fuser's probabilities, by the indices of this one's labels."""
+
+    fused: FusionResult[Any]
+    labels: tuple[int, ...]  #: The label value behind each index
+
+    def write(self, label: int, out: NDArray[Any]) -> None:
+        self.fused.write(self.labels[label], out)
+
+    def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
+        self.fused.write_uncertainty(kind, out)
 
 
 #: The paper's band, in smallest voxel sides on each side of the contour.
@@ -116,10 +132,11 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
             interior = self._fused_by(self.InteriorFilter or MajorityVoteFilter(), case)
         with stage(0.8, 1.0):
             band = self._band(case, interior)
-        labels = self._label_values(case)
+        labels = tuple(self._label_values(case))
         decision = interior.decision(labels)
         np.copyto(decision, boundary.decision(labels), where=band)
-        fusion = hybrid_fusion(decision, band, _answer(boundary, labels), _answer(interior, labels))
+        answers = (FusedShares(fused, labels) for fused in (boundary, interior))
+        fusion = hybrid_fusion(decision, band, *answers)
         estimate = HybridEstimate(int(np.count_nonzero(band)))
         return Fused(fusion, estimate, {"boundary": boundary, "interior": interior})
 
@@ -143,7 +160,3 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
             vote = self._fused_by(MajorityVoteFilter(), case)
             contoured = vote.decision(self._label_values(case))
         return contour_band(contoured, width, case.spacing)
-
-
-def _answer(fused: FusionResult[Any], labels: list[int]) -> Answer:
-    return Answer(lambda k, out: fused.write(labels[k], out), fused.write_uncertainty)

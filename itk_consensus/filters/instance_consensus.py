@@ -47,7 +47,7 @@ from itk_consensus.images.families.image_family import LoadedImages
 from itk_consensus.neighbourhood.boxes import voxel_sides
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.estimates import Estimate, Told
-from itk_consensus.votes.fusions import VolumeFusion
+from itk_consensus.votes.fusions import VolumeFusion, VoxelShares
 from itk_consensus.votes.kept_stack import KeptStack
 from itk_consensus.votes.label_stack import MOST_LABELS, LabelStack
 from itk_consensus.votes.ties import BACKGROUND
@@ -360,21 +360,34 @@ def _fusion(
     outside = None if case.stack.mask is None else case.stack.mask == 0
     if outside is not None:
         decision[outside] = BACKGROUND
+    shares = LesionShares(probability, None if is_mask else cells, outside)
+    return VolumeFusion(decision, shares)
 
-    def write(label: int, out: NDArray[Any]) -> None:
+
+@dataclass(frozen=True)
+class LesionShares(VoxelShares):
+    """At each voxel one object may be, or none."""
+
+    probability: Floats  #: Of that object
+    cells: Numbers | None  #: Which object it is; None: they are all one label
+    outside: Mask | None  #: Where the mask is not; None: nowhere
+
+    def write(self, label: int, out: NDArray[Any]) -> None:
         if label == 0:
-            np.subtract(1, probability, out=out)
+            np.subtract(1, self.probability, out=out)
+        elif self.cells is None:
+            out[...] = self.probability
         else:
-            out[...] = probability if is_mask else np.where(cells == label, probability, 0.0)
-        if outside is not None:
-            out[outside] = 0.0
+            out[...] = np.where(self.cells == label, self.probability, 0.0)
+        self._leave_outside(out)
 
-    def unsure(kind: UncertaintyKind, out: NDArray[Any]) -> None:
-        uncertainty(kind, iter([1 - probability, probability]), out)
-        if outside is not None:
-            out[outside] = 0.0
+    def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
+        uncertainty(kind, iter([1 - self.probability, self.probability]), out)
+        self._leave_outside(out)
 
-    return VolumeFusion.written(decision, write, unsure)
+    def _leave_outside(self, out: NDArray[Any]) -> None:
+        if self.outside is not None:
+            out[self.outside] = 0.0
 
 
 def _annotated(stack: LabelStack) -> list[Mask | None]:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from itk_consensus.constraints import ImageLike, Real, optional
 from itk_consensus.errors import InputError
 from itk_consensus.filters.consensus import ConsensusFilter
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.fusion_result import Fused, FusionResult
-from itk_consensus.filters.hybrid import Fuser, InnerFusersMixin
+from itk_consensus.filters.hybrid import FusedShares, Fuser, InnerFusersMixin
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.fusion.coherence.intensity_refinement import HeldOutChoice, IntensityModel
 from itk_consensus.neighbourhood.boxes import in_space
 from itk_consensus.votes.disputed_voxels import DisputedVoxels
-from itk_consensus.votes.fusions import VolumeFusion
+from itk_consensus.votes.fusions import VolumeFusion, VoxelShares
 from itk_consensus.work import stage
 
 #: Default of IntensitySigma, in smallest voxel sides.
@@ -78,14 +80,12 @@ class IntensityRefinementFilter(UndecidedLabelMixin, InnerFusersMixin):
         with stage(0.0, 0.6):
             fused = self._fused_by(self.Filter or ConsensusFilter(), case)
         choice = model.choose_weight()
-        labels = self._label_values(case)
-        decision = fused.decision(labels)
+        labels = tuple(self._label_values(case))
+        decision, shares = fused.decision(labels), FusedShares(fused, labels)
         if choice.weight == 0:
-            fusion = VolumeFusion.written(
-                decision, lambda k, out: fused.write(labels[k], out), fused.write_uncertainty
-            )
+            fusion = VolumeFusion(decision, shares)
         else:
-            fusion = _refined(model, choice.weight, fused, decision, labels)
+            fusion = _refined(model, choice.weight, shares, decision)
         return Fused(fusion, choice, {"before": fused})
 
     def GetFilterResult(self) -> FusionResult[Any]:
@@ -112,19 +112,29 @@ class IntensityRefinementFilter(UndecidedLabelMixin, InnerFusersMixin):
 def _refined(
     model: IntensityModel,
     weight: float,
-    fused: FusionResult[Any],
-    decision: np.ndarray,
-    labels: list[int],
+    fused: FusedShares,
+    decision: NDArray[Any],
 ) -> VolumeFusion:
     """The fuser's answer, but, also in its decision, the refined one at disputed voxels."""
     voxels = model.voxels
-    shares = model.refine(
-        lambda label: voxels.take(fused.probability(labels[label])[voxels.region]), weight
-    )
-    voxels.write(shares.argmax(axis=0), decision)
 
-    def write(label: int, out: np.ndarray) -> None:
-        fused.write(labels[label], out)
-        voxels.write(shares[label], out)
+    def of_disputed(label: int) -> NDArray[Any]:
+        probability = fused.fused.probability(fused.labels[label])
+        return voxels.take(probability[voxels.region])
 
-    return VolumeFusion.written(decision, write)
+    refined = model.refine(of_disputed, weight)
+    voxels.write(refined.argmax(axis=0), decision)
+    return VolumeFusion(decision, RefinedShares(fused, voxels, refined))
+
+
+@dataclass(frozen=True)
+class RefinedShares(VoxelShares):
+    """A fuser's probabilities, and others at disputed voxels."""
+
+    fused: FusedShares
+    voxels: DisputedVoxels
+    refined: NDArray[np.float64]  #: (K, N) at the disputed voxels
+
+    def write(self, label: int, out: NDArray[Any]) -> None:
+        self.fused.write(label, out)
+        self.voxels.write(self.refined[label], out)

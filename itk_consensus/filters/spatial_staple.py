@@ -29,7 +29,7 @@ from itk_consensus.fusion.staple.spatial.windowed_staple import (
 )
 from itk_consensus.images import convert
 from itk_consensus.neighbourhood.box_sum import radii_in_voxels
-from itk_consensus.votes.fusions import DisputedFusion
+from itk_consensus.votes.fusions import DisputedFusion, StoredShares
 
 
 class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
@@ -160,9 +160,8 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
 
     def _fuse(self, case: FusionCase) -> Fused[SpatialEstimate]:
         result = spatial_staple(case.patterns, self._settings(case))
-        fusion = DisputedFusion(
-            result.voxels, result.vote, result.decision, result.posterior.__getitem__
-        )
+        shares = StoredShares(result.posterior)
+        fusion = DisputedFusion(result.voxels, result.vote, result.decision, shares)
         return Fused(fusion, result.estimate, {"spatial": result})
 
     def _settings(self, case: FusionCase) -> SpatialSettings:

@@ -32,7 +32,7 @@ from itk_consensus.filters.procedural import itk_form, simpleitk_form
 from itk_consensus.filters.registry import FUSERS
 from itk_consensus.fusion.voting.majority_vote import majority_vote
 from itk_consensus.votes.decision_patterns import DecisionPatterns
-from itk_consensus.votes.fusions import Fusion, VolumeFusion
+from itk_consensus.votes.fusions import Fusion, StoredShares, VolumeFusion
 from itk_consensus.votes.kept_stack import KeptStack
 
 
@@ -60,9 +60,7 @@ class SumFilter(LabelFusionFilter):
 
     def _fuse(self, case: FusionCase) -> Fusion:
         share = np.mean([array == 1 for array in case.stack.arrays], axis=0)
-        return VolumeFusion(
-            (share > 0.5).astype(np.int32), lambda label: share if label else 1 - share
-        )
+        return VolumeFusion((share > 0.5).astype(np.int32), StoredShares([1 - share, share]))
 
 
 # -- the undecided label ----------------------------------------------------------------------

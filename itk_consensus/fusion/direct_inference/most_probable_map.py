@@ -16,7 +16,7 @@ import scipy
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats, Labels
-from itk_consensus.fusion.direct_inference.block_scores import conditional_shares
+from itk_consensus.fusion.direct_inference.block_scores import ConditionalShares
 from itk_consensus.fusion.direct_inference.evidence_search import (
     Climb,
     all_can_be_tried,
@@ -189,7 +189,7 @@ def _result(
         voxels = np.eye(labels)[decision] * model.patterns.counts[:, None]
         samples = sample(model, voxels, settings.sampling)
     if samples is None:
-        shares: Floats | PatternShares = conditional_shares(model, decision)
+        shares: Floats | PatternShares = ConditionalShares.of(model, decision)
         theta, prior = confusion / confusion.sum(axis=1, keepdims=True), prior / prior.sum()
         performance = _given_map(confusion)
     else:

@@ -62,28 +62,26 @@ class CollateSettings:
 
 
 @dataclass(frozen=True)
-class LevelsAndTruth:
+class LevelsAndTruth(PatternShares):
     """What the parameters say of each pattern; (level, label) pairs are the truths of the table."""
 
     estimated: EstimatedTruth
-    shape: tuple[int, int]
+    sizes: tuple[int, int]  #: (L, K)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.estimated.table.weights), self.sizes[1]
 
     def of_label(self, label: int) -> Floats:
-        """(P,) probability of a label."""
-        levels, labels = self.shape
+        """(P,) probability of a label, whatever the level."""
+        levels, labels = self.sizes
         at_levels = self.estimated.probabilities([k * labels + label for k in range(levels)])
         # Sums of probabilities may exceed one by rounding.
         return np.asarray(at_levels[:, 0].sum(axis=1).clip(max=1.0))
 
     def rows(self, part: slice) -> Floats:
-        """(n, K) probabilities of some patterns."""
+        """(n, K) probabilities of some patterns, whatever the level."""
         return np.asarray(self._pairs(part).sum(axis=1).clip(max=1.0))
-
-    @property
-    def shares(self) -> PatternShares:
-        """Of labels, whatever the level."""
-        patterns = len(self.estimated.table.weights)
-        return PatternShares((patterns, self.shape[1]), self.rows, self.of_label)
 
     def levels(self) -> Floats:
         """(P, L) probability of each level."""
@@ -101,13 +99,11 @@ class LevelsAndTruth:
 
     def _parts(self) -> Iterator[slice]:
         """Patterns whose pairs take little memory."""
-        return chunks(
-            len(self.estimated.table.weights), max(1, _PAIRS_AT_ONCE // math.prod(self.shape))
-        )
+        return chunks(self.shape[0], max(1, _PAIRS_AT_ONCE // math.prod(self.sizes)))
 
     def _pairs(self, part: slice) -> Floats:
         """(n, L, K) probability of each pair."""
-        return self.estimated.probabilities(part=part).reshape(-1, *self.shape)
+        return self.estimated.probabilities(part=part).reshape(-1, *self.sizes)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats, Labels
-from itk_consensus.fusion.staple.confusion_model import truth_of_start
+from itk_consensus.fusion.staple.confusion_model import TruthOfStart
 from itk_consensus.fusion.staple.expectation_maximization import Optima, VoxelBeliefs
 from itk_consensus.fusion.staple.votes_without_patterns import in_pairs
 from itk_consensus.votes.decision_patterns import DecisionPatterns
@@ -24,7 +24,9 @@ from itk_consensus.votes.fusions import (
     ListedVoxels,
     PatternFusion,
     PatternShares,
+    StoredShares,
 )
+from itk_consensus.votes.recipes import FieldsOnly
 from itk_consensus.votes.ties import SAME_BELIEF, SAME_LOG_POSTERIOR, UNDECIDED
 
 if TYPE_CHECKING:
@@ -151,11 +153,11 @@ class StapleEstimate(Estimate):
 
 
 @dataclass(frozen=True, kw_only=True)
-class StapleResult(StapleEstimate):
+class StapleResult(StapleEstimate, FieldsOnly):
     """STAPLE's answer, whatever form the votes had, and what it says of the raters."""
 
     fusion: Fusion  #: By pattern, by bits or, of fractions of votes and with a field, by voxel
-    #: Counts (J, K, K) expected votes by rater, observed and true label.
+    #: Counts (J, K, K) expected votes by rater, observed and true label; can be pickled.
     expected_votes: Callable[[], Floats]
     #: If votes were patterns: the answer of each; with a field that of its voxels on average.
     by_pattern: PatternFusion | None = None
@@ -211,9 +213,6 @@ def result_by_pattern(
     """A result on patterns; with a field every disputed voxel has its own answer."""
     patterns = by_pattern.patterns
 
-    def expected_votes() -> Floats:
-        return patterns.tally(by_pattern.probabilities * patterns.counts[:, None])
-
     fusion: Fusion = by_pattern
     if voxels is not None:
         beliefs = voxels.beliefs
@@ -222,16 +221,22 @@ def result_by_pattern(
         else:
             winners = decide_voxels(beliefs, patterns.labels, "undecided", tolerance=SAME_BELIEF)
         places = ListedVoxels(voxels.flags, voxels.voxels)
-        fusion = DisputedFusion(places, by_pattern, winners, beliefs.__getitem__)
+        fusion = DisputedFusion(places, by_pattern, winners, StoredShares(beliefs))
     return StapleResult(
         fusion=fusion,
         by_pattern=by_pattern,
         voxels=voxels,
-        expected_votes=expected_votes,
+        expected_votes=partial(_expected_votes, by_pattern),
         follows_votes=fusion.follows_votes,
         smoothness=None if voxels is None else voxels.weight,
         **found,
     )
+
+
+def _expected_votes(by_pattern: PatternFusion) -> Floats:
+    """(J, K, K) if each pattern's probabilities are true."""
+    patterns = by_pattern.patterns
+    return patterns.tally(by_pattern.probabilities * patterns.counts[:, None])
 
 
 def label_switched(optima: Optima) -> NDArray[np.bool_]:
@@ -342,7 +347,7 @@ def _answers(
     if agreed is not None:
         decisions = np.where(agreed[:, None] < 0, decisions, agreed[:, None])
     undecided = np.flatnonzero(decisions[:, winner] == UNDECIDED)
-    return truth_of_start(optima.truth, winner, agreed, patterns, undecided), decisions
+    return TruthOfStart(optima.truth, winner, agreed, patterns, undecided), decisions
 
 
 def nothing_to_estimate(

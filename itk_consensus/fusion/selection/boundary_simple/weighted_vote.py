@@ -26,7 +26,7 @@ from itk_consensus.neighbourhood.window_frame import Planes, WindowFrame
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import CHUNK, DisputedVoxels, chunks, decide_voxels
 from itk_consensus.votes.estimates import Estimate
-from itk_consensus.votes.fusions import DisputedFusion
+from itk_consensus.votes.fusions import DisputedFusion, StoredShares
 from itk_consensus.votes.label_weights import LabelWeights
 from itk_consensus.votes.ties import SAME_PROBABILITY, TieRule
 from itk_consensus.work import report
@@ -73,9 +73,7 @@ class BoundaryResult(BoundaryEstimate):
 
     def fusion(self) -> DisputedFusion:
         """The result."""
-        return DisputedFusion(
-            self.voxels, self.vote, self.decision, lambda label: self.shares[label]
-        )
+        return DisputedFusion(self.voxels, self.vote, self.decision, StoredShares(self.shares))
 
 
 def boundary_simple(
