@@ -40,10 +40,13 @@ def test_each_fuser_answers_in_its_own_place(masks):
     assert band.any()
     assert not band.all()
     assert hybrid.GetBandVoxels() == np.count_nonzero(band)
-    for getter in ("GetLabelImage", "GetProbabilityImage", "GetUncertaintyImage"):
-        inside, outside = (getattr(fuser, getter)() for fuser in (interior, boundary))
+    made = (hybrid.GetInteriorResult(), hybrid.GetBoundaryResult())
+    for output in ("label_image", "probability_image"):
+        inside, outside = (getattr(result, output)() for result in made)
         expected = np.where(band, outside, inside)
-        np.testing.assert_array_equal(getattr(hybrid, getter)(), expected)
+        np.testing.assert_array_equal(getattr(hybrid.GetResult(), output)(), expected)
+    inside, outside = (result.uncertainty_image("entropy") for result in made)
+    np.testing.assert_array_equal(hybrid.GetUncertaintyImage(), np.where(band, outside, inside))
     assert fused.dtype == np.uint8
 
 
@@ -71,19 +74,20 @@ def test_the_band_can_follow_the_interior_fuser(masks):
         BandWidth=1.0,
     )
     hybrid.Execute(masks)
-    wanted = near_contour(generous.GetLabelImage(), 1.0, (1.0, 1.0))
+    interior = hybrid.GetInteriorResult().label_image()
+    wanted = near_contour(interior, 1.0, (1.0, 1.0))
     assert hybrid.GetBandVoxels() == np.count_nonzero(wanted)
 
 
-@pytest.mark.parametrize(("width", "wanted"), [(0.0, "InteriorFilter"), (1e5, "BoundaryFilter")])
+@pytest.mark.parametrize(("width", "wanted"), [(0.0, "Interior"), (1e5, "Boundary")])
 def test_no_band_and_an_endless_band_leave_one_fuser(masks, width, wanted):
-    fusers = {"InteriorFilter": MajorityVoteFilter(), "BoundaryFilter": STAPLEImageFilter()}
-    hybrid = HybridFusionFilter(**fusers, BandWidth=width)
-    hybrid.Execute(masks)
-    np.testing.assert_array_equal(hybrid.GetLabelImage(), fusers[wanted].GetLabelImage())
-    np.testing.assert_array_equal(
-        hybrid.GetProbabilityImage(1), fusers[wanted].GetProbabilityImage(1)
+    hybrid = HybridFusionFilter(
+        InteriorFilter=MajorityVoteFilter(), BoundaryFilter=STAPLEImageFilter(), BandWidth=width
     )
+    hybrid.Execute(masks)
+    alone = getattr(hybrid, f"Get{wanted}Result")()
+    np.testing.assert_array_equal(hybrid.GetLabelImage(), alone.label_image())
+    np.testing.assert_array_equal(hybrid.GetProbabilityImage(1), alone.probability_image(1))
 
 
 def test_the_vote_and_the_consensus_are_the_default_fusers(masks):
