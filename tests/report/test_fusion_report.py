@@ -50,7 +50,8 @@ def report_of(filter_: Any, arrays: list[Any]) -> FusionReport:
     ]
     filter_.Execute([file.image for file in files])
     fused = ImageFile.of(Path("out.nii"), filter_.GetLabelImage())
-    return FusionReport(filter_, describe_inputs(files, [str(f.path) for f in files]), fused, {})
+    result = filter_.GetResult()
+    return FusionReport(result, describe_inputs(files, [str(f.path) for f in files]), fused, {})
 
 
 TIED = [np.array([[0, 1, 1]], np.uint8), np.array([[0, 1, 0]], np.uint8)]

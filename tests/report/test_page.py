@@ -192,7 +192,7 @@ def test_numbers_of_raters_become_names() -> None:
 def test_every_severity_has_a_word_and_a_colour() -> None:
     style = (Path(page.__file__).parent / "parts.css").read_text(encoding="utf-8")
     for severity in ("note", "caution", "do not use", None):
-        item = str(page._item(Finding("rule", 1.0, severity, "Oh."), ["Ann"]))
+        item = str(page._item(Finding("rule", 1.0, severity, "Oh.")))
         assert (severity or "fine").capitalize() + ": rule." in item
         assert f'class="{(severity or "fine").replace(" ", "-")}"' in item
         if severity != "note":
