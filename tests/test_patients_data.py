@@ -29,7 +29,7 @@ import itk_consensus as ic
 from itk_consensus.cli import main
 from itk_consensus.filters.registry import FUSERS
 from itk_consensus.images.kept_metadata import Keep
-from itk_consensus.review.case import case_of_filter
+from itk_consensus.review.case import case_of_result
 from itk_consensus.review.session import ReviewSession
 
 pydicom = pytest.importorskip("pydicom")
@@ -819,7 +819,9 @@ def test_no_command_prints_or_writes_the_patient(
     consensus = ic.ConsensusFilter()
     consensus.Execute([sitk.ReadImage(path) for path in inputs])
     record = Path("out/decided.review.json")
-    case = case_of_filter(consensus, files=[Path(path) for path in inputs], record=record)
+    case = case_of_result(
+        consensus.GetResult(), files=[Path(path) for path in inputs], record=record
+    )
     ReviewSession(case, Path("out/decided.nrrd"), who="reviewer").keep()
     assert record.is_file()
     per_structure = ["fuse", "--per-structure", "--series", series]

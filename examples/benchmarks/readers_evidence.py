@@ -31,6 +31,7 @@ from scipy import ndimage
 from itk_consensus.diagnostics.findings import Finding
 from itk_consensus.diagnostics.of_readers import diagnose_readers
 from itk_consensus.diagnostics.readers import Readers
+from itk_consensus.filters.vote_facts import VoteFacts
 from itk_consensus.simulation import STRUCTURE_SETTINGS
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
@@ -218,7 +219,9 @@ def simulated(seeds: range) -> list[Case]:
 def cautions(case: Case) -> list[Finding]:
     """What is said of a case's readers beyond notes."""
     patterns = DecisionPatterns.from_stack(LabelStack.multilabel(list(case.readers)))
-    return [one for one in diagnose_readers(Readers(patterns, case.spacing)) if one.concern]
+    return [
+        one for one in diagnose_readers(Readers(VoteFacts(patterns), case.spacing)) if one.concern
+    ]
 
 
 def slip_rates(first: int, misses: bool) -> list[dict[str, Any]]:

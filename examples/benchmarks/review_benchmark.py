@@ -24,7 +24,7 @@ import numpy as np
 import SimpleITK as sitk
 
 import itk_consensus as ic
-from itk_consensus.review.case import case_of_filter
+from itk_consensus.review.case import case_of_result
 from itk_consensus.review.session import ReviewSession
 
 
@@ -67,7 +67,7 @@ def without_a_browser(images: list[sitk.Image], folder: Path) -> dict[str, float
     filter_ = ic.ConsensusFilter()
     filter_.Execute(images)
     lap("fuse")
-    case = case_of_filter(filter_)
+    case = case_of_result(filter_.GetResult())
     lap("find disputes")
     session = ReviewSession(case, folder / "out.nii.gz", who="benchmark")
     session.keep()

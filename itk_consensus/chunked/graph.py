@@ -21,6 +21,7 @@ from itk_consensus.chunked.passes import (
     Block,
     ChunkedWork,
     Depth,
+    Estimated,
     Gathered,
     ImageKey,
     Request,
@@ -174,11 +175,11 @@ def lazy_output(work: ChunkedWork, inputs: ChunkedInputs, request: Request) -> A
     return written(work, inputs, found, answer, request.dtype)
 
 
-def measured(work: ChunkedWork, inputs: ChunkedInputs) -> dict[str, Any]:
+def estimated(work: ChunkedWork, inputs: ChunkedInputs) -> Estimated:
     """Compute what a filter measures; the outputs stay uncomputed."""
     _, context = _passed(work, inputs)
-    measurements: dict[str, Any] = dask.delayed(work.measurements, pure=True)(context).compute()
-    return measurements
+    found: Estimated = dask.delayed(work.estimated, pure=True)(context).compute()
+    return found
 
 
 def _passed(work: ChunkedWork, inputs: ChunkedInputs) -> tuple[Any, Any]:

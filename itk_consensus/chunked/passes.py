@@ -8,10 +8,12 @@ Both are exact: a chunk's answer is that of the whole volume.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from numpy.typing import DTypeLike, NDArray
 
+from itk_consensus.filters.results import Memo, Result
 from itk_consensus.neighbourhood.boxes import Box
 
 Array = NDArray[Any]
@@ -40,11 +42,20 @@ class Gathered(NamedTuple):
 
 
 class Request(NamedTuple):
-    """An output: a method of `FusedImages`, its arguments, and the type that was promised."""
+    """An output: a method of `FusionResult`, its arguments, and the type that was promised."""
 
     method: str
     arguments: tuple[Any, ...]
     dtype: DTypeLike
+
+
+@dataclass(frozen=True, eq=False)
+class Estimated(Result):
+    """What all chunks say together."""
+
+    labels: tuple[int, ...]  #: That occur, in increasing order
+    estimate: Any  #: The method's own numbers; None if it has none
+    memo: Memo = field(default_factory=Memo, repr=False)
 
 
 class ChunkedWork(Protocol):
@@ -70,8 +81,8 @@ class ChunkedWork(Protocol):
     def answer(self, context: Any, request: Request) -> Any:
         """What every chunk needs to know to be written."""
 
-    def measurements(self, context: Any) -> dict[str, Any]:
-        """What a filter measures, by name, and its ``Labels``."""
+    def estimated(self, context: Any) -> Estimated:
+        """What a filter measures; numbers, no voxels."""
 
     def write(self, chunk: Any, answer: Any) -> Array:
         """The output of a chunk, without its halo; of a `Block`, or of what was `Gathered`."""

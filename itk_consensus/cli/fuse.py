@@ -31,6 +31,7 @@ from itk_consensus.cli.outputs import (
 )
 from itk_consensus.cli.page_options import add_page_options, page_options
 from itk_consensus.cli.structure_inputs import add_structure_options, require_no_structure_options
+from itk_consensus.diagnostics.assessment import assess
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.images.files import write_image, write_text
@@ -158,18 +159,18 @@ def _foreground(filter_: LabelFusionFilter) -> int:
 def _write(
     fused: FusedFiles, probabilities: dict[int, Path], arguments: argparse.Namespace
 ) -> FusionReport:
-    filter_ = fused.filter_
+    filter_, result = fused.filter_, fused.result
     # What is written has everything.
     full = arguments.full or arguments.json is not None or arguments.report is not None
     labels = ImageFile.of(arguments.output, fused.labels)
     report = FusionReport(
-        filter_,
+        result,
         describe_inputs(fused.inputs, rater_names(fused.inputs), with_labels=full),
         labels,
         fused.parameter_files,
         probabilities,
         arguments.json,
-        filter_.GetDiagnostics(full),
+        assess(result).findings(full),
         arguments.report,
         arguments.uncertainty,
         full,

@@ -12,6 +12,7 @@ import numpy as np
 
 from itk_consensus.cli.console import SOMETHING_FOUND, Console
 from itk_consensus.cli.inputs import (
+    rater_names,
     read_files,
     require_label_maps,
     require_one_space,
@@ -36,6 +37,7 @@ from itk_consensus.cli.soft_inputs import (
     takes_probabilities,
 )
 from itk_consensus.diagnostics.findings import Diagnostics, Severity
+from itk_consensus.filters.fusion_result import FusionResult, result_of
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import parameters_of
 from itk_consensus.filters.registry import METHODS
@@ -62,6 +64,11 @@ class FusedFiles:
     image: Any  #: The image that the raters segmented, if given
     is_file_each: bool = True  #: Whether each rater is one file
     labels: Any = None  #: The label map, once they are fused
+
+    @property
+    def result(self) -> FusionResult[Any]:
+        """What the filter made, of raters who are called as their files."""
+        return result_of(self.filter_).named(rater_names(self.inputs))
 
     @property
     def paths(self) -> list[Path]:

@@ -18,8 +18,10 @@ from itk_consensus.cli.inputs import read
 from itk_consensus.cli.options import given_parameters, naming_options
 from itk_consensus.cli.outputs import Output, check_outputs, given_outputs, writing
 from itk_consensus.cli.structure_inputs import ReadStructures, read_readers
+from itk_consensus.diagnostics.assessment import assess
 from itk_consensus.diagnostics.findings import Diagnostics
 from itk_consensus.errors import ParameterError
+from itk_consensus.filters.fusion_result import MadeBy, result_of
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.images.dicom.identity import identity_of
 from itk_consensus.images.dicom.rtstruct_reading import ROI_TYPE
@@ -42,7 +44,6 @@ from itk_consensus.report.structures_page import (
     structure_part,
     structures_page,
 )
-from itk_consensus.report.text import naming_raters
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS
 
 #: In the name of --uncertainty and --probability it stands for every structure in turn.
@@ -55,7 +56,6 @@ class _Fused:
 
     structure: Structure
     findings: Diagnostics
-    raters: list[str]  #: Who drew it
     report: dict[str, Any] | None = None  #: Of the JSON, if one is wanted
     part: StructurePart | None = None  #: Of the page, if one is wanted
 
@@ -118,9 +118,7 @@ def _answer(
 ) -> int:
     """Print what was done, and what gives reason for doubt about each structure."""
     concerns = [
-        f"{one.structure.name}: {naming_raters(str(finding), one.raters)}"
-        for one in fused
-        for finding in one.findings.concerns
+        f"{one.structure.name}: {finding}" for one in fused for finding in one.findings.concerns
     ]
     console.answer("\n".join([said, *concerns]))
     return max((exit_code(one.findings, arguments) for one in fused), default=0)
@@ -142,18 +140,19 @@ def _fuse_each(
         names = {n: readers.matched.readers[n] for n in who}
         # What is written has everything.
         full = arguments.full or arguments.json is not None or arguments.report is not None
-        findings = fuser.GetDiagnostics(full)
-        fused = _Fused(_consensus(who, name, mask), findings, list(names.values()))
+        result = result_of(fuser).named(list(names.values()))
+        findings = assess(result).findings(full)
+        fused = _Fused(_consensus(who, name, mask), findings)
         for option in ("probability", "uncertainty"):
             _write_image_of(option, name, fuser, arguments)
         if arguments.json is not None:
             files = [ImageFile.of(Path(names[n]), one.mask) for n, one in who.items()]
             described = describe_inputs(files, list(names.values()))
             label_map = ImageFile.of(arguments.output, mask)
-            report = FusionReport(fuser, described, label_map, {}, diagnostics=findings)
+            report = FusionReport(result, described, label_map, {}, diagnostics=findings)
             fused.report = report.to_dict()
         if arguments.report is not None:
-            fused.part = structure_part(fuser, name, names, image, look, number)
+            fused.part = structure_part(result, name, names, image, look, number)
         yield fused
 
 
@@ -177,7 +176,7 @@ def _write_reports(
             identity = identity_of(readers.series.slices[0])
         names = readers.matched.readers
         hashes = file_hashes(names, arguments.inputs)
-        page = structures_page(parts, names, fuser, hashes, readers.lonely, identity)
+        page = structures_page(parts, names, MadeBy.of(fuser), hashes, readers.lonely, identity)
         write_text(arguments.report, page)
 
 

@@ -16,13 +16,13 @@ from itk_consensus.cli.fusing import (
     exit_code,
     fuse_files,
 )
-from itk_consensus.cli.inputs import rater_names
 from itk_consensus.cli.outputs import add_output_options, given_outputs, writing
 from itk_consensus.cli.page_options import add_page_options, page_options
 from itk_consensus.cli.per_structure import page_per_structure
 from itk_consensus.cli.structure_inputs import add_structure_options, require_no_structure_options
+from itk_consensus.diagnostics.assessment import assess
 from itk_consensus.report.page import PathLike, report
-from itk_consensus.report.text import PROGRAM, naming_raters, section, wrapped
+from itk_consensus.report.text import PROGRAM, section, wrapped
 
 
 def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
@@ -50,10 +50,9 @@ def _report(arguments: argparse.Namespace, console: Console) -> int:
     console.progress(0.9, "writing")
     with writing(outputs, overwrite=arguments.overwrite):
         write_page(fused, arguments.output, {}, page_options(arguments))
-    found = fused.filter_.GetDiagnostics()
-    named = naming_raters(str(found), rater_names(fused.inputs))
+    found = assess(fused.result).findings()
     title = f"{arguments.output}: {fused.filter_.method} of {len(fused.paths)} raters"
-    console.answer(section(title, wrapped(named)))
+    console.answer(section(title, wrapped(str(found))))
     return exit_code(found, arguments)
 
 
@@ -61,6 +60,5 @@ def write_page(
     fused: FusedFiles, page: PathLike, outputs: dict[str, PathLike], options: dict[str, Any]
 ) -> None:
     """The page of a fusion of files, with links to what else was written."""
-    names = rater_names(fused.inputs)
     files = fused.paths if fused.is_file_each else None
-    report(fused.filter_, page, fused.image, names, files=files, outputs=outputs, **options)
+    report(fused.result, page, fused.image, files=files, outputs=outputs, **options)

@@ -27,6 +27,7 @@ from itk_consensus.cli.options import add_file, given_parameters
 from itk_consensus.cli.outputs import Output, add_overwrite_option, check_outputs, make_folder
 from itk_consensus.cli.structure_inputs import add_structure_options
 from itk_consensus.errors import FileError
+from itk_consensus.filters.fusion_result import FusionResult, result_of
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.registry import METHODS
 from itk_consensus.images import convert
@@ -41,7 +42,7 @@ from itk_consensus.pipeline.folder_record import FolderRecord
 from itk_consensus.pipeline.one_case import RECORD
 from itk_consensus.report.image_file import ImageFile
 from itk_consensus.report.text import PROGRAM
-from itk_consensus.review.case import ReviewCase, case_of_filter, case_of_structures
+from itk_consensus.review.case import ReviewCase, case_of_result, case_of_structures
 from itk_consensus.review.opening import require_application, user_name
 from itk_consensus.review.record import ReviewRecord, default_record_path
 from itk_consensus.review.session import CaseToOpen, ReviewSession, SeenImage
@@ -172,7 +173,7 @@ def _label_maps(
 
     def case() -> tuple[ReviewCase, DicomSeries | None]:
         execute(files, arguments, console)
-        return case_of_filter(files.filter_, None, files.paths, record), series
+        return case_of_result(result_of(files.filter_), files.paths, record), series
 
     return _ReadCase(case, lambda: image, tuple(dict.fromkeys(files.paths)))
 
@@ -284,9 +285,9 @@ def _case_of_batch(
 ) -> ReviewSession:
     method, parameters = record.fingerprint["method"], dict(record.fingerprint["parameters"])
     filter_ = METHODS[method](**parameters)
-    filter_.Execute([read_quietly(path)[0] for path in case.raters])
+    result = filter_.fuse([read_quietly(path)[0] for path in case.raters])
     output = folder / case.folder / _ADJUDICATED
-    opened = case_of_filter(filter_, None, _one_each(case, filter_), default_record_path(output))
+    opened = case_of_result(result, _one_each(case, result), default_record_path(output))
     fresh = arguments.overwrite or not default_record_path(output).exists()
     return ReviewSession(
         opened,
@@ -298,9 +299,9 @@ def _case_of_batch(
     )
 
 
-def _one_each(case: BatchCase, filter_: LabelFusionFilter) -> list[Path]:
+def _one_each(case: BatchCase, result: FusionResult[Any]) -> list[Path]:
     """The file of each rater; one file may hold all."""
-    raters = filter_.votes.number_of_raters
+    raters = len(result.rater_names)
     return list(case.raters) if len(case.raters) == raters else [case.raters[0]] * raters
 
 

@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.diagnostics.findings import Diagnostics, Estimate, Finding, Severity
+from itk_consensus.diagnostics.findings import Diagnostics, Finding, JudgedFusion, Severity
 from itk_consensus.diagnostics.of_models import diagnose_model
 from itk_consensus.fusion.coherence.near_copies import MOST_RATERS, same_masks
 from itk_consensus.fusion.voting.majority_vote import majority_vote
@@ -29,55 +29,55 @@ BEYOND_SHARE = 0.05  # of the result, where the method looks at neighbours
 CLOSER = 0.01  # a setting is worth naming if it brings the result this much closer
 
 
-def diagnose(estimate: Estimate) -> Diagnostics:
-    """Apply every rule that the estimate has the numbers for."""
+def diagnose(judged: JudgedFusion) -> Diagnostics:
+    """Apply every rule that there are numbers for."""
     findings = [
-        near_identical_raters(estimate),
-        presence(estimate),
-        prevalence(estimate),
-        undecided(estimate),
-        volume_against_vote(estimate),
-        beyond_the_raters(estimate),
+        near_identical_raters(judged),
+        presence(judged),
+        prevalence(judged),
+        undecided(judged),
+        volume_against_vote(judged),
+        beyond_the_raters(judged),
     ]
-    if estimate.vote_dice is not None:
-        findings.append(far_from_the_vote(estimate, estimate.vote_dice))
-    if estimate.consensus_dice is not None:
-        findings.append(far_from_the_consensus(estimate, estimate.consensus_dice))
-    return Diagnostics((*findings, *diagnose_model(estimate)))
+    if judged.told.vote_dice is not None:
+        findings.append(far_from_the_vote(judged, judged.told.vote_dice))
+    if judged.consensus_dice is not None:
+        findings.append(far_from_the_consensus(judged, judged.consensus_dice))
+    return Diagnostics((*findings, *diagnose_model(judged)))
 
 
-def near_identical_raters(estimate: Estimate) -> Finding:
+def near_identical_raters(judged: JudgedFusion) -> Finding:
     """Raters who differ far less than their errors count several times, but are not independent."""
-    rule, raters = "near-identical raters", estimate.patterns.number_of_raters
+    rule, raters = "near-identical raters", judged.patterns.number_of_raters
     if raters > MOST_RATERS:
         return Finding(
             rule, None, None, f"{raters} raters are too many to compare with each other."
         )
-    groups = [list(group) for group in estimate.copies]
-    merged = bool(groups) and estimate.merges_copies
+    groups = [list(group) for group in judged.copies]
+    merged = bool(groups) and judged.told.merges_copies
     # With fewer witnesses than it takes to call it copying, the same mask twice is still a fact.
-    groups = groups or same_masks(estimate.patterns)
+    groups = groups or same_masks(judged.patterns)
     number = sum(len(group) - 1 for group in groups)
     if not groups:
         return Finding(rule, 0, None, "No rater is nearly a copy of another.")
     names = "; ".join(" and ".join(map(str, group)) for group in groups)
     if merged:
         message = f"Raters {names} are nearly copies of each other and were counted once."
-        decides = estimate.vote_dice is not None and estimate.vote_dice < COPIES_DECIDE
-        advice = f"That decides the outcome (Dice {estimate.vote_dice:.3f} to the vote); look."
+        decides = judged.told.vote_dice is not None and judged.told.vote_dice < COPIES_DECIDE
+        advice = f"That decides the outcome (Dice {judged.told.vote_dice:.3f} to the vote); look."
         return Finding(rule, number, "caution" if decides else "note", message, advice)
     message = f"Raters {names} are nearly copies of each other."
     advice = "They count several times but are not independent; leave the copies out."
     return Finding(rule, number, "note", message, advice)
 
 
-def presence(estimate: Estimate) -> Finding:
+def presence(judged: JudgedFusion) -> Finding:
     """A label that many raters left empty: is it there at all?"""
-    rule, table = "presence", estimate.patterns
+    rule, table = "presence", judged.patterns
     annotated = table.present.any(axis=0)
     raters = int(annotated.sum())
-    drew = _who_drew(estimate)
-    result = estimate.patterns.labels[np.unique(estimate.decision[estimate.decision >= 0])]
+    drew = _who_drew(judged)
+    result = judged.patterns.labels[np.unique(judged.decision[judged.decision >= 0])]
     drawn = (table.labels != 0) & (drew > 0)
     if not drawn.any() or not (drew[drawn] < raters).any():
         return Finding(rule, None, None, "Every rater drew every label.")
@@ -94,44 +94,46 @@ def presence(estimate: Estimate) -> Finding:
     return Finding(rule, float(share[worst]), severity, message, advice)
 
 
-def _who_drew(estimate: Estimate) -> NDArray[np.int64]:
+def _who_drew(judged: JudgedFusion) -> NDArray[np.int64]:
     """(K,) how many raters used each label."""
-    table = estimate.patterns
+    table = judged.patterns
     drew = np.zeros(table.number_of_labels + 1, np.int64)
     for column in table.patterns.T:
         drew[np.unique(column)] += 1
     return drew[:-1]
 
 
-def prevalence(estimate: Estimate) -> Finding:
+def prevalence(judged: JudgedFusion) -> Finding:
     """Small structures: a prior fixed over the whole image changes them most (section 4.3)."""
-    share = estimate.volume(estimate.foreground) / estimate.patterns.number_of_voxels
-    severity: Severity = "note" if share < LOW_PREVALENCE and estimate.theta is not None else None
+    share = judged.volume(judged.foreground) / judged.patterns.number_of_voxels
+    severity: Severity = (
+        "note" if share < LOW_PREVALENCE and judged.told.theta is not None else None
+    )
     message = f"The result fills {share:.2%} of the fused voxels."
     advice = "A label prior for the whole image distorts small structures."
     return Finding("prevalence", share, severity, message, advice)
 
 
-def undecided(estimate: Estimate) -> Finding:
+def undecided(judged: JudgedFusion) -> Finding:
     """Tied voxels."""
-    share = estimate.volume(estimate.decision == -1) / estimate.patterns.number_of_voxels
-    advice = "TieRule decides them." * ("TieRule" in estimate.parameters)
+    share = judged.volume(judged.decision == -1) / judged.patterns.number_of_voxels
+    advice = "TieRule decides them." * ("TieRule" in judged.parameters)
     message = f"{share:.2%} of the voxels are tied."
     return Finding("undecided", share, "note" if share else None, message, advice)
 
 
-def volume_ratio(estimate: Estimate) -> float | None:
+def volume_ratio(judged: JudgedFusion) -> float | None:
     """Volume against that of the plain vote; None if the vote is empty."""
-    vote = majority_vote(estimate.patterns, ties="background").decision
-    reference = Estimate(estimate.patterns, vote, estimate.posterior)
+    vote = majority_vote(judged.patterns, ties="background").decision
+    reference = JudgedFusion(judged.patterns, vote, judged.posterior)
     size = reference.volume(reference.foreground)
-    return estimate.volume(estimate.foreground) / size if size else None
+    return judged.volume(judged.foreground) / size if size else None
 
 
-def volume_against_vote(estimate: Estimate) -> Finding:
+def volume_against_vote(judged: JudgedFusion) -> Finding:
     """A result much larger or smaller than the plain vote needs a reason."""
-    ratio = volume_ratio(estimate)
-    mine = estimate.volume(estimate.foreground)
+    ratio = volume_ratio(judged)
+    mine = judged.volume(judged.foreground)
     advice = "Compare the two maps."
     if ratio is None:
         message = f"The majority vote is empty; the result has {mine} voxels."
@@ -142,35 +144,35 @@ def volume_against_vote(estimate: Estimate) -> Finding:
     return Finding("volume against vote", ratio, severity, message, advice)
 
 
-def beyond_the_raters(estimate: Estimate) -> Finding:
+def beyond_the_raters(judged: JudgedFusion) -> Finding:
     """Foreground that no rater marked, or background inside what all marked.
 
     Methods that look at neighbours may do so along a contour, all others have no reason to.
     """
-    voted, present = estimate.voted, estimate.patterns.present
-    outside = estimate.foreground & ~(voted & present).any(axis=1) & present.any(axis=1)
-    inside = ~estimate.foreground & (voted | ~present).all(axis=1) & present.any(axis=1)
-    voxels = estimate.volume(outside) + estimate.volume(inside)
+    voted, present = judged.voted, judged.patterns.present
+    outside = judged.foreground & ~(voted & present).any(axis=1) & present.any(axis=1)
+    inside = ~judged.foreground & (voted | ~present).all(axis=1) & present.any(axis=1)
+    voxels = judged.volume(outside) + judged.volume(inside)
     severity: Severity = "caution" if voxels else None
-    if estimate.looks_at_neighbours:
-        many = voxels > BEYOND_SHARE * max(estimate.volume(estimate.foreground), 1)
+    if judged.looks_at_neighbours:
+        many = voxels > BEYOND_SHARE * max(judged.volume(judged.foreground), 1)
         severity = "note" if many else None
     lie = "voxel lies" if voxels == 1 else "voxels lie"
     message = f"{voxels} {lie} outside the raters' union or inside their intersection."
     return Finding("beyond the raters", voxels, severity, message, "No rater supports them.")
 
 
-def far_from_the_vote(estimate: Estimate, dice: float) -> Finding:
+def far_from_the_vote(judged: JudgedFusion, dice: float) -> Finding:
     """A consensus that differs a lot from the vote, though not by noise, needs a look."""
     severity: Severity = None
-    if dice < FAR_FROM_VOTE and not estimate.vote_is_noise:
+    if dice < FAR_FROM_VOTE and not judged.told.vote_is_noise:
         severity = "caution"
-    noise = "; the vote has specks of noise" if estimate.vote_is_noise else ""
+    noise = "; the vote has specks of noise" if judged.told.vote_is_noise else ""
     message = f"Dice {dice:.3f} to the plain vote{noise}."
     return Finding("far from the vote", dice, severity, message, "Compare the two maps.")
 
 
-def far_from_the_consensus(estimate: Estimate, dice: float) -> Finding:
+def far_from_the_consensus(judged: JudgedFusion, dice: float) -> Finding:
     """What raters share is a better reference than the vote, which loses what many overlook.
 
     Results that are bad nearly always differ in volume from the vote, too.
@@ -178,7 +180,7 @@ def far_from_the_consensus(estimate: Estimate, dice: float) -> Finding:
     rule = "far from the consensus"
     if math.isnan(dice):
         return Finding(rule, None, None, "Not checked: it takes as long as fusing by Consensus.")
-    ratio = volume_ratio(estimate)
+    ratio = volume_ratio(judged)
     other = ratio is None or abs(ratio - 1) > OTHER_VOLUME
     severity: Severity = "caution" if dice < FAR_FROM_CONSENSUS and other else None
     if dice < FARTHEST_FROM_CONSENSUS:
@@ -186,13 +188,13 @@ def far_from_the_consensus(estimate: Estimate, dice: float) -> Finding:
     message = f"Dice {dice:.3f} to what the raters share (Consensus)."
     advice = ""
     if severity is not None:
-        closer = _closest_alternative(estimate, dice)
+        closer = _closest_alternative(judged, dice)
         advice = f"{closer} comes closer." if closer else "Compare it with Consensus."
     return Finding(rule, dice, severity, message, advice)
 
 
-def _closest_alternative(estimate: Estimate, dice: float) -> str:
+def _closest_alternative(judged: JudgedFusion, dice: float) -> str:
     """The setting of the same filter that, tried, comes closest; empty if none comes closer."""
-    tried = {name: dice_of() for name, dice_of in estimate.alternatives.items()}
+    tried = {name: dice_of() for name, dice_of in judged.alternatives.items()}
     best = max(tried, key=lambda name: tried[name], default="")
     return f"{best} (Dice {tried[best]:.3f})" if best and tried[best] > dice + CLOSER else ""

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats, Labels
 from itk_consensus.display import Displayed
-from itk_consensus.fusion.staple.staple_result import StartSummary
 from itk_consensus.fusion.voting.majority_vote import majority_vote
 from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.estimates import Told
 from itk_consensus.votes.fusions import Fusion
 
 #: How much a finding matters; None: all is well.
@@ -154,18 +154,13 @@ class Diagnostics(Displayed):
 
 
 @dataclass(frozen=True)
-class Estimate:
+class JudgedFusion:
     """A fused result as the rules see it."""
 
     patterns: DecisionPatterns
     decision: Labels  #: (P,) label index per pattern, or a code of `votes.ties`
     posterior: Callable[[], Floats]  #: Gives (P, K), which may be many
-    #: (J, K, K) confusion matrices [rater, observed, true], if the method estimates them.
-    theta: Floats | None = None
-    starts: StartSummary | None = None
-    #: Gives the decision for other counts of the same patterns; None if the answer cannot depend on
-    #: how much background there is.
-    fuse_again: Callable[[DecisionPatterns], Labels] | None = None
+    told: Told = field(default_factory=Told)  #: What the method knows
     #: Dice to what the raters share; None if the result is that, `UNKNOWN` if nobody looked.
     consensus_dice: float | None = None
     #: Settings of the same filter, in words, and the Dice to what the raters share of each.
@@ -174,19 +169,17 @@ class Estimate:
     looks_at_neighbours: bool = False  #: Whether voxels with equal votes may get different labels
     #: Groups of raters who are nearly copies of each other.
     copies: tuple[tuple[int, ...], ...] = ()
-    merges_copies: bool = False  #: Whether the method counts nearly identical raters once
-    vote_dice: float | None = None  #: Dice to the plain vote, where the method may leave it
-    vote_is_noise: bool = False  #: Whether the vote has specks that the result does not
 
     @classmethod
-    def of(cls, fusion: Fusion, patterns: DecisionPatterns) -> Estimate:
+    def of(cls, fusion: Fusion, patterns: DecisionPatterns, **known: Any) -> JudgedFusion:
         """A fusion of these patterns; where it has no probabilities by pattern, the vote's."""
         table = fusion.as_table(patterns)
 
         def of_the_vote() -> Floats:
             return majority_vote(table.patterns).probabilities
 
-        return cls(table.patterns, table.decision, table.probabilities or of_the_vote)
+        posterior = table.probabilities or of_the_vote
+        return cls(table.patterns, table.decision, posterior, **known)
 
     @property
     def foreground(self) -> NDArray[np.bool_]:

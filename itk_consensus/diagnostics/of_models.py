@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
-from itk_consensus.diagnostics.findings import Estimate, Finding, Severity
+from itk_consensus.diagnostics.findings import Finding, JudgedFusion, Severity
 from itk_consensus.fusion.coherence.near_copies import MOST_RATERS
 from itk_consensus.fusion.staple.staple_result import StartSummary
 from itk_consensus.votes.decision_patterns import DecisionPatterns
@@ -31,19 +31,19 @@ BACKGROUND_FACTOR = 10.0
 BACKGROUND_CHANGE = 0.05  # change in volume on that much more background
 
 
-def diagnose_model(estimate: Estimate) -> Iterator[Finding]:
-    """Apply the rules that the estimate has the numbers for."""
-    if estimate.theta is not None:
-        yield from performance(estimate, estimate.theta)
-        yield correlated_raters(estimate, estimate.theta)
-        yield background_size(estimate)
-        if estimate.patterns.number_of_labels == 2:
-            yield thresholding(estimate)
-    if estimate.starts is not None:
-        yield from start_disagreement(estimate.starts)
+def diagnose_model(judged: JudgedFusion) -> Iterator[Finding]:
+    """Apply the rules that there are numbers for."""
+    if judged.told.theta is not None:
+        yield from performance(judged, judged.told.theta)
+        yield correlated_raters(judged, judged.told.theta)
+        yield background_size(judged)
+        if judged.patterns.number_of_labels == 2:
+            yield thresholding(judged)
+    if judged.told.starts is not None:
+        yield from start_disagreement(judged.told.starts)
 
 
-def performance(estimate: Estimate, theta: Floats) -> Iterator[Finding]:
+def performance(judged: JudgedFusion, theta: Floats) -> Iterator[Finding]:
     """Raters below one half, or with implausible estimates (sections 2.4.1, 5.2 R2)."""
     diagonal = np.einsum("jkk->jk", theta)
     defined = np.where(np.isnan(diagonal), 1.0, diagonal)
@@ -55,7 +55,7 @@ def performance(estimate: Estimate, theta: Floats) -> Iterator[Finding]:
     yield Finding("rater under one half", lowest, severity, message, advice)
     labels = diagonal.shape[1]
     information = (defined.sum(axis=1) - 1) / max(labels - 1, 1)
-    infallible = int(((diagonal == 1) & (estimate.patterns.number_of_raters > 1)).any(1).sum())
+    infallible = int(((diagonal == 1) & (judged.patterns.number_of_raters > 1)).any(1).sum())
     concern = bool((information < LITTLE_INFORMATION).any()) or infallible > 0
     message = (
         f"Least informative rater: {information.min():.3f} (0 is chance, 1 perfect); "
@@ -68,12 +68,12 @@ def performance(estimate: Estimate, theta: Floats) -> Iterator[Finding]:
     yield Finding("implausible performance", float(information.min()), severity, message, advice)
 
 
-def correlated_raters(estimate: Estimate, theta: Floats) -> Finding:
+def correlated_raters(judged: JudgedFusion, theta: Floats) -> Finding:
     """Agreement between two raters beyond what independent raters would show (section 2.4.4)."""
     if len(theta) > MOST_RATERS:
         message = f"{len(theta)} raters are too many to compare with each other."
         return Finding("correlated raters", None, None, message)
-    beyond = agreement_beyond_model(estimate.patterns, estimate.posterior(), theta)
+    beyond = agreement_beyond_model(judged.patterns, judged.posterior(), theta)
     if not np.isfinite(beyond).any():
         return Finding("correlated raters", None, None, "No two raters share a voxel.")
     first, second = np.unravel_index(np.nanargmax(beyond), beyond.shape)
@@ -108,16 +108,16 @@ def agreement_beyond_model(patterns: DecisionPatterns, posterior: Floats, theta:
     return np.asarray(beyond)
 
 
-def background_size(estimate: Estimate) -> Finding:
+def background_size(judged: JudgedFusion) -> Finding:
     """Does the result change if only empty background is added (section 2.3.5)?"""
     rule = "background size"
-    if estimate.fuse_again is None:
+    if judged.told.refit is None:
         message = "The amount of background cannot change the result."
         return Finding(rule, 0.0, None, message)
-    larger = with_more_background(estimate.patterns, BACKGROUND_FACTOR)
-    decision = estimate.fuse_again(larger)
-    before = estimate.volume(estimate.foreground)
-    moved = Estimate(estimate.patterns, decision, estimate.posterior)
+    larger = with_more_background(judged.patterns, BACKGROUND_FACTOR)
+    decision = judged.told.refit(larger)
+    before = judged.volume(judged.foreground)
+    moved = JudgedFusion(judged.patterns, decision, judged.posterior)
     change = (moved.volume(moved.foreground) - before) / max(before, 1)
     severity: Severity = "note" if abs(change) > BACKGROUND_CHANGE else None
     advice = "The crop influences the result; a MaskImage around the structure fixes it."
@@ -135,9 +135,9 @@ def with_more_background(patterns: DecisionPatterns, factor: float) -> DecisionP
     )
 
 
-def thresholding(estimate: Estimate) -> Finding:
+def thresholding(judged: JudgedFusion) -> Finding:
     """Is the result a thresholded average of the masks (section 2.3.4, eqs. 27-29)?"""
-    found: ThresholdEquivalence = equivalent_threshold(estimate.patterns, estimate.foreground)
+    found: ThresholdEquivalence = equivalent_threshold(judged.patterns, judged.foreground)
     message = (
         f"Dice {found.dice:.3f} to the vote fraction thresholded at {found.threshold:.3f} "
         f"(slope {found.slope:.1f}, offset {found.offset:.1f})."

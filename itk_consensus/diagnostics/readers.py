@@ -15,6 +15,7 @@ from itk_consensus.agreement.study import voxel_volume
 from itk_consensus.array_types import Floats
 from itk_consensus.diagnostics.findings import Finding, Severity
 from itk_consensus.diagnostics.reader_limits import ReaderLimits
+from itk_consensus.filters.vote_facts import VoteFacts
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 
 #: A sentence names so many labels or raters; of the others it says how many.
@@ -25,19 +26,24 @@ MOST_NAMED = 3
 class Readers:
     """The votes of some raters, before and apart from any fusion."""
 
-    patterns: DecisionPatterns
+    facts: VoteFacts
     spacing: Sequence[float]  #: Voxel size per array axis
     limits: ReaderLimits = field(default_factory=ReaderLimits)
+
+    @property
+    def patterns(self) -> DecisionPatterns:
+        """What they said."""
+        return self.facts.patterns
 
     @cached_property
     def annotating(self) -> NDArray[np.intp]:
         """Raters who annotated anything; a missing one has no opinion."""
         return np.flatnonzero(self.patterns.present.any(axis=0))
 
-    @cached_property
+    @property
     def pairs(self) -> PairCounts:
         """What every two have in common."""
-        return PairCounts.of(self.patterns)
+        return self.facts.pairs
 
     @cached_property
     def drawers(self) -> NDArray[np.int64]:

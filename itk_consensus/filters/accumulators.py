@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.errors import InputError, NotExecutedError
-from itk_consensus.filters.pattern_chunks import fuse_patterns
+from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
 from itk_consensus.votes.decision_patterns import DecisionPatterns
@@ -92,19 +92,15 @@ class PatternAccumulator:
             The filter looks at more than votes, or has masks.
         """
         like = replace(self._reference(), arrays=tuple(self._tables))
-        filter_._require_chunks(like.geometry.shape, [table.dtype for table in self._tables])
+        filter_.require_chunks(like.geometry.shape, [table.dtype for table in self._tables])
         if filter_.chunking != "patterns":
             raise InputError(
                 "an accumulator has votes only, no neighbours", owner=filter_.GetName()
             )
         if filter_.MaskImage is not None or filter_.RaterMasks is not None:
             raise InputError("an accumulator takes no masks", owner=filter_.GetName())
-        with filter_._running():
-            filter_._check_parameters()
-            patterns = self.patterns(getattr(filter_, "ForegroundValue", None))
-            case, fused = fuse_patterns(filter_, patterns, like)
-            filter_._case, filter_._images = case, fused
-            return filter_._primary_output()
+        patterns = self.patterns(getattr(filter_, "ForegroundValue", None))
+        return filter_.primary_output(filter_.fuse_case(FusionCase(like, patterns)))
 
     def _reference(self) -> LoadedImages:
         if self._like is None:

@@ -10,7 +10,7 @@ from itk_consensus.agreement.study import AgreementSettings, study_agreement
 from itk_consensus.constraints import Boolean, Real
 from itk_consensus.filters.compared_raters import ComparedRaters
 from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.parameters import Output, Parameter, handed_out
+from itk_consensus.filters.parameters import Parameter, handed_out
 from itk_consensus.filters.sample_segmentations import volume_intervals
 from itk_consensus.work import report, stage
 
@@ -39,8 +39,6 @@ class AgreementFilter(ComparedRaters):
         "rater would draw, with an interval of 90 %.",
     )
 
-    _result = Output[AgreementResult | None](None)
-
     def Execute(
         self, images: Any, reference: Any = None, names: Sequence[str] | None = None
     ) -> AgreementResult:
@@ -62,13 +60,12 @@ class AgreementFilter(ComparedRaters):
         AgreementResult
             Has ``.table()``, ``.to_csv()``, ``.to_json()``, ``.to_pandas()``.
         """
-        with self._running():
-            is_made_here = isinstance(reference, LabelFusionFilter)
-            if self.VolumeIntervals and not is_made_here:
+        with self._running() as run:
+            if self.VolumeIntervals and not isinstance(reference, LabelFusionFilter):
                 raise self._wrong(
                     "VolumeIntervals", "needs a filter, or a method of fuse, as the reference"
                 )
-            case, name = self._compared(images, reference)
+            case, name, made = self._compared(images, reference)
             report(0.5)
             named = self._names(names, case.patterns.number_of_raters - (name is not None))
             with stage(0.5, 0.9):
@@ -79,14 +76,15 @@ class AgreementFilter(ComparedRaters):
                     AgreementSettings(self.Surfaces, self.SurfaceTolerance),
                     reference=name,
                 )
-            if self.VolumeIntervals:
-                result = result.with_volumes(volume_intervals(reference))
-            self._result = result
+            if self.VolumeIntervals and made is not None:
+                result = result.with_volumes(volume_intervals(made))
+            run.result = result
             return handed_out(result)
 
     def GetResult(self) -> AgreementResult:
         """What the last Execute returned."""
-        return handed_out(self._made(self._result))
+        result: AgreementResult = super().GetResult()
+        return handed_out(result)
 
 
 def Agreement(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -20,14 +21,15 @@ from itk_consensus.constraints import (
 )
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.fusion_result import Fused
 from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.parameters import Measurement, Output, Parameter
+from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.shared_parameters import RaterWeightsMixin
 from itk_consensus.fusion.atlas.patch_fusion import patch_fusion
 from itk_consensus.images import convert
 from itk_consensus.neighbourhood.box_sum import radii_in_voxels
 from itk_consensus.neighbourhood.patches import MOST_STEPS, PatchRule
-from itk_consensus.votes.fusions import Fusion
+from itk_consensus.votes.estimates import Estimate
 
 #: Defaults, in smallest voxel sides; chosen on twelve brains (docs/truth.md).
 PATCH_SIDES = 1.0
@@ -37,6 +39,13 @@ Intensities = NDArray[Any]
 
 #: Of a box, along all axes or along each, in the order of an image's axes.
 RADIUS = optional(Real(low=0.0), Reals(low=0.0))
+
+
+@dataclass(frozen=True)
+class AtlasEstimate(Estimate):
+    """How much each atlas counted."""
+
+    mean_weights: tuple[float, ...]
 
 
 class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
@@ -92,10 +101,10 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
     )
 
     MeanWeights = Measurement(
-        tuple[float, ...], "Mean weight of each atlas over disputed voxels; they sum to 1."
+        tuple[float, ...],
+        "Mean weight of each atlas over disputed voxels; they sum to 1.",
+        "estimate.mean_weights",
     )
-
-    _fused_intensities = Output[tuple[Any, ...]](())
 
     @abstractmethod
     def _rule(self, patch: tuple[int, ...], search: tuple[int, ...]) -> PatchRule:
@@ -106,8 +115,8 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
 
         Needs FuseIntensities; outside a mask it is 0.
         """
-        images = self._fused_intensities
-        self._executed_case()
+        result = self.fused
+        images = result.extras["intensities"]
         if not 0 <= modality < len(images):
             raise self._wrong(
                 "FuseIntensities",
@@ -115,7 +124,7 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
                 f"{modality} of {len(images)}",
             )
         image = images[modality]
-        return self.fused.image(lambda out: np.copyto(out, image), np.float32)
+        return result.image(lambda out: np.copyto(out, image), np.float32)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -123,12 +132,12 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
             if getattr(self, name) is None:
                 raise ParameterError(f"{name} must be set before Execute", owner=self.GetName())
 
-    def _fuse(self, case: FusionCase) -> Fusion:
+    def _fuse(self, case: FusionCase) -> Fused[AtlasEstimate]:
         stack = case.stack
         assert stack is not None  # the caller's images are held during Execute
         raters = len(stack.arrays)
         present = [index for index, labels in enumerate(stack.arrays) if labels is not None]
-        weights = self._weights(raters)
+        weights = self.weights_of(raters)
         target, atlases = self._intensities_of_all(case, present)
         fused = patch_fusion(
             stack,
@@ -141,9 +150,8 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
         )
         means = np.zeros(raters)
         means[present] = fused.mean_weights
-        self.MeanWeights = tuple(means.tolist())
-        self._fused_intensities = tuple(fused.images)
-        return fused.fusion
+        estimate = AtlasEstimate(tuple(means.tolist()))
+        return Fused(fused.fusion, estimate, {"intensities": tuple(fused.images)})
 
     def _intensities_of_all(
         self, case: FusionCase, present: list[int]

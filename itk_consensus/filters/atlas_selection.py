@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,21 @@ from itk_consensus.constraints import Choice, ImageLike, Integer, optional
 from itk_consensus.errors import InputError
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.process_object import ProcessObject
+from itk_consensus.filters.results import Memo, Result
 from itk_consensus.fusion.atlas.atlas_images import (
     SIMILARITIES,
     most_similar,
     region_similarities,
 )
 from itk_consensus.images import convert
+
+
+@dataclass(frozen=True, eq=False)
+class SelectedAtlases(Result):
+    """What the choice was made by."""
+
+    similarities: tuple[float, ...]  #: Of each atlas
+    memo: Memo = field(default_factory=Memo, repr=False)
 
 
 class AtlasSelectionFilter(ProcessObject):
@@ -39,6 +49,7 @@ class AtlasSelectionFilter(ProcessObject):
         tuple[float, ...],
         "Similarity of each atlas, higher is more alike: the correlation, or minus the mean "
         "squared difference in units of the target's variance; NaN for a missing atlas.",
+        "similarities",
     )
 
     def Execute(self, target: Any, images: Sequence[Any]) -> tuple[float, ...]:
@@ -56,7 +67,7 @@ class AtlasSelectionFilter(ProcessObject):
             Weight of each atlas.
         """
         name = self.GetName()
-        with self._running():
+        with self._running() as run:
             given = convert.as_list(images, name)
             loaded = convert.load([target, *given], owner=name, **self._tolerances())
             if target is None or len(loaded.arrays) != len(given) + 1:
@@ -79,5 +90,5 @@ class AtlasSelectionFilter(ProcessObject):
             first, *atlases = loaded.arrays
             assert first is not None
             found = region_similarities(first, atlases, region, self.Similarity)
-            self.Similarities = tuple(found.tolist())
+            run.result = SelectedAtlases(tuple(found.tolist()))
             return tuple(most_similar(found, self.NumberOfAtlases).tolist())

@@ -8,16 +8,17 @@ from numpy.typing import NDArray
 from itk_consensus.constraints import LENGTH, Choice, ImageLike, Integer, Real, optional
 from itk_consensus.errors import InputError
 from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.fusion_result import Fused
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter, settings_from
 from itk_consensus.fusion.selection.boundary_simple.edge_agreement import edge_agreement
 from itk_consensus.fusion.selection.boundary_simple.weighted_vote import (
+    BoundaryEstimate,
     BoundarySettings,
     boundary_simple,
 )
 from itk_consensus.neighbourhood.box_sum import radii_in_voxels
 from itk_consensus.votes.disputed_voxels import DisputedVoxels
-from itk_consensus.votes.fusions import Fusion
 from itk_consensus.votes.ties import TIE_RULES
 
 #: The paper's patch, in smallest voxel sides.
@@ -85,20 +86,22 @@ class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     )
 
     Weights = Measurement(
-        tuple[float, ...], "Mean weight of each rater over disputed voxels; they sum to 1."
+        tuple[float, ...],
+        "Mean weight of each rater over disputed voxels; they sum to 1.",
+        "estimate.weights",
     )
     Trace = Measurement(
-        tuple[float, ...], "Mean change of the label shares of disputed voxels per iteration."
+        tuple[float, ...],
+        "Mean change of the label shares of disputed voxels per iteration.",
+        "estimate.trace",
     )
-    Converged = Measurement(bool, "Whether the consensus became stable.")
+    Converged = Measurement(bool, "Whether the consensus became stable.", "estimate.converged")
 
-    def _fuse(self, case: FusionCase) -> Fusion:
+    def _fuse(self, case: FusionCase) -> Fused[BoundaryEstimate]:
         settings = settings_from(self, BoundarySettings, radii=self._radii(case))
         voxels = DisputedVoxels(case.patterns, case.patterns.disputed_region(settings.radii))
         result = boundary_simple(voxels, settings, gate=self._gate(case))
-        self.Weights = tuple(result.weights.tolist())
-        self.Trace, self.Converged = result.trace, result.converged
-        return result.fusion()
+        return Fused(result.fusion(), result.estimate)
 
     def _radii(self, case: FusionCase) -> tuple[int, ...]:
         smallest, radius = case.smallest_side, self.PatchRadius

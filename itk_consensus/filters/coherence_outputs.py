@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.array_types import Floats
-from itk_consensus.filters.parameters import Deferred, Measurement
+from itk_consensus.array_types import Floats, Mask
+from itk_consensus.filters.parameters import Measurement
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.fusion.coherence.curve import CoherenceCurve, Resolution, coherence_curve
-from itk_consensus.fusion.coherence.rater_masks import RaterMasks
 from itk_consensus.votes.decision_patterns import DecisionPatterns
-from itk_consensus.votes.fusions import VolumeFusion, WriteProbability
+from itk_consensus.votes.fusions import VolumeFusion, VoxelShares
 from itk_consensus.votes.ties import BACKGROUND, UNDECIDED
 from itk_consensus.work import in_threads
+
+if TYPE_CHECKING:
+    from itk_consensus.filters.fusion_result import FusionResult
 
 
 class ResolutionMixin(ProcessObject):
@@ -26,39 +29,56 @@ class ResolutionMixin(ProcessObject):
         dict[int, CoherenceCurve],
         "For each disputed label: the share of detail that raters have in common, and "
         "the scales in mm at which it was measured.",
+        lambda result: coherence_curves(result),
     )
     Resolution = Measurement(
         dict[int, Resolution],
         "For each disputed label: the scale in mm at which raters share half of their detail; "
         "'<=' if they do so at the finest scale measured, '>=' if not even at the coarsest.",
+        lambda result: resolutions(result),
     )
 
-    def _measure_resolution(
-        self, masks: RaterMasks, labels: NDArray[np.generic], spacing: Sequence[float]
-    ) -> None:
-        """Promise the measurements; of two labels only the second, since the first mirrors it."""
 
-        def curves() -> dict[int, CoherenceCurve]:
-            indices = range(1 if masks.number_of_labels == 2 else 0, masks.number_of_labels)
-            found = in_threads(lambda index: coherence_curve(masks, index, spacing), indices)
-            return {
-                int(labels[index]): curve
-                for index, curve in zip(indices, found, strict=True)
-                if curve is not None
-            }
+def coherence_curves(result: FusionResult[Any]) -> dict[int, CoherenceCurve]:
+    """By label; of two labels only the second, since the first mirrors it."""
+    return result.memo.made("coherence curves", lambda: _curves(result))
 
-        def resolutions() -> dict[int, Resolution]:
-            found = {label: curve.resolution() for label, curve in self.CoherenceCurves.items()}
-            return {label: value for label, value in found.items() if value is not None}
 
-        self.CoherenceCurves = Deferred(curves)
-        self.Resolution = Deferred(resolutions)
+def _curves(result: FusionResult[Any]) -> dict[int, CoherenceCurve]:
+    masks, spacing = result.extras["masks"], result.case.spacing
+    indices = range(1 if masks.number_of_labels == 2 else 0, masks.number_of_labels)
+    found = in_threads(lambda index: coherence_curve(masks, index, spacing), indices)
+    return {
+        result.labels[index]: curve
+        for index, curve in zip(indices, found, strict=True)
+        if curve is not None
+    }
+
+
+def resolutions(result: FusionResult[Any]) -> dict[int, Resolution]:
+    """By label: the scale at which raters share half of their detail."""
+    found = {label: curve.resolution() for label, curve in coherence_curves(result).items()}
+    return {label: value for label, value in found.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class SettledShares(VoxelShares):
+    """What a result says inside the mask."""
+
+    #: A result's method: writes the probability of a label index, whatever the mask.
+    write_probability: Callable[[int, NDArray[Any]], None]
+    outside: Mask | None = None  #: Where the mask is not; None: nowhere
+
+    def write(self, label: int, out: NDArray[Any]) -> None:
+        self.write_probability(label, out)
+        if self.outside is not None:
+            out[self.outside] = 0.0
 
 
 def settled_fusion(
     patterns: DecisionPatterns,
     decision: NDArray[Any],
-    write_probability: WriteProbability,
+    write_probability: Callable[[int, NDArray[Any]], None],
     frequencies: Floats,
 ) -> VolumeFusion:
     """A decision for every voxel: the most frequent label where no rater annotated."""
@@ -68,12 +88,7 @@ def settled_fusion(
         settled = np.where(unsettled, decision.dtype.type(frequencies.argmax()), decision)
     assert patterns.codes is not None
     if patterns.number_of_voxels == patterns.codes.size:
-        return VolumeFusion.written(settled, write_probability)
+        return VolumeFusion(settled, SettledShares(write_probability))
     outside = patterns.expand(np.zeros(len(patterns.counts), bool), outside=True)
     settled = np.where(outside, settled.dtype.type(BACKGROUND), settled)
-
-    def write_inside(label: int, out: NDArray[Any]) -> None:
-        write_probability(label, out)
-        out[outside] = 0.0
-
-    return VolumeFusion.written(settled, write_inside)
+    return VolumeFusion(settled, SettledShares(write_probability, outside))

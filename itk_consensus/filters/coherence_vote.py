@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from itk_consensus.filters.coherence_outputs import ResolutionMixin, settled_fusion
 from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.fusion_result import Fused
 from itk_consensus.filters.probability_inputs import SoftInputsMixin
 from itk_consensus.filters.shared_parameters import RaterWeightsMixin
 from itk_consensus.fusion.coherence.rater_masks import RaterMasks
 from itk_consensus.fusion.coherence.soft_masks import soft_masks
 from itk_consensus.fusion.coherence.vote import coherence_vote
-from itk_consensus.votes.fusions import Fusion
 
 
 class CoherenceVoteFilter(ResolutionMixin, RaterWeightsMixin, SoftInputsMixin):
@@ -33,9 +33,9 @@ class CoherenceVoteFilter(ResolutionMixin, RaterWeightsMixin, SoftInputsMixin):
     # Not relabelling: of two labels the first is taken for the background.
     laws = frozenset({"rater permutation", "unanimity", "clean background padding"})
 
-    def _fuse(self, case: FusionCase) -> Fusion:
+    def _fuse(self, case: FusionCase) -> Fused[None]:
         patterns = case.patterns
-        weights, soft = self._weights(patterns.number_of_raters), case.opinions
+        weights, soft = self.weights_of(patterns.number_of_raters), case.opinions
         if soft is not None:
             masks = soft_masks(soft.opinions, soft.annotated, soft.mask, weights)
         elif case.stack is not None:
@@ -43,5 +43,7 @@ class CoherenceVoteFilter(ResolutionMixin, RaterWeightsMixin, SoftInputsMixin):
         else:
             masks = RaterMasks.from_patterns(patterns, weights)
         found = coherence_vote(masks, case.spacing)
-        self._measure_resolution(found.masks, patterns.labels, case.spacing)
-        return settled_fusion(patterns, found.decision, found.write_probability, found.frequencies)
+        fusion = settled_fusion(
+            patterns, found.decision, found.write_probability, found.frequencies
+        )
+        return Fused(fusion, None, {"masks": found.masks})

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,20 +11,34 @@ from numpy.typing import NDArray
 
 from itk_consensus.constraints import Real, Reals, optional
 from itk_consensus.errors import InputError
-from itk_consensus.filters.fused_images import FusedImages, common_type
 from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.fusion_result import Fused, FusionResult, MadeBy, common_type
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.label_inputs import LabelInputs
-from itk_consensus.filters.parameters import Measurement, Output, Parameter
+from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.process_object import made_later
+from itk_consensus.filters.results import Memo, Result
 from itk_consensus.filters.staple import BinaryStapleMixin
-from itk_consensus.fusion.staple.cohort_staple import CohortResult, cohort_staple
+from itk_consensus.fusion.staple.cohort_staple import CohortResult as SharedStaple
+from itk_consensus.fusion.staple.cohort_staple import cohort_staple
+from itk_consensus.fusion.staple.staple_result import StapleEstimate
 from itk_consensus.fusion.staple.votes_without_patterns import in_pairs
 from itk_consensus.images import convert
 from itk_consensus.votes.fusions import PatternFusion
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.votes import patterns_of
 from itk_consensus.work import report, stage
+
+
+@dataclass(frozen=True, eq=False)
+class CohortResult(Result):
+    """A result for each case, and what all cases say of the raters together."""
+
+    cases: tuple[FusionResult[None], ...]
+    estimate: StapleEstimate
+    priors: tuple[float, ...]  #: Foreground prior of each case at the end
+    extras: Mapping[str, Any]
+    memo: Memo = field(default_factory=Memo, repr=False)
 
 
 class CohortSTAPLEFilter(BinaryStapleMixin, LabelInputs):
@@ -42,9 +57,7 @@ class CohortSTAPLEFilter(BinaryStapleMixin, LabelInputs):
     )
     MissingLabel = LabelFusionFilter.MissingLabel
 
-    Priors = Measurement(tuple[float, ...], "Foreground prior of each case at the end.")
-
-    _fused = Output[list[FusedImages] | None](None)
+    Priors = Measurement(tuple[float, ...], "Foreground prior of each case at the end.", "priors")
 
     def Execute(self, cases: Iterable[Any]) -> list[Any]:
         """Fuse every case.
@@ -61,34 +74,44 @@ class CohortSTAPLEFilter(BinaryStapleMixin, LabelInputs):
             The float64 foreground probability of each case, with the family and geometry of its
             first image.
         """
-        with self._running():
+        with self._running() as run:
             self._check_parameters()
             loaded = [self._load(case, index) for index, case in enumerate(self._listed(cases))]
             report(0.5)
             with stage(0.5, 0.99):
-                result = self._fuse(loaded)
-            self._fused = [
-                self._fused_images(case, posterior)
-                for case, posterior in zip(loaded, result.posteriors, strict=True)
-            ]
+                found = self._fuse(loaded)
+            run.result = CohortResult(
+                tuple(
+                    self._result_of(case, posterior).detached()
+                    for case, posterior in zip(loaded, found.posteriors, strict=True)
+                ),
+                found.shared.estimate,
+                tuple(float(prior) for prior in found.priors),
+                {"expected votes": found.shared.expected_votes},
+            )
             return self.GetProbabilityImages()
 
     @made_later
     def GetProbabilityImages(self) -> list[Any]:
         """Foreground probability of each case of the last Execute."""
-        return [fused.probability_image(fused.labels[1]) for fused in self._made(self._fused)]
+        return [one.probability_image(one.labels[1]) for one in self.GetResult().cases]
 
     @made_later
     def GetLabelImages(self) -> list[Any]:
         """Label map of each case of the last Execute: foreground where its probability >= 0.5."""
-        return [fused.label_image() for fused in self._made(self._fused)]
+        return [one.label_image() for one in self.GetResult().cases]
 
-    def _fused_images(self, case: FusionCase, posterior: NDArray[np.float64]) -> FusedImages:
+    def GetResult(self) -> CohortResult:
+        """What the last Execute made: a result for each case, and what all cases share."""
+        result: CohortResult = super().GetResult()
+        return result
+
+    def _result_of(self, case: FusionCase, posterior: NDArray[np.float64]) -> FusionResult[None]:
         labels = self._both_labels()
         dtype = common_type(case.loaded.arrays, labels)
         decision = (posterior >= 0.5).astype(np.int64)
         fusion = PatternFusion(case.patterns, decision, in_pairs(posterior))
-        return FusedImages(case.loaded.without_inputs(), fusion, tuple(labels), dtype)
+        return FusionResult(case, Fused(fusion, None), tuple(labels), dtype, 0, MadeBy.of(self))
 
     def _check_parameters(self) -> None:
         self._reject_two_priors("Prior")
@@ -114,14 +137,12 @@ class CohortSTAPLEFilter(BinaryStapleMixin, LabelInputs):
         )
         return FusionCase(loaded, patterns_of(stack))
 
-    def _fuse(self, cases: list[FusionCase]) -> CohortResult:
+    def _fuse(self, cases: list[FusionCase]) -> SharedStaple:
         self._check_foreground(cases, self.MissingLabel)
         result = cohort_staple(
             [case.patterns for case in cases],
             self._settings_with(self.Prior),
             owner=self.GetName(),
         )
-        self._store(result.shared)
-        self.Priors = tuple(float(prior) for prior in result.priors)
         self._warn_of(result.shared)
         return result

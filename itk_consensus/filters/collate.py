@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from itk_consensus.constraints import Integer, Real, Reals, is_integer
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.fusion_result import Fused
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
-from itk_consensus.filters.parameters import Measurement, Output, Parameter, settings_from
+from itk_consensus.filters.parameters import Measurement, Parameter, settings_from
 from itk_consensus.filters.process_object import made_later
 from itk_consensus.filters.shared_parameters import label_prior, prior_parameter
 from itk_consensus.fusion.iteration import StopRule
-from itk_consensus.fusion.staple.collate import CollateResult, CollateSettings, collate
-from itk_consensus.votes.fusions import Fusion, PatternFusion
+from itk_consensus.fusion.staple.collate import CollateEstimate, CollateSettings, collate
+from itk_consensus.votes.fusions import PatternFusion
 
 
 class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
@@ -63,53 +64,52 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
         "Maximum number of EM iterations.",
     )
 
-    ElapsedIterations = Measurement(int, "Iterations of EM that were run.")
-    Converged = Measurement(bool, "Whether EM converged.")
-    LogPosteriorTrace = Measurement(tuple[float, ...], "Log posterior after each iteration.")
+    ElapsedIterations = Measurement(
+        int, "Iterations of EM that were run.", "estimate.iterations", while_running="iterations"
+    )
+    Converged = Measurement(bool, "Whether EM converged.", "estimate.converged")
+    LogPosteriorTrace = Measurement(
+        tuple[float, ...], "Log posterior after each iteration.", "estimate.trace"
+    )
     LevelShares = Measurement(
-        tuple[float, ...], "Estimated share of the voxels at each of ConsensusLevels."
+        tuple[float, ...],
+        "Estimated share of the voxels at each of ConsensusLevels.",
+        "estimate.level_shares",
     )
     EstimatedPriorProbabilities = Measurement(
-        tuple[float, ...], "Label prior at the end, in the order of GetLabels()."
+        tuple[float, ...], "Label prior at the end, in the order of GetLabels().", "estimate.prior"
     )
     ConfusionTables = Measurement(
-        NDArray[np.float64], "(raters, labels, labels): [rater, observed, true] where it is hard."
+        NDArray[np.float64],
+        "(raters, labels, labels): [rater, observed, true] where it is hard.",
+        "estimate.theta",
     )
-
-    _result = Output[CollateResult | None](None)
 
     @made_later
     def GetLevelImage(self, level: int = 0) -> Any:
         """Probability, as float64, that a voxel is at one of ConsensusLevels, counted from 0."""
-        case, fused = self._executed_case(), self.fused
-        assert self._result is not None
-        number = len(self._result.shares)
+        result = self.fused
+        number = len(result.estimate.shares)
         if not (is_integer(level) and 0 <= level < number):
             raise ParameterError(
                 f"GetLevelImage's level must be 0 to {number - 1}, got {level!r}",
                 owner=self.GetName(),
             )
-        shares = np.ascontiguousarray(self._result.truth.levels()[:, level])
+        shares = np.ascontiguousarray(result.extras["truth"].levels()[:, level])
 
         def write(out: NDArray[np.float64]) -> None:
-            case.patterns.expand(shares, out=out)
+            result.case.patterns.expand(shares, out=out)
 
-        return fused.image(write)
+        return result.image(write)
 
     def _check_parameters(self) -> None:
         if not self.ConsensusLevels:
             raise self._wrong("ConsensusLevels", "must not be empty")
 
-    def _fuse(self, case: FusionCase) -> Fusion:
+    def _fuse(self, case: FusionCase) -> Fused[CollateEstimate]:
         result = collate(case.patterns, self._settings(case))
-        self._result = result
-        self.ElapsedIterations = len(result.trace)
-        self.Converged = result.converged
-        self.LogPosteriorTrace = tuple(float(value) for value in result.trace)
-        self.LevelShares = tuple(float(value) for value in result.shares.sum(1))
-        self.EstimatedPriorProbabilities = tuple(float(value) for value in result.shares.sum(0))
-        self.ConfusionTables = result.theta
-        return PatternFusion(case.patterns, result.decision, result.truth.shares)
+        fusion = PatternFusion(case.patterns, result.decision, result.truth)
+        return Fused(fusion, result.estimate, {"truth": result.truth})
 
     def _settings(self, case: FusionCase) -> CollateSettings:
         prior = None
@@ -122,10 +122,3 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
             prior=prior,
             stop=settings_from(self, StopRule),
         )
-
-    def _estimated(self, case: FusionCase) -> dict[str, Any]:
-        settings = self._settings(case)
-        return {
-            "theta": self.ConfusionTables,
-            "fuse_again": lambda other: collate(other, settings).decision,
-        }

@@ -3,38 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, NamedTuple
 
 from itk_consensus.errors import ParameterError
-from itk_consensus.filters.fused_images import FusedImages
 from itk_consensus.filters.fuser_at_work import FuserAtWorkMixin
 from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.fusion_result import FusionResult
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.images import convert
 from itk_consensus.work import report, stage
 
 
+class Comparison(NamedTuple):
+    """Raters and what they are compared with."""
+
+    case: FusionCase  #: The raters and, after them, the reference, if there is one
+    name: str | None  #: What the reference is called
+    made: FusionResult[Any] | None  #: Of which the reference is, if a filter made it
+
+
 class ComparedRaters(FuserAtWorkMixin):
     """Base of filters that compare raters with a consensus."""
 
-    def _compared(self, images: Any, reference: Any) -> tuple[FusionCase, str | None]:
-        """The raters and, after them, the reference, if there is one, with its name."""
-        inputs, name = convert.as_list(images, self.GetName()), None
+    def _compared(self, images: Any, reference: Any) -> Comparison:
+        """The raters and, after them, the reference, if there is one."""
+        inputs, name, made = convert.as_list(images, self.GetName()), None, None
         if isinstance(reference, LabelFusionFilter):
             with stage(0.0, 0.2):
-                name, reference = reference.method, self._consensus(reference, inputs)
+                made = self._have_fused(reference, inputs)
+            name = reference.method
+            reference = convert.to_image(made.settled_labels(), made.like)
         elif reference is not None:
             name = "reference"
         report(0.2)
         case = self._load(inputs) if name is None else self._load_with(reference, inputs)
-        return case, name
-
-    def _consensus(self, fuser: LabelFusionFilter, inputs: list[Any]) -> Any:
-        fused = self._have_fused(fuser, inputs).fused
-        return convert.to_image(consensus_labels(fused), fused.like)
+        return Comparison(case, name, made)
 
     def _load_with(self, reference: Any, inputs: list[Any]) -> FusionCase:
         """The raters and, after them, a reference, which annotated everywhere."""
@@ -48,9 +51,3 @@ class ComparedRaters(FuserAtWorkMixin):
         if len(names) != raters:
             raise ParameterError(f"names must be {raters}, got {len(names)}", owner=self.GetName())
         return [str(name) for name in names]
-
-
-def consensus_labels(fused: FusedImages) -> NDArray[Any]:
-    """The fused label of each voxel; undecided voxels, which have none, are background."""
-    values = np.array([*fused.labels, 0, 0], fused.dtype)
-    return np.asarray(values[fused.decision(fused.labels)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from math import nan
 from typing import Any
 
@@ -21,7 +22,7 @@ from itk_consensus.calibration.scores import prediction_sets
 from itk_consensus.constraints import Boolean, Choice, Real
 from itk_consensus.errors import InputError
 from itk_consensus.filters.calibration_filter import RegionMixin, of_cases
-from itk_consensus.filters.conformal_filter import ConformalFilter
+from itk_consensus.filters.conformal_filter import ConformalFilter, band_image
 from itk_consensus.filters.parameters import Measurement, Parameter, settings_from
 from itk_consensus.work import report
 
@@ -65,10 +66,14 @@ class ConformalBandFilter(RegionMixin, ConformalFilter[BandRecord]):
         Choice(("ambiguous", "keep")), "ambiguous", "What to do with voxels to which no label fits."
     )
     Spread = Measurement(
-        float, "Distance between the raters' contours of the foreground, in mm; NaN if not needed."
+        float,
+        "Distance between the raters' contours of the foreground, in mm; NaN if not needed.",
+        "spread",
     )
     EmptyFraction = Measurement(
-        float, "Share of voxels to which no label fits, whatever EmptyPolicy does with them."
+        float,
+        "Share of voxels to which no label fits, whatever EmptyPolicy does with them.",
+        "empty_fraction",
     )
 
     # -- calibration ----------------------------------------------------------------------------
@@ -111,7 +116,7 @@ class ConformalBandFilter(RegionMixin, ConformalFilter[BandRecord]):
             if case_ids is not None and len(case_ids) == len(kept) + len(circular):
                 case_ids = [case_ids[i] for i in kept]
             self._tell_circular(circular, len(kept))
-            told = self._told(provenance)
+            told = self._provenance(provenance)
             self._record = band_record(scored, case_ids, options, told, self.GetName())
             self._tell(self._record.doubts())
 
@@ -153,7 +158,7 @@ class ConformalBandFilter(RegionMixin, ConformalFilter[BandRecord]):
             one 0/1 component per label).
         """
         record, options = self.GetRecord(), self._options()
-        with self._running():
+        with self._running() as run:
             case, loaded = self._load_case(probability, raters)
             self._check_record(record, options, case)
             check_contour(case, self.GetName())
@@ -168,6 +173,9 @@ class ConformalBandFilter(RegionMixin, ConformalFilter[BandRecord]):
             empty = ~sets.any(axis=0)
             if self.EmptyPolicy == "ambiguous":
                 sets |= empty
-            self.Spread = spreads[0] if spreads else nan
-            self.EmptyFraction = int(empty.sum()) / case.consensus.size
-            return self._answer(case, loaded, box, sets, promise)
+            run.result = replace(
+                self._sets(case, loaded, box, sets, promise),
+                spread=spreads[0] if spreads else nan,
+                empty_fraction=int(empty.sum()) / case.consensus.size,
+            )
+            return band_image(run.result)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from math import nan, prod
 from typing import Any, TypeVar
 
@@ -18,8 +18,9 @@ from itk_consensus.constraints import Boolean, Real
 from itk_consensus.display import Sentence
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.calibration_filter import OneKindFilter
-from itk_consensus.filters.parameters import Measurement, Output, Parameter
-from itk_consensus.filters.runs import Run
+from itk_consensus.filters.parameters import Measurement, Parameter
+from itk_consensus.filters.results import Memo, Result
+from itk_consensus.filters.runs import Latest
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
 
@@ -27,15 +28,20 @@ Promise = TypeVar("Promise", BandRecord, MarginRecord)
 Filter = TypeVar("Filter", bound="ConformalFilter[Any]")
 
 
-@dataclass(frozen=True)
-class LabelSets:
-    """The last Execute's answer: sets (K, \\*box) inside a box, background outside."""
+@dataclass(frozen=True, eq=False)
+class LabelSets(Result):
+    """What an Execute makes: sets (K, \\*box) inside a box, background outside."""
 
     loaded: LoadedImages
     box: tuple[slice, ...]
     sets: NDArray[np.bool_]
     has_two_labels: bool
     guarantee: str
+    ambiguous_volume: float  #: In mm³, in 2D mm², with more than one possible label
+    thickness: float  #: That volume per area of the consensus contour, in mm
+    spread: float = nan  #: Between the raters' contours, in mm; NaN if it was not needed
+    empty_fraction: float = nan  #: Share of voxels to which no label fits
+    memo: Memo = field(default_factory=Memo, repr=False)
 
 
 class ConformalFilter(OneKindFilter[Promise]):
@@ -55,26 +61,29 @@ class ConformalFilter(OneKindFilter[Promise]):
     )
 
     AmbiguousVolume = Measurement(
-        float, "Volume in mm³ (area in mm², in 2D) with more than one possible label."
+        float,
+        "Volume in mm³ (area in mm², in 2D) with more than one possible label.",
+        "ambiguous_volume",
     )
-    BandThickness = Measurement(float, "Ambiguous volume per area of the consensus contour, in mm.")
-
-    _band = Output[LabelSets | None](None)
+    BandThickness = Measurement(
+        float, "Ambiguous volume per area of the consensus contour, in mm.", "thickness"
+    )
 
     # -- the promise --------------------------------------------------------------------------
 
     def GetGuarantee(self) -> str:
         """What the calibration promises for the last Execute, or the next, in one sentence."""
         promise = self.GetRecord().guarantee
-        return Sentence(self._band.guarantee if self._band is not None else promise)
+        result = self._result
+        return Sentence(promise if result is None else result.guarantee)
 
     def _with(self: Filter, record: Any) -> Filter:
         super()._with(record)
-        self._last = Run()
+        self._latest = Latest()
         self._tell(record.doubts())
         return self
 
-    def _told(self, provenance: Mapping[str, Any] | None) -> dict[str, Any]:
+    def _provenance(self, provenance: Mapping[str, Any] | None) -> dict[str, Any]:
         return {"fusion_method": self.FusionMethod, **(provenance or {})}
 
     def _check_record(self, record: Promise, options: Any, case: ProbabilityCase) -> None:
@@ -100,28 +109,39 @@ class ConformalFilter(OneKindFilter[Promise]):
 
     def GetSetSizeImage(self) -> Any:
         """How many labels each voxel may have, as uint16, after the last Execute."""
-        band = self._made(self._band)
+        band = self.GetResult()
         return _filled(band, band.sets.sum(axis=0, dtype=np.uint16), outside=1)
 
-    def _answer(
+    def GetResult(self) -> LabelSets:
+        """What the last Execute made."""
+        result: LabelSets = super().GetResult()
+        return result
+
+    def _sets(
         self,
         case: ProbabilityCase,
         loaded: LoadedImages,
         box: Sequence[slice],
         sets: NDArray[np.bool_],
         promise: str,
-    ) -> Any:
-        """Measure and keep the sets of labels; returns their image."""
+    ) -> LabelSets:
+        """The sets of labels, measured."""
         ambiguous = int(np.count_nonzero(sets.sum(axis=0, dtype=np.uint16) > 1))
         area = case.contour_areas[0]
-        self.AmbiguousVolume = ambiguous * prod(case.spacing)
-        self.BandThickness = self.AmbiguousVolume / area if area else nan
-        has_two = len(case.probabilities) == 1
-        self._band = LabelSets(loaded.without_inputs(), tuple(box), sets, has_two, promise)
-        return _band_image(self._band)
+        volume = ambiguous * prod(case.spacing)
+        return LabelSets(
+            loaded.without_inputs(),
+            tuple(box),
+            sets,
+            len(case.probabilities) == 1,
+            promise,
+            volume,
+            volume / area if area else nan,
+        )
 
 
-def _band_image(band: LabelSets) -> Any:
+def band_image(band: LabelSets) -> Any:
+    """The sets as a label map: of two labels codes, of more bits, of many components."""
     if band.has_two_labels:
         return _filled(band, band_codes(band.sets), outside=0)
     if len(band.sets) <= MOST_LABELS_IN_BITS:

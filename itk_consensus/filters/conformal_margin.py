@@ -17,7 +17,7 @@ from itk_consensus.calibration.margins import (
 from itk_consensus.calibration.probabilities import ProbabilityCase
 from itk_consensus.calibration.scored_case import known_spreads
 from itk_consensus.constraints import Choice, Real
-from itk_consensus.filters.conformal_filter import ConformalFilter
+from itk_consensus.filters.conformal_filter import ConformalFilter, band_image
 from itk_consensus.filters.parameters import Parameter, settings_from
 from itk_consensus.work import report
 
@@ -87,7 +87,7 @@ class ConformalMarginFilter(ConformalFilter[MarginRecord]):
                 )
                 for i, case in enumerate(self._checked(probabilities, references, raters))
             ]
-            told = self._told(provenance)
+            told = self._provenance(provenance)
             self._record = margin_record(scored, case_ids, options, told, self.GetName())
             self._tell(self._record.doubts())
 
@@ -107,7 +107,7 @@ class ConformalMarginFilter(ConformalFilter[MarginRecord]):
             label k is possible.
         """
         record, options = self.GetRecord(), settings_from(self, MarginOptions)
-        with self._running():
+        with self._running() as run:
             case, loaded = self._load_case(probability, raters)
             self._check_axes(case)
             self._check_record(record, options, case)
@@ -120,7 +120,8 @@ class ConformalMarginFilter(ConformalFilter[MarginRecord]):
                 box = (slice(0, 0),) * case.consensus.ndim
             sets = margin_sets(case, options, record.tau, box)
             report(0.9)
-            return self._answer(case, loaded, box, sets, promise)
+            run.result = self._sets(case, loaded, box, sets, promise)
+            return band_image(run.result)
 
     def _checked(self, *columns: Any) -> Iterable[ProbabilityCase]:
         for case in self._calibration_cases(*columns):

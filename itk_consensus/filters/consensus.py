@@ -2,31 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from itk_consensus.errors import ParameterError
-from itk_consensus.filters.coherence_outputs import ResolutionMixin, settled_fusion
+from itk_consensus.filters.coherence_outputs import ResolutionMixin, resolutions, settled_fusion
 from itk_consensus.filters.consensus_explanation import (
     MANY_LABELS,
     ListedComponent,
+    ListedComponents,
     explain,
     listed_components,
     lone_components,
 )
 from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.fusion_result import Fused, FusionResult
 from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.parameters import Deferred, Measurement, Output
+from itk_consensus.filters.parameters import Measurement
 from itk_consensus.filters.process_object import made_later
-from itk_consensus.fusion.coherence.shared_consensus import SharedConsensus
+from itk_consensus.fusion.coherence.shared_consensus import SharedConsensus, shared_consensus
 from itk_consensus.fusion.staple.staple import MULTILABEL, staple
 from itk_consensus.fusion.voting.corrected_vote import corrected_vote
 from itk_consensus.fusion.voting.majority_vote import majority_vote
 from itk_consensus.fusion.voting.smoothed_vote import smoothed_vote
+from itk_consensus.neighbourhood.boxes import voxel_sides
+from itk_consensus.rater_names import naming_raters
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.estimates import Estimate, Told
 from itk_consensus.votes.fusions import Fusion
 
 COHERENCE = "coherence vote"
+
+
+@dataclass(frozen=True)
+class ConsensusEstimate(Estimate):
+    """What Consensus says of raters and of the vote."""
+
+    choice: str  #: The rule that made the label map
+    copied_raters: tuple[tuple[int, ...], ...]  #: Groups of near copies
+    vote_dice: float  #: Dice of the result with the plain vote
+    vote_is_noise: bool  #: Whether the vote has specks that the result does not have
+
+    def told(self, patterns: DecisionPatterns) -> Told:
+        """How it relates to the vote; what raters share is what it is."""
+        return Told(
+            merges_copies=True,
+            vote_dice=self.vote_dice,
+            vote_is_noise=self.vote_is_noise,
+            is_shared=True,
+        )
 
 
 class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
@@ -56,86 +81,99 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
     # Not relabelling: the first label is taken for the background.
     laws = frozenset({"rater permutation", "unanimity", "clean background padding"})
 
-    Choice = Measurement(str, "The rule that made the label map.")
+    Choice = Measurement(str, "The rule that made the label map.", "estimate.choice")
     Explanation = Measurement(
-        str, "One paragraph: what was chosen and why, with the numbers of this case."
+        str,
+        "One paragraph: what was chosen and why, with the numbers of this case.",
+        lambda result: explanation(result),
     )
     CopiedRaters = Measurement(
         tuple[tuple[int, ...], ...],
         "Groups of raters who are near copies of each other; each group counts once.",
+        "estimate.copied_raters",
     )
     VoteDice = Measurement(
-        float, "Dice of the result with the plain vote, in which ties are background."
+        float,
+        "Dice of the result with the plain vote, in which ties are background.",
+        "estimate.vote_dice",
     )
-    VoteIsNoise = Measurement(bool, "Whether the vote has specks that the result does not have.")
+    VoteIsNoise = Measurement(
+        bool, "Whether the vote has specks that the result does not have.", "estimate.vote_is_noise"
+    )
     ComponentsLost = Measurement(
         tuple[ListedComponent, ...],
         "Components of two or more voxels that more than half of the raters marked and "
         "the result lacks: label, voxels, ml, and position in mm.",
+        lambda result: changed_components_of(result).lost,
     )
     ComponentsGained = Measurement(
         tuple[ListedComponent, ...],
         "Components of two or more voxels that the result has and no rater marked: label, voxels, "
         "ml, and position in mm.",
+        lambda result: changed_components_of(result).gained,
     )
-
-    _candidates = Output[Mapping[str, Callable[[], Fusion]]]({})
 
     def GetCandidateNames(self) -> tuple[str, ...]:
         """The candidates of the last Execute."""
-        _ = self.fused
-        return tuple(self._candidates)
+        return tuple(self.fused.extras["candidates"])
 
     @made_later
     def GetCandidateImage(self, name: str) -> Any:
         """The label map of a candidate of the last Execute, made on demand."""
-        fused = self.fused
-        if name not in self._candidates:
+        result = self.fused
+        candidates = result.extras["candidates"]
+        if name not in candidates:
             raise ParameterError(
-                f"candidate must be one of {tuple(self._candidates)}, got {name!r}",
+                f"candidate must be one of {tuple(candidates)}, got {name!r}",
                 owner=self.GetName(),
             )
-        return fused.label_image(self._candidates[name]())
+        found = candidates[name]
+        return result.label_image(found if isinstance(found, Fusion) else found())
 
-    def _fuse(self, case: FusionCase) -> Fusion:
+    def _fuse(self, case: FusionCase) -> Fused[ConsensusEstimate]:
         patterns = case.patterns
-        found = case.shared_consensus
+        found = shared_consensus(patterns, case.spacing, case.stack, case.facts)
         frequencies = found.coherence.frequencies
         chosen = settled_fusion(patterns, found.decision, found.write_probability, frequencies)
-        self.Choice = _choice(found)
-        self._candidates = {self.Choice: lambda: chosen} | _candidates(case, found)
-        self.CopiedRaters = tuple(tuple(group) for group in found.groups if len(group) > 1)
-        self.VoteDice, self.VoteIsNoise = found.vote_dice, found.vote_is_noise
-        self._measure_resolution(found.coherence.masks, patterns.labels, case.spacing)
-        self._promise_components(case, found)
-        return chosen
-
-    def _estimated(self, case: FusionCase) -> dict[str, Any]:
-        return {
-            "merges_copies": True,
-            "vote_dice": self.VoteDice,
-            "vote_is_noise": self.VoteIsNoise,
-        }
-
-    def _consensus_dice(self, case: FusionCase, fusion: Fusion, full: bool) -> None:
-        """The result is what the raters share."""
-
-    def _promise_components(self, case: FusionCase, found: SharedConsensus) -> None:
-        """Components, and the explanation that counts them, are made on demand."""
-        labels, geometry = [int(label) for label in case.patterns.labels], case.loaded.geometry
-        changed = cache(lambda: listed_components(found.raters, found.decision, labels, geometry))
-        self.ComponentsLost = Deferred(lambda: changed().lost)
-        self.ComponentsGained = Deferred(lambda: changed().gained)
-        self.Explanation = Deferred(
-            lambda: explain(
-                self.Choice,
-                found,
-                self.Resolution if len(labels) <= MANY_LABELS else None,
-                lone_components(found.raters),
-                changed(),
-                labels,
-            )
+        choice = _choice(found)
+        estimate = ConsensusEstimate(
+            choice,
+            tuple(tuple(group) for group in found.groups if len(group) > 1),
+            found.vote_dice,
+            found.vote_is_noise,
         )
+        extras = {
+            "shared": found,
+            "masks": found.coherence.masks,
+            "candidates": {choice: chosen} | _candidates(case, found),
+        }
+        return Fused(chosen, estimate, extras)
+
+
+def changed_components_of(result: FusionResult[ConsensusEstimate]) -> ListedComponents:
+    """Components that most raters marked and the result lacks, or that none did."""
+    found, geometry = result.extras["shared"], result.like.geometry
+    return result.memo.made(
+        "components",
+        lambda: listed_components(found.raters, found.decision, result.labels, geometry),
+    )
+
+
+def explanation(result: FusionResult[ConsensusEstimate]) -> str:
+    """What was chosen and why, with the raters' names."""
+    found = result.extras["shared"]
+    text = result.memo.made(
+        "explanation",
+        lambda: explain(
+            result.estimate.choice,
+            found,
+            resolutions(result) if len(result.labels) <= MANY_LABELS else None,
+            lone_components(found.raters),
+            changed_components_of(result),
+            result.labels,
+        ),
+    )
+    return naming_raters(text, result.case.names)
 
 
 def _choice(found: SharedConsensus) -> str:
@@ -145,19 +183,40 @@ def _choice(found: SharedConsensus) -> str:
     return f"{COHERENCE} with overlooked lesions" if rescued else COHERENCE
 
 
-def _candidates(case: FusionCase, found: SharedConsensus) -> dict[str, Callable[[], Fusion]]:
-    """Other fusions of the same raters, by name; each is made when called."""
-    patterns, spacing = case.patterns, case.spacing
-    sigma = case.smallest_side
-    alone = found.coherence
+@dataclass(frozen=True)
+class Candidate:
+    """Another fusion of the same raters, made when called."""
 
-    others: dict[str, Callable[[], Fusion]] = {
-        "vote": lambda: majority_vote(patterns, ties="prior"),
-        "smoothed vote": lambda: smoothed_vote(patterns, sigma, spacing, ties="prior").fusion(),
-        "corrected vote": lambda: corrected_vote(patterns, sigma, spacing).fusion(),
-        "STAPLE (advanced)": lambda: staple(patterns, MULTILABEL.for_variant("advanced")).fusion,
+    name: str  #: One of `OTHER_CANDIDATES`
+    patterns: DecisionPatterns
+    spacing: tuple[float, ...]  #: In mm, in array order
+
+    def __call__(self) -> Fusion:
+        return OTHER_CANDIDATES[self.name](self)
+
+    @property
+    def sigma(self) -> float:
+        """By which votes are smoothed, in mm: the smallest voxel side."""
+        return float(min(voxel_sides(self.spacing)))
+
+
+OTHER_CANDIDATES: dict[str, Callable[[Candidate], Fusion]] = {
+    "vote": lambda of: majority_vote(of.patterns, ties="prior"),
+    "smoothed vote": lambda of: smoothed_vote(
+        of.patterns, of.sigma, of.spacing, ties="prior"
+    ).fusion(),
+    "corrected vote": lambda of: corrected_vote(of.patterns, of.sigma, of.spacing).fusion(),
+    "STAPLE (advanced)": lambda of: staple(of.patterns, MULTILABEL.for_variant("advanced")).fusion,
+}
+
+
+def _candidates(case: FusionCase, found: SharedConsensus) -> dict[str, Fusion | Candidate]:
+    """Other fusions of the same raters, by name."""
+    patterns, alone = case.patterns, found.coherence
+    others: dict[str, Fusion | Candidate] = {
+        name: Candidate(name, patterns, case.spacing) for name in OTHER_CANDIDATES
     }
     if not len(found.changed):
         return others
     before = settled_fusion(patterns, alone.decision, alone.write_probability, alone.frequencies)
-    return {f"{COHERENCE} alone": lambda: before} | others
+    return {f"{COHERENCE} alone": before} | others

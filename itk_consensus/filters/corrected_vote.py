@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.fusion_result import Fused
 from itk_consensus.filters.parameters import Measurement
-from itk_consensus.filters.tile_votes import TileVoteFilter
+from itk_consensus.filters.tile_votes import SmoothingEstimate, TileVoteFilter
 from itk_consensus.fusion.voting.corrected_vote import CorrectedVote, corrected_vote, mixing_matrix
 from itk_consensus.fusion.voting.smoothed_vote import TiledShares, TilesOf
 from itk_consensus.fusion.voting.soft_vote import SoftShares
-from itk_consensus.votes.fusions import Fusion
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.vote_tiles import MixedVotes
 from itk_consensus.work import stage
+
+
+@dataclass(frozen=True)
+class MixingEstimate(SmoothingEstimate):
+    """How votes mix the labels."""
+
+    shares: NDArray[np.float64]  #: (K, K) mean share of votes for one label where another is
 
 
 class CorrectedVoteFilter(TileVoteFilter):
@@ -42,22 +49,22 @@ class CorrectedVoteFilter(TileVoteFilter):
         NDArray[np.float64],
         "(labels, labels): mean share of votes for one label (row) where the smoothed vote gives "
         "another (column), away from contours; NaN if it never does.",
+        "estimate.shares",
     )
 
-    def _fuse(self, case: FusionCase) -> Fusion:
-        weights = self._weights(case.votes.number_of_raters)
+    def _fuse(self, case: FusionCase) -> Fused[MixingEstimate]:
+        weights = self.weights_of(case.votes.number_of_raters)
         sigma = self._sigma(case)
         if case.opinions is not None:
             soft = SoftShares.of(case.opinions, weights=weights, sigma=sigma, spacing=case.spacing)
-            fusion, self.VoteShares = soft.corrected()
-            return fusion
+            fusion, mixing = soft.corrected()
+            return Fused(fusion, MixingEstimate(sigma, mixing))
         with stage(0.0, 0.5):
             corrected = corrected_vote(case.votes, sigma, case.spacing, weights=weights)
-        self.VoteShares = corrected.mixing
         with stage(0.5, 1.0):
-            return corrected.fusion()
+            return Fused(corrected.fusion(), MixingEstimate(sigma, corrected.mixing))
 
-    def _vote_of(
+    def tile_vote(
         self, stack: LabelStack, tiles_of: TilesOf, mixed: MixedVotes | None
     ) -> CorrectedVote:
         assert mixed is not None
@@ -65,6 +72,6 @@ class CorrectedVoteFilter(TileVoteFilter):
         shares = TiledShares.of(tiles, stack, tiles_of)
         return CorrectedVote(tiles, shares, mixing_matrix(mixed))
 
-    def _measured_of(self, mixed: MixedVotes | None) -> dict[str, Any]:
+    def estimate_of(self, sigma: float, mixed: MixedVotes | None) -> MixingEstimate:
         assert mixed is not None
-        return {"VoteShares": mixing_matrix(mixed)}
+        return MixingEstimate(sigma, mixing_matrix(mixed))

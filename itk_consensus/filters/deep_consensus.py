@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,19 +59,21 @@ from itk_consensus.filters.deep_inputs import (
     reject_other_labels,
     summaries_of,
 )
-from itk_consensus.filters.fused_images import FusedImages, common_type
+from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.fusion_result import Fused, FusionResult, MadeBy, common_type
 from itk_consensus.filters.global_defaults import Threads
 from itk_consensus.filters.label_inputs import LabelInputs
-from itk_consensus.filters.parameters import Output, Parameter, settings_from
+from itk_consensus.filters.parameters import Parameter, settings_from
 from itk_consensus.filters.process_object import (
     ITERATION_EVENT,
     PROGRESS_EVENT,
     ProcessObject,
     on_class_or_instance,
 )
-from itk_consensus.filters.runs import Run
+from itk_consensus.filters.runs import Latest
 from itk_consensus.images.files import PathLike, read_bytes, require_writable, write_bytes
-from itk_consensus.votes.fusions import VolumeFusion
+from itk_consensus.votes.estimates import Estimate
+from itk_consensus.votes.fusions import LabelShares, VolumeFusion
 from itk_consensus.work import report
 
 if TYPE_CHECKING:
@@ -98,6 +100,13 @@ class DeviceName(Kind[str]):
         if not re.fullmatch(r"auto|cpu|mps|cuda(:[0-9]{1,3})?", name):
             raise ValueError
         return name
+
+
+@dataclass(frozen=True)
+class DeepEstimate(Estimate):
+    """What the filter noticed of the image."""
+
+    unlike: tuple[str, ...]  #: How it differs from the images of Fit
 
 
 class DeepConsensusFilter(LabelInputs):
@@ -233,9 +242,6 @@ class DeepConsensusFilter(LabelInputs):
     )
 
     _model: ConsensusModel | None = None
-    _fused = Output[FusedImages | None](None)
-    _write_evidence = Output[Callable[[NDArray[Any]], None] | None](None)
-    _unlike = Output[tuple[str, ...] | None](None)
 
     # -- training -----------------------------------------------------------------------------
 
@@ -461,7 +467,7 @@ class DeepConsensusFilter(LabelInputs):
         if checkpoint is not None and Path(checkpoint).exists():
             resume(trainer, read_bytes(checkpoint), str(checkpoint))
         with self._named():
-            trainer.run(self._after_iteration, keep)
+            trainer.run(self._after_step, keep)
         return trainer
 
     @contextmanager
@@ -472,8 +478,11 @@ class DeepConsensusFilter(LabelInputs):
         except TrainingError as error:
             raise error.about(owner=self.GetName()) from None
 
-    def _after_iteration(self, share: float) -> bool:
-        self._run.progress = 0.05 + 0.9 * share
+    def _after_step(self, share: float) -> bool:
+        """Observer of the training: tells the commands, and whether to go on."""
+        run = self._run
+        assert run is not None
+        run.progress = 0.05 + 0.9 * share
         self._invoke(PROGRESS_EVENT)
         self._invoke(ITERATION_EVENT)
         return self._goes_on()
@@ -520,7 +529,9 @@ class DeepConsensusFilter(LabelInputs):
 
     def GetDiagnostics(self) -> Diagnostics:
         """What speaks against the model of Fit or Load, and against the last Execute's image."""
-        return Diagnostics(tuple(findings(self._trained(), self.WithoutGain, self._unlike)))
+        result = self._result
+        unlike = None if result is None else result.estimate.unlike
+        return Diagnostics(tuple(findings(self._trained(), self.WithoutGain, unlike)))
 
     def _locks(self, model: ConsensusModel) -> bool:
         return model.locks if self.LockUnanimousVoxels is None else self.LockUnanimousVoxels
@@ -578,7 +589,7 @@ class DeepConsensusFilter(LabelInputs):
         """
         require_torch(self.GetName())
         model = self._trained()
-        with self._running(), self._torch_threads():
+        with self._running() as run, self._torch_threads():
             given = load_input(
                 image,
                 labels,
@@ -603,16 +614,16 @@ class DeepConsensusFilter(LabelInputs):
                 )
             reject_other_labels(given.summary(), model.labels, self.GetName())
             report(0.1)
-            self._answer(model, given)
-            return self.GetLabelImage()
+            run.result = result = self._answered(model, given)
+            return result.label_image()
 
     def GetLabelImage(self) -> Any:
         """The fused label map of the last Execute."""
-        return self._made(self._fused).label_image()
+        return self.GetResult().label_image()
 
     def GetProbabilityImage(self, label: int = 1) -> Any:
         """Probability, as float64, that the truth is this label; 0 or 1 where raters decided."""
-        fused = self._made(self._fused)
+        fused = self.GetResult()
         if not is_integer(label) or label not in fused.labels:
             raise ParameterError(
                 f"GetProbabilityImage's label must be one of {fused.labels}, got {label!r}",
@@ -622,9 +633,15 @@ class DeepConsensusFilter(LabelInputs):
 
     def GetEvidenceImage(self) -> Any:
         """Total Dirichlet evidence of the network, as float64; 0 where it was not run."""
-        return self._made(self._fused).image(self._made(self._write_evidence))
+        result = self.GetResult()
+        return result.image(result.extras["write evidence"])
 
-    def _answer(self, model: ConsensusModel, given: DeepInput) -> None:
+    def GetResult(self) -> FusionResult[DeepEstimate]:
+        """What the last Execute made: a value that later ones do not change."""
+        result: FusionResult[DeepEstimate] = super().GetResult()
+        return result
+
+    def _answered(self, model: ConsensusModel, given: DeepInput) -> FusionResult[DeepEstimate]:
         """Ask the network, or the raters by themselves where no gain was shown."""
         from itk_consensus.deep.model import find_device
 
@@ -638,12 +655,19 @@ class DeepConsensusFilter(LabelInputs):
             if model.likeness is None
             else model.likeness.unlike(given.figures(), len(given.shape))
         )
-        dtype = common_type(given.stack.arrays, model.labels)
-        self._fused = FusedImages(given.loaded.without_inputs(), fusion, model.labels, dtype)
-        self._write_evidence = write_evidence
-        self._unlike = unlike
         if unlike:
             self._warn(unlike_finding(unlike).message)
+        # The votes' labels are those of the model, whichever of them occur here.
+        stack = replace(given.stack, labels=np.array(model.labels))
+        result = FusionResult(
+            FusionCase(given.loaded, stack, stack),
+            Fused(fusion, DeepEstimate(unlike), {"write evidence": write_evidence}),
+            model.labels,
+            common_type(given.stack.arrays, model.labels),
+            0,
+            MadeBy.of(self),
+        )
+        return result.detached()
 
     def _network_answer(
         self, model: ConsensusModel, given: DeepInput, locks: bool
@@ -669,12 +693,7 @@ class DeepConsensusFilter(LabelInputs):
                 mixed_precision=self.MixedPrecision == "cuda",
                 progress=lambda share: report(0.1 + 0.85 * share),
             )
-
-        def write_evidence(out: NDArray[Any]) -> None:
-            out[...] = 0
-            _fill(out, prediction, prediction.evidence, asked)
-
-        return _fused_with(decision, answered, prediction), write_evidence
+        return _fused_with(decision, answered, prediction), WriteEvidence(prediction, asked)
 
     # -- files ------------------------------------------------------------------------------
 
@@ -696,7 +715,7 @@ class DeepConsensusFilter(LabelInputs):
         from itk_consensus.deep.persistence import unpack_model
 
         self._model = unpack_model(read_bytes(path), str(path), image_stream)
-        self._last = Run()
+        self._latest = Latest()
         return self
 
     # -- state ------------------------------------------------------------------------------
@@ -721,6 +740,18 @@ def _no_evidence(out: NDArray[Any]) -> None:
     out[...] = 0
 
 
+@dataclass(frozen=True)
+class WriteEvidence:
+    """Writes the network's evidence; 0 where it was not run."""
+
+    prediction: Prediction
+    asked: NDArray[np.bool_]
+
+    def __call__(self, out: NDArray[Any]) -> None:
+        out[...] = 0
+        _fill(out, self.prediction, self.prediction.evidence, self.asked)
+
+
 def _fused_with(
     decision: NDArray[np.uint8], answered: NDArray[np.bool_], prediction: Prediction
 ) -> VolumeFusion:
@@ -729,13 +760,21 @@ def _fused_with(
     Elsewhere probabilities are 0 or 1.
     """
     _fill(decision, prediction, prediction.probability.argmax(0).astype(np.uint8), answered)
+    return VolumeFusion(decision, NetworkShares(decision, answered, prediction))
 
-    def probability(label: int) -> NDArray[np.float64]:
-        volume: NDArray[np.float64] = (decision == label).astype(np.float64)
-        _fill(volume, prediction, prediction.probability[label], answered)
+
+@dataclass(frozen=True)
+class NetworkShares(LabelShares):
+    """The network's probabilities where its answer counts; elsewhere 0 or 1."""
+
+    decision: NDArray[np.uint8]
+    answered: NDArray[np.bool_]
+    prediction: Prediction
+
+    def of_label(self, label: int) -> NDArray[np.float64]:
+        volume: NDArray[np.float64] = (self.decision == label).astype(np.float64)
+        _fill(volume, self.prediction, self.prediction.probability[label], self.answered)
         return volume
-
-    return VolumeFusion(decision, probability)
 
 
 def _fill(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +15,7 @@ from itk_consensus.diagnostics.findings import Finding
 from itk_consensus.filters.consensus import ConsensusFilter
 from itk_consensus.filters.deep_inputs import DeepInput, encoded
 from itk_consensus.images import convert
-from itk_consensus.votes.fusions import VolumeFusion
+from itk_consensus.votes.fusions import StoredShares, VolumeFusion
 from itk_consensus.votes.overlap import dice
 
 if TYPE_CHECKING:
@@ -118,9 +118,15 @@ def joint_fusion_of(labels: Sequence[int]) -> Decide:
 def raters_answer(given: DeepInput, labels: Sequence[int]) -> VolumeFusion:
     """What is fallen back on: joint fusion of raters that have images, else the vote."""
     shares = vote_shares(given, labels) if given.shares is None else given.prior(labels)
-    return VolumeFusion(
-        shares.argmax(0).astype(np.uint8), lambda label: shares[label].astype(np.float64)
-    )
+    return VolumeFusion(shares.argmax(0).astype(np.uint8), WidenedShares(shares))
+
+
+@dataclass(frozen=True)
+class WidenedShares(StoredShares):
+    """The same, as float64."""
+
+    def of_label(self, label: int) -> NDArray[np.float64]:
+        return super().of_label(label).astype(np.float64)
 
 
 def vote_shares(given: DeepInput, labels: Sequence[int]) -> NDArray[np.float32]:
@@ -139,8 +145,7 @@ def consensus_of(labels: Sequence[int]) -> Decide:
             for array in given.stack.arrays
         ]
         fuser = ConsensusFilter(MissingLabel=given.stack.missing_label)
-        fuser.Execute(images)
-        found = fuser.fused.decision(labels)
+        found = fuser.fuse(images).decision(labels)
         return np.where((found < 0) | (found >= len(labels)), 0, found).astype(np.uint8)
 
     return decide

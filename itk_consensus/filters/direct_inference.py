@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.constraints import Integer, Reals
 from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.fusion_result import Fused
 from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.parameters import Measurement, Output, Parameter, settings_from
+from itk_consensus.filters.parameters import Measurement, Parameter, settings_from
 from itk_consensus.fusion.direct_inference.gibbs_sampling import SamplingPlan
 from itk_consensus.fusion.direct_inference.most_probable_map import (
-    DirectInferenceResult,
+    DirectInferenceEstimate,
     DirectInferenceSettings,
     direct_inference,
 )
 from itk_consensus.fusion.staple.expectation_maximization import StartPlan
 from itk_consensus.fusion.staple.staple_result import StartSummary
-from itk_consensus.votes.fusions import Fusion, PatternFusion
+from itk_consensus.votes.fusions import PatternFusion
 
 
 class DirectInferenceFilter(LabelFusionFilter):
@@ -64,45 +62,60 @@ class DirectInferenceFilter(LabelFusionFilter):
     )
     RandomSeed = Parameter(Integer(low=0), 0, "Seed of EM's random starts and of the samples.")
 
-    LogEvidence = Measurement(float, "log p(t, D) of the label map.")
-    LogEvidences = Measurement(tuple[float, ...], "Log evidence that each start reached.")
-    StartNames = Measurement(
-        tuple[str, ...], "What each start was: a vote, or the variant and number of an EM start."
+    LogEvidence = Measurement(float, "log p(t, D) of the label map.", "estimate.log_evidence")
+    LogEvidences = Measurement(
+        tuple[float, ...], "Log evidence that each start reached.", "estimate.starts.log_posterior"
     )
-    WinningStart = Measurement(str, "The start that led to the label map.")
+    StartNames = Measurement(
+        tuple[str, ...],
+        "What each start was: a vote, or the variant and number of an EM start.",
+        "estimate.start_names",
+    )
+    WinningStart = Measurement(
+        str, "The start that led to the label map.", "estimate.winning_start"
+    )
     ExactOptimum = Measurement(
-        bool, "Whether all maps were tried, so that none can have a higher evidence."
+        bool,
+        "Whether all maps were tried, so that none can have a higher evidence.",
+        "estimate.exact",
     )
     Starts = Measurement(
-        StartSummary, "Evidence, rounds, trace and overlap with the others, for each start."
+        StartSummary,
+        "Evidence, rounds, trace and overlap with the others, for each start.",
+        "estimate.starts",
     )
     ConfusionTables = Measurement(
         NDArray[np.float64],
         "(raters, labels, labels): posterior mean of [rater, observed, true], as GetLabels().",
+        "estimate.theta",
     )
     PerformanceDeviations = Measurement(
         NDArray[np.float64],
         "(raters, labels): posterior standard deviation of the confusions' diagonal; without "
         "samples it is conditional on the label map, and so too small.",
+        "estimate.performance.deviation",
     )
     PerformanceQuantiles = Measurement(
         NDArray[np.float64],
         "(raters, labels, 3): posterior quantiles .025, .5 and .975 of the confusions' diagonal.",
+        "estimate.performance.quantiles",
     )
     EstimatedPriorProbabilities = Measurement(
-        tuple[float, ...], "Posterior mean of the label prior, in the order of GetLabels()."
+        tuple[float, ...],
+        "Posterior mean of the label prior, in the order of GetLabels().",
+        "estimate.prior",
     )
     SamplingError = Measurement(
-        float, "Largest Monte-Carlo standard error of the probabilities; NaN unless sampled."
+        float,
+        "Largest Monte-Carlo standard error of the probabilities; NaN unless sampled.",
+        "estimate.sampling_error",
     )
 
-    _result = Output[Any](None)
-
-    def _fuse(self, case: FusionCase) -> Fusion:
+    def _fuse(self, case: FusionCase) -> Fused[DirectInferenceEstimate]:
         result = direct_inference(case.patterns, self._settings())
-        self._store(result)
-        self._warn_of_doubts(case, result.starts)
-        return PatternFusion(case.patterns, result.decision, result.shares)
+        self._warn_of_doubts(case.patterns, result.starts.winner_is_switched)
+        fusion = PatternFusion(case.patterns, result.decision, result.shares)
+        return Fused(fusion, result.estimate)
 
     def _settings(self) -> DirectInferenceSettings:
         return settings_from(
@@ -111,26 +124,3 @@ class DirectInferenceFilter(LabelFusionFilter):
             plan=settings_from(self, StartPlan, number=self.NumberOfInitializations),
             sampling=settings_from(self, SamplingPlan, number=self.NumberOfSamples),
         )
-
-    def _store(self, result: DirectInferenceResult) -> None:
-        self._result = result
-        self.LogEvidence = result.log_evidence
-        self.LogEvidences = tuple(result.starts.log_posterior.tolist())
-        self.StartNames = result.start_names
-        self.WinningStart = result.start_names[result.starts.winner]
-        self.ExactOptimum = result.exact
-        self.Starts = result.starts
-        self.ConfusionTables = result.theta
-        self.PerformanceDeviations = result.performance.deviation
-        self.PerformanceQuantiles = result.performance.quantiles
-        self.EstimatedPriorProbabilities = tuple(result.prior.tolist())
-        samples = result.samples
-        self.SamplingError = np.nan if samples is None else float(samples.marginal_errors.max())
-
-    def _estimated(self, case: FusionCase) -> dict[str, Any]:
-        unsampled = replace(self._result.settings, sampling=SamplingPlan())
-        return {
-            "theta": self._result.theta,
-            "starts": self._result.starts,
-            "fuse_again": lambda other: direct_inference(other, unsampled).decision,
-        }

@@ -10,12 +10,12 @@ from itk_consensus.constraints import Boolean, Choice, Integer, OneOf, Real, Rea
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.parameters import Measurement, Output, Parameter
+from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.fusion.staple.expectation_maximization import StartPlan
 from itk_consensus.fusion.staple.markov_field import MarkovField
-from itk_consensus.fusion.staple.staple import VARIANTS, StapleSettings, staple
-from itk_consensus.fusion.staple.staple_result import StapleResult, StartSummary
+from itk_consensus.fusion.staple.staple import VARIANTS, StapleSettings
+from itk_consensus.fusion.staple.staple_result import StartSummary
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 
 
@@ -66,17 +66,29 @@ class ExpectationMaximizationMixin(ProcessObject):
     )
 
     ElapsedIterations = Measurement(
-        int, "Index of the last iteration: the one that met the stop rule, or the maximum."
+        int,
+        "Index of the last iteration: the one that met the stop rule, or the maximum.",
+        "estimate.iterations",
+        while_running="iterations",
     )
-    Converged = Measurement(bool, "Whether the stop rule was met.")
-    LogLikelihood = Measurement(float, "Log likelihood of the votes under the estimate.")
+    Converged = Measurement(bool, "Whether the stop rule was met.", "estimate.converged")
+    LogLikelihood = Measurement(
+        float, "Log likelihood of the votes under the estimate.", "estimate.log_likelihood"
+    )
     LogPosterior = Measurement(
         float,
         "Log likelihood plus the log prior of the parameters; the start with the highest wins.",
+        "estimate.log_posterior",
     )
-    LogLikelihoods = Measurement(tuple[float, ...], "Log likelihood that each start reached.")
+    LogLikelihoods = Measurement(
+        tuple[float, ...],
+        "Log likelihood that each start reached.",
+        "estimate.starts.log_likelihood",
+    )
     Starts = Measurement(
-        StartSummary, "Likelihood, iterations, trace and overlap with the others, for each start."
+        StartSummary,
+        "Likelihood, iterations, trace and overlap with the others, for each start.",
+        "estimate.starts",
     )
 
     #: Which start comes first; each filter has its own choice.
@@ -108,14 +120,6 @@ class ExpectationMaximizationMixin(ProcessObject):
             **others,
         )
 
-    def _store(self, result: StapleResult) -> None:
-        self.ElapsedIterations = result.iterations
-        self.Converged = result.converged
-        self.LogLikelihood = result.log_likelihood
-        self.LogPosterior = result.log_posterior
-        self.LogLikelihoods = tuple(result.starts.log_likelihood.tolist())
-        self.Starts = result.starts
-
 
 class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFilter):
     """Base of the STAPLE filters that fuse one list of images."""
@@ -128,10 +132,10 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
     )
 
     EstimatedSmoothnessWeight = Measurement(
-        float, "Weight of the Potts field at the end; 0 without one."
+        float,
+        "Weight of the Potts field at the end; 0 without one.",
+        "estimate.smoothness_weight",
     )
-
-    _result = Output[Any](None)
 
     @property
     def whole_because(self) -> str:  # type: ignore[override]
@@ -161,34 +165,3 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
                 owner=self.GetName(),
             )
         return raters > 1
-
-    def _estimated(self, case: FusionCase) -> dict[str, Any]:
-        settings = self._result.settings
-        known: dict[str, Any] = {
-            "theta": self._result.theta,
-            "starts": self._result.starts,
-            "alternatives": self._alternatives(case),
-        }
-        # To leave agreed voxels out fixes what is analysed, as a mask does; and no table of
-        # patterns tells what a field, or fractions of votes, would do there.
-        if settings.exclude_consensus or not self._result.fusion.follows_votes:
-            return known
-        owner = self.GetName()
-        return known | {"fuse_again": lambda other: staple(other, settings, owner=owner).decision}
-
-    def _alternatives(self, case: FusionCase) -> dict[str, Callable[[], float]]:
-        """Settings worth trying, and how close each comes to what the raters share."""
-        soft = self._result.voxels is None and not self._result.fusion.follows_votes
-        if soft or self._result.settings.estimate_prior or case.patterns.strata is not None:
-            return {}
-
-        def advanced() -> float:
-            result = staple(case.patterns, self.defaults.for_variant("advanced"))
-            return case.shared_consensus.overlap(result.fusion.volume(), case.patterns.labels)
-
-        return {"Variant=advanced": advanced}
-
-    def _store(self, result: StapleResult) -> None:
-        super()._store(result)
-        self._result = result
-        self.EstimatedSmoothnessWeight = 0.0 if result.voxels is None else result.voxels.weight

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass
 
 from itk_consensus.constraints import Choice
 from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.fusion_result import Fused
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Parameter
-from itk_consensus.fusion.shape.frechet_consensus import MEASURES, frechet_labels
-from itk_consensus.votes.fusions import Fusion, PatternFusion, PatternShares
+from itk_consensus.fusion.shape.frechet_consensus import MEASURES, CertainShares, frechet_labels
+from itk_consensus.votes.estimates import Estimate
+from itk_consensus.votes.fusions import PatternFusion
+
+
+@dataclass(frozen=True)
+class FrechetEstimate(Estimate):
+    """How close the map is to the raters."""
+
+    mean_overlaps: dict[int, float]  #: By label
 
 
 class FrechetConsensusFilter(LabelFusionFilter):
@@ -33,19 +42,17 @@ class FrechetConsensusFilter(LabelFusionFilter):
     Measure = Parameter(Choice(MEASURES), "dice", "The overlap to maximise.")
 
     MeanOverlaps = Measurement(
-        dict[int, float], "Mean overlap of the map with the raters, for every label but the first."
+        dict[int, float],
+        "Mean overlap of the map with the raters, for every label but the first.",
+        "estimate.mean_overlaps",
     )
 
-    def _fuse(self, case: FusionCase) -> Fusion:
+    def _fuse(self, case: FusionCase) -> Fused[FrechetEstimate]:
         patterns = case.patterns
         found = frechet_labels(patterns, self.Measure)
-        self.MeanOverlaps = {
+        overlaps = {
             int(patterns.labels[index]): overlap for index, overlap in found.overlaps.items()
         }
-        shape = len(patterns.counts), patterns.number_of_labels
-        certain = PatternShares(
-            shape,
-            lambda part: np.eye(shape[1])[found.decision[part]],
-            lambda label: np.asarray(found.decision == label, np.float64),
-        )
-        return PatternFusion(patterns, found.decision, certain)
+        certain = CertainShares(found.decision, patterns.number_of_labels)
+        fusion = PatternFusion(patterns, found.decision, certain)
+        return Fused(fusion, FrechetEstimate(overlaps))

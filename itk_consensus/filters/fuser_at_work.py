@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from itk_consensus.filters.fusion_case import FusionCase, RaterInputs
+from itk_consensus.filters.fusion_result import FusionResult
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.process_object import ITERATION_EVENT, PROGRESS_EVENT
 from itk_consensus.work import current, report
@@ -18,38 +19,29 @@ class FuserAtWorkMixin(RaterInputs):
         self,
         fuser: LabelFusionFilter,
         images: list[Any],
-        beside: FusionCase | None = None,
+        reuse_from: FusionCase | None = None,
         terms: Mapping[str, Any] | None = None,
-    ) -> LabelFusionFilter:
+    ) -> FusionResult[Any]:
         """Run a fuser for this filter, with its settings, and report progress to its commands.
 
         Parameters
         ----------
         fuser : LabelFusionFilter
-            Has the results afterwards, as after its own Execute.
-        beside : FusionCase, optional
+            Is not changed: what it would make is returned.
+        reuse_from : FusionCase, optional
             A case that is at work on the same images.
         terms : mapping, optional
             Parameters that take the place of this filter's own.
-
-        Returns
-        -------
-        LabelFusionFilter
-            Who did it in the fuser's place, and for nobody else.
         """
-
-        work = current()
+        work, run = current(), self._run
+        assert run is not None
 
         def tell() -> None:
             work.move(worker.GetProgress())
-            if self._run.is_aborting:
+            if run.is_aborting:
                 worker.Abort()
 
         report(0.0)  # Abort may have come before
         commands = [(PROGRESS_EVENT, tell), (ITERATION_EVENT, tell)]
         worker = fuser._lent(self._terms() | dict(terms or {}), commands)
-        try:
-            worker._execute(images, beside=beside)
-        finally:
-            fuser._last = worker._last
-        return worker
+        return worker.fuse(images, reuse_from)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +13,8 @@ from itk_consensus.constraints import ImageLike, ImageList, Integer, optional
 from itk_consensus.errors import InputError
 from itk_consensus.filters.label_inputs import LabelInputs
 from itk_consensus.filters.parameters import Parameter, parameters_of
-from itk_consensus.fusion.coherence.shared_consensus import SharedConsensus, shared_consensus
+from itk_consensus.filters.results import Memo
+from itk_consensus.filters.vote_facts import VoteFacts
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
 from itk_consensus.neighbourhood.boxes import voxel_sides
@@ -35,16 +35,34 @@ class FusionCase:
     stack: LabelStack | None = None
     #: If the inputs are probabilities; votes are then of the likeliest labels.
     opinions: SoftVotes | None = None
+    #: What was derived of the votes, also once the caller's images are gone.
+    memo: Memo = field(default_factory=Memo, repr=False, compare=False)
 
-    @cached_property
+    @property
     def patterns(self) -> DecisionPatterns:
         """The votes as decision patterns."""
-        return patterns_of(self.votes)
+        if isinstance(self.votes, DecisionPatterns):
+            return self.votes
+        return self.memo.made("patterns", lambda: patterns_of(self.votes))
 
-    @cached_property
-    def shared_consensus(self) -> SharedConsensus:
-        """What the raters share."""
-        return shared_consensus(self.patterns, self.spacing, stack=self.stack)
+    @property
+    def facts(self) -> VoteFacts:
+        """What is known of the raters before anything is fused."""
+        return self.memo.made("facts", lambda: VoteFacts(self.patterns))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each rater is called; () if they have no names."""
+        given, raters = self.loaded.names, self.votes.number_of_raters
+        if len(given) == raters:
+            return given
+        parts = zip(given, self.loaded.components, strict=False)
+        several = [f"{name}[{j}]" if n > 1 else name for name, n in parts for j in range(n)]
+        return tuple(several) if len(several) == raters else ()
+
+    def named(self, names: Sequence[str]) -> FusionCase:
+        """The same of raters who are called so."""
+        return replace(self, loaded=replace(self.loaded, names=tuple(map(str, names))))
 
     @property
     def spacing(self) -> tuple[float, ...]:
@@ -98,30 +116,30 @@ class RaterInputs(LabelInputs):
         """What tells voxels apart beyond their votes, if anything does."""
         return None
 
-    def _load(self, images: Any, beside: FusionCase | None = None) -> FusionCase:
+    def _load(self, images: Any, reuse_from: FusionCase | None = None) -> FusionCase:
         """The case of whole images.
 
-        `beside` is a case of the same images: what is made of its votes serves this one, too, if
-        they are the same.
+        `reuse_from` is a case of the same images: what was made of its votes is used again if this
+        one's are the same.
         """
-        case = self._case_of(images, self.needs, beside)
+        case = self.case_of(images, self.needs, reuse_from)
         stack = case.stack
         assert stack is not None
         if not len(stack.labels):
             raise InputError("every voxel of every input is missing", owner=self.GetName())
-        self._require_votes(stack.mask is None or bool(stack.mask.any()), stack.is_annotated)
+        self.require_votes(stack.mask is None or bool(stack.mask.any()), stack.is_annotated)
         return case
 
-    def _case_of(
-        self, images: Any, needs: str = "patterns", beside: FusionCase | None = None
+    def case_of(
+        self, images: Any, needs: str = "patterns", reuse_from: FusionCase | None = None
     ) -> FusionCase:
         """The case of images, which may be part of larger ones, with votes in the needed form."""
         loaded = self._loaded_with_gaps(images)
         _reject_class_probabilities(loaded, self.GetName())
-        return self._case_of_labels(loaded, needs, beside)
+        return self._case_of_labels(loaded, needs, reuse_from)
 
     def _case_of_labels(
-        self, loaded: LoadedImages, needs: str, beside: FusionCase | None
+        self, loaded: LoadedImages, needs: str, reuse_from: FusionCase | None
     ) -> FusionCase:
         stack = self._make_stack(
             loaded.arrays, missing_label=self.MissingLabel, **self._where(loaded)
@@ -131,8 +149,13 @@ class RaterInputs(LabelInputs):
         votes: LabelVotes = stack
         if needs == "bits" and strata is None:
             votes = smallest_form(stack)
-        elif needs != "votes" and beside is not None and strata is None and _agree(beside, stack):
-            votes = beside.patterns
+        elif (
+            needs != "votes"
+            and reuse_from is not None
+            and strata is None
+            and _agree(reuse_from, stack)
+        ):
+            votes = reuse_from.patterns
         elif needs != "votes":
             votes = DecisionPatterns.from_stack(stack, strata=strata)
         return FusionCase(loaded, votes, stack)
@@ -145,7 +168,7 @@ class RaterInputs(LabelInputs):
             "owner": self.GetName(),
         }
 
-    def _require_votes(self, has_voxels: bool, is_annotated: bool) -> None:
+    def require_votes(self, has_voxels: bool, is_annotated: bool) -> None:
         if not has_voxels:
             raise self._wrong("MaskImage", "must mark some voxels, it is empty")
         if not is_annotated:

@@ -11,14 +11,16 @@ from numpy.typing import NDArray
 from itk_consensus.constraints import LENGTH, Choice, Kind, optional
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.consensus import ConsensusFilter
-from itk_consensus.filters.fused_images import FusedImages
 from itk_consensus.filters.fuser_at_work import FuserAtWorkMixin
 from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.fusion_result import Fused, FusionResult
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.majority_vote import MajorityVoteFilter
 from itk_consensus.filters.parameters import Measurement, Parameter, parameters_of
-from itk_consensus.fusion.hybrid import Answer, contour_band, hybrid_fusion
-from itk_consensus.votes.fusions import Fusion
+from itk_consensus.fusion.hybrid import contour_band, hybrid_fusion
+from itk_consensus.votes.estimates import Estimate
+from itk_consensus.votes.fusions import VoxelShares
+from itk_consensus.votes.uncertainty import UncertaintyKind
 from itk_consensus.work import stage
 
 
@@ -47,21 +49,42 @@ class InnerFusersMixin(FuserAtWorkMixin, LabelFusionFilter):
                     owner=self.GetName(),
                 )
 
-    def _fused_by(self, fuser: LabelFusionFilter, case: FusionCase) -> FusedImages:
+    def _fused_by(self, fuser: LabelFusionFilter, case: FusionCase) -> FusionResult[Any]:
         """What a fuser makes of the case on this filter's terms."""
-        return self._have_fused(fuser, list(case.loaded.owners), case).fused
+        return self._have_fused(fuser, list(case.loaded.owners), case)
+
+
+@dataclass(frozen=True)
+class FusedShares(VoxelShares):
+    """Another fuser's probabilities, by the indices of this one's labels."""
+
+    fused: FusionResult[Any]
+    labels: tuple[int, ...]  #: The label value behind each index
+
+    def write(self, label: int, out: NDArray[Any]) -> None:
+        self.fused.write(self.labels[label], out)
+
+    def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
+        self.fused.write_uncertainty(kind, out)
 
 
 #: The paper's band, in smallest voxel sides on each side of the contour.
 DEFAULT_BAND = 3.0
 
 
+@dataclass(frozen=True)
+class HybridEstimate(Estimate):
+    """How much the boundary filter decided."""
+
+    band_voxels: int
+
+
 class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
     """Uses the interior fuser everywhere but in a band around the contour.
 
-    Both fusers are filters with parameters of their own, and can be asked for their measurements
-    afterwards. They see the same images, with the hybrid's mask, missing label, tolerances and
-    threads if set.
+    Both fusers are filters with parameters of their own; GetBoundaryResult() and
+    GetInteriorResult() have what each of them made. They see the same images, with the hybrid's
+    mask, missing label, tolerances and threads if set.
     """
 
     whole_because = "its band follows distances, which reach as far as the image"
@@ -99,9 +122,9 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
         "The contour that the band follows: the majority vote's or the interior fuser's.",
     )
 
-    BandVoxels = Measurement(int, "Number of voxels in the band.")
+    BandVoxels = Measurement(int, "Number of voxels in the band.", "estimate.band_voxels")
 
-    def _fuse(self, case: FusionCase) -> Fusion:
+    def _fuse(self, case: FusionCase) -> Fused[HybridEstimate]:
         # The dearer first: what it makes of the votes serves the other.
         with stage(0.0, 0.6):
             boundary = self._fused_by(self.BoundaryFilter or ConsensusFilter(), case)
@@ -109,13 +132,25 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
             interior = self._fused_by(self.InteriorFilter or MajorityVoteFilter(), case)
         with stage(0.8, 1.0):
             band = self._band(case, interior)
-        self.BandVoxels = int(np.count_nonzero(band))
-        labels = self._label_values(case)
+        labels = tuple(self._label_values(case))
         decision = interior.decision(labels)
         np.copyto(decision, boundary.decision(labels), where=band)
-        return hybrid_fusion(decision, band, _answer(boundary, labels), _answer(interior, labels))
+        answers = (FusedShares(fused, labels) for fused in (boundary, interior))
+        fusion = hybrid_fusion(decision, band, *answers)
+        estimate = HybridEstimate(int(np.count_nonzero(band)))
+        return Fused(fusion, estimate, {"boundary": boundary, "interior": interior})
 
-    def _band(self, case: FusionCase, interior: FusedImages) -> NDArray[np.bool_]:
+    def GetBoundaryResult(self) -> FusionResult[Any]:
+        """What the boundary filter made in the last Execute."""
+        result: FusionResult[Any] = self.fused.extras["boundary"]
+        return result
+
+    def GetInteriorResult(self) -> FusionResult[Any]:
+        """What the interior filter made in the last Execute."""
+        result: FusionResult[Any] = self.fused.extras["interior"]
+        return result
+
+    def _band(self, case: FusionCase, interior: FusionResult[Any]) -> NDArray[np.bool_]:
         width = self.BandWidth
         if width is None:
             width = DEFAULT_BAND * case.smallest_side
@@ -125,7 +160,3 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
             vote = self._fused_by(MajorityVoteFilter(), case)
             contoured = vote.decision(self._label_values(case))
         return contour_band(contoured, width, case.spacing)
-
-
-def _answer(fused: FusedImages, labels: list[int]) -> Answer:
-    return Answer(lambda k, out: fused.write(labels[k], out), fused.write_uncertainty)

@@ -16,8 +16,9 @@ from itk_consensus.constraints import LENGTH, Choice, Kind, Real, optional
 from itk_consensus.errors import InputError
 from itk_consensus.filters.coherence_vote import CoherenceVoteFilter
 from itk_consensus.filters.fusion_case import FusionCase, both
+from itk_consensus.filters.fusion_result import Fused
 from itk_consensus.filters.hybrid import Fuser, InnerFusersMixin
-from itk_consensus.filters.parameters import Deferred, Measurement, Parameter
+from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.process_object import made_later
 from itk_consensus.fusion.lesions.detection import Detection as Judged
 from itk_consensus.fusion.lesions.detection import detect
@@ -43,7 +44,9 @@ from itk_consensus.fusion.lesions.table import (
 )
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
-from itk_consensus.votes.fusions import Fusion, VolumeFusion
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.estimates import Estimate, Told
+from itk_consensus.votes.fusions import VolumeFusion, VoxelShares
 from itk_consensus.votes.kept_stack import KeptStack
 from itk_consensus.votes.label_stack import MOST_LABELS, LabelStack
 from itk_consensus.votes.ties import BACKGROUND
@@ -81,6 +84,14 @@ class LesionCase(FusionCase):
         kept = super().without_inputs()
         assert isinstance(kept, LesionCase)
         return replace(kept, matched=None)
+
+
+class ObjectEstimate(Estimate):
+    """Objects are judged one by one, in `Objects`."""
+
+    def told(self, patterns: DecisionPatterns) -> Told:
+        """That there is nothing to compare with what raters share of one mask."""
+        return Told(is_shared=True)
 
 
 class InstanceConsensusFilter(InnerFusersMixin):
@@ -145,28 +156,31 @@ class InstanceConsensusFilter(InnerFusersMixin):
         LesionTable,
         "The objects: who marked each, its probability, position, volumes, and who split or "
         "joined it; with to_csv, to_json and to_frame.",
+        lambda result: result.memo.made("objects", result.extras["table"]),
     )
     Detection = Measurement(
         tuple[ReaderDetection, ...],
         "For each reader how many objects it marked, how many alone, its sensitivity and its "
         "false finds per case, with 95 % intervals.",
+        lambda result: reader_detections(*result.extras["detection"]),
         one_of=ReaderDetection,
     )
 
     @made_later
     def GetMatchedImages(self) -> list[Any]:
         """The readers' maps with the consensus's numbers of objects; None for a missing reader."""
-        fused, votes = self.fused, self._executed_case().votes
+        result = self.fused
+        votes = result.case.votes
         assert isinstance(votes, (LabelStack, KeptStack))
         return [
-            None if array is None else convert.to_image(array.astype(fused.dtype), fused.like)
+            None if array is None else convert.to_image(array.astype(result.dtype), result.like)
             for array in votes.restored().arrays
         ]
 
     # -- matching, while loading ----------------------------------------------------------------
 
     def _case_of_labels(
-        self, loaded: LoadedImages, needs: str, beside: FusionCase | None
+        self, loaded: LoadedImages, needs: str, reuse_from: FusionCase | None
     ) -> LesionCase:
         stack = self._make_stack(
             loaded.arrays, missing_label=self.MissingLabel, **self._where(loaded)
@@ -203,7 +217,7 @@ class InstanceConsensusFilter(InnerFusersMixin):
             rater_masks=_rater_masks(stack, annotated),
         )
         looked = _looked(stack, annotated, matched.cells, groups.number)
-        return LesionCase(loaded, votes, votes, None, groups, matched, looked)
+        return LesionCase(loaded, votes, votes, groups=groups, matched=matched, looked=looked)
 
     def _require_few(self, number: int, who: str) -> None:
         """Raise if there are more objects than an instance map has numbers for."""
@@ -214,7 +228,7 @@ class InstanceConsensusFilter(InnerFusersMixin):
                 owner=self.GetName(),
             )
 
-    def _load(self, images: Any, beside: FusionCase | None = None) -> FusionCase:
+    def _load(self, images: Any, reuse_from: FusionCase | None = None) -> FusionCase:
         return super()._load(images, None)
 
     def _match(self, images: Any) -> LesionTable:
@@ -229,15 +243,13 @@ class InstanceConsensusFilter(InnerFusersMixin):
 
     # -- detection and outlines -------------------------------------------------------------------
 
-    def _fuse(self, case: FusionCase) -> Fusion:
+    def _fuse(self, case: FusionCase) -> Fused[ObjectEstimate]:
         assert isinstance(case, LesionCase)
         assert case.groups is not None
         assert case.matched is not None
         groups = case.groups
         detection, found = self._detected(case, groups)
         threshold = self.DetectionThreshold
-        self.Objects = Deferred(_table(case, detection, threshold))
-        self.Detection = Deferred(lambda: reader_detections(found, detection))
         kept = detection.there[: groups.number] >= threshold
         with stage(0.1, 0.3):
             cells = nearest_cells(case.matched.cells, kept, case.spacing)
@@ -246,7 +258,9 @@ class InstanceConsensusFilter(InnerFusersMixin):
         there = np.append(0.0, detection.there[: groups.number])
         chosen = inside & (cells > 0)
         drawn = _with_doubted(case.matched, chosen, cells, share, np.append(True, kept))
-        return _fusion(case, chosen, *drawn, there, self.OutputMap == "mask")
+        fusion = _fusion(case, chosen, *drawn, there, self.OutputMap == "mask")
+        table = _table(case, detection, threshold)
+        return Fused(fusion, ObjectEstimate(), {"table": table, "detection": (found, detection)})
 
     def _detected(self, case: LesionCase, groups: LesionGroups) -> tuple[Judged, Mask]:
         """The detection of this case's objects, which come first, and of the cohort's."""
@@ -285,11 +299,8 @@ class InstanceConsensusFilter(InnerFusersMixin):
             masks.append(None if mask is None else convert.to_image(mask, case.loaded))
         terms = {"MissingLabel": None, "RaterMasks": tuple(masks) if any_given(masks) else None}
         fuser = self.OutlineFilter or CoherenceVoteFilter()
-        fused = self._have_fused(fuser, images, terms=terms).fused
+        fused = self._have_fused(fuser, images, terms=terms)
         return fused.decision([0, 1]) == 1, fused.probability(1)
-
-    def _consensus_dice(self, case: FusionCase, fusion: Fusion, full: bool) -> None:
-        """Objects are judged one by one, in `Objects`."""
 
 
 def match_lesions(images: Any, **parameters: Any) -> LesionTable:
@@ -356,21 +367,34 @@ def _fusion(
     outside = None if case.stack.mask is None else case.stack.mask == 0
     if outside is not None:
         decision[outside] = BACKGROUND
+    shares = LesionShares(probability, None if is_mask else cells, outside)
+    return VolumeFusion(decision, shares)
 
-    def write(label: int, out: NDArray[Any]) -> None:
+
+@dataclass(frozen=True)
+class LesionShares(VoxelShares):
+    """At each voxel one object may be, or none."""
+
+    probability: Floats  #: Of that object
+    cells: Numbers | None  #: Which object it is; None: they are all one label
+    outside: Mask | None  #: Where the mask is not; None: nowhere
+
+    def write(self, label: int, out: NDArray[Any]) -> None:
         if label == 0:
-            np.subtract(1, probability, out=out)
+            np.subtract(1, self.probability, out=out)
+        elif self.cells is None:
+            out[...] = self.probability
         else:
-            out[...] = probability if is_mask else np.where(cells == label, probability, 0.0)
-        if outside is not None:
-            out[outside] = 0.0
+            out[...] = np.where(self.cells == label, self.probability, 0.0)
+        self._leave_outside(out)
 
-    def unsure(kind: UncertaintyKind, out: NDArray[Any]) -> None:
-        uncertainty(kind, iter([1 - probability, probability]), out)
-        if outside is not None:
-            out[outside] = 0.0
+    def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
+        uncertainty(kind, iter([1 - self.probability, self.probability]), out)
+        self._leave_outside(out)
 
-    return VolumeFusion.written(decision, write, unsure)
+    def _leave_outside(self, out: NDArray[Any]) -> None:
+        if self.outside is not None:
+            out[self.outside] = 0.0
 
 
 def _annotated(stack: LabelStack) -> list[Mask | None]:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from itk_consensus.constraints import ImageLike, Real, optional
 from itk_consensus.errors import InputError
 from itk_consensus.filters.consensus import ConsensusFilter
-from itk_consensus.filters.fused_images import FusedImages
 from itk_consensus.filters.fusion_case import FusionCase
-from itk_consensus.filters.hybrid import Fuser, InnerFusersMixin
+from itk_consensus.filters.fusion_result import Fused, FusionResult
+from itk_consensus.filters.hybrid import FusedShares, Fuser, InnerFusersMixin
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter
-from itk_consensus.fusion.coherence.intensity_refinement import IntensityModel
+from itk_consensus.fusion.coherence.intensity_refinement import HeldOutChoice, IntensityModel
 from itk_consensus.neighbourhood.boxes import in_space
 from itk_consensus.votes.disputed_voxels import DisputedVoxels
-from itk_consensus.votes.fusions import Fusion, VolumeFusion
+from itk_consensus.votes.fusions import VolumeFusion, VoxelShares
 from itk_consensus.work import stage
 
 #: Default of IntensitySigma, in smallest voxel sides.
@@ -32,7 +35,8 @@ class IntensityRefinementFilter(UndecidedLabelMixin, InnerFusersMixin):
     Where all raters agree, each label shows what its intensities are; around a disputed voxel they
     tell how likely its own is under each label. How much that counts is what held-out raters
     support: a power with which each of them is foreseen better from the others, or 0, and then the
-    answer is the fuser's. Three raters at least must have drawn, or nobody can be held out.
+    answer is the fuser's; GetFilterResult() has what it made. Three raters at least must have
+    drawn, or nobody can be held out.
 
     >>> refined = IntensityRefinementFilter(Image=ct).Execute(raters)
     """
@@ -55,12 +59,15 @@ class IntensityRefinementFilter(UndecidedLabelMixin, InnerFusersMixin):
     )
 
     IntensityWeight = Measurement(
-        float, "Power of the intensity likelihood; 0 if held-out raters do not support it."
+        float,
+        "Power of the intensity likelihood; 0 if held-out raters do not support it.",
+        "estimate.weight",
     )
     HeldOutGains = Measurement(
         tuple[float, ...],
         "Gain in each held-out rater's mean log likelihood, in nats per disputed "
         "voxel, at the power that is best for the rater it helps least; NaN if unknown.",
+        "estimate.gains",
     )
 
     def _check_parameters(self) -> None:
@@ -68,19 +75,23 @@ class IntensityRefinementFilter(UndecidedLabelMixin, InnerFusersMixin):
         if self.Image is None:
             raise self._wrong("Image", "must be set before Execute")
 
-    def _fuse(self, case: FusionCase) -> Fusion:
+    def _fuse(self, case: FusionCase) -> Fused[HeldOutChoice]:
         model = self._model(case)
         with stage(0.0, 0.6):
             fused = self._fused_by(self.Filter or ConsensusFilter(), case)
         choice = model.choose_weight()
-        self.IntensityWeight, self.HeldOutGains = choice
-        labels = self._label_values(case)
-        decision = fused.decision(labels)
+        labels = tuple(self._label_values(case))
+        decision, shares = fused.decision(labels), FusedShares(fused, labels)
         if choice.weight == 0:
-            return VolumeFusion.written(
-                decision, lambda k, out: fused.write(labels[k], out), fused.write_uncertainty
-            )
-        return _refined(model, choice.weight, fused, decision, labels)
+            fusion = VolumeFusion(decision, shares)
+        else:
+            fusion = _refined(model, choice.weight, shares, decision)
+        return Fused(fusion, choice, {"before": fused})
+
+    def GetFilterResult(self) -> FusionResult[Any]:
+        """What the fuser made in the last Execute, before it was refined."""
+        result: FusionResult[Any] = self.fused.extras["before"]
+        return result
 
     def _model(self, case: FusionCase) -> IntensityModel:
         image = np.asarray(self._load_one(self.Image, case.loaded, "Image"))
@@ -101,19 +112,29 @@ class IntensityRefinementFilter(UndecidedLabelMixin, InnerFusersMixin):
 def _refined(
     model: IntensityModel,
     weight: float,
-    fused: FusedImages,
-    decision: np.ndarray,
-    labels: list[int],
+    fused: FusedShares,
+    decision: NDArray[Any],
 ) -> VolumeFusion:
     """The fuser's answer, but, also in its decision, the refined one at disputed voxels."""
     voxels = model.voxels
-    shares = model.refine(
-        lambda label: voxels.take(fused.probability(labels[label])[voxels.region]), weight
-    )
-    voxels.write(shares.argmax(axis=0), decision)
 
-    def write(label: int, out: np.ndarray) -> None:
-        fused.write(labels[label], out)
-        voxels.write(shares[label], out)
+    def of_disputed(label: int) -> NDArray[Any]:
+        probability = fused.fused.probability(fused.labels[label])
+        return voxels.take(probability[voxels.region])
 
-    return VolumeFusion.written(decision, write)
+    refined = model.refine(of_disputed, weight)
+    voxels.write(refined.argmax(axis=0), decision)
+    return VolumeFusion(decision, RefinedShares(fused, voxels, refined))
+
+
+@dataclass(frozen=True)
+class RefinedShares(VoxelShares):
+    """A fuser's probabilities, and others at disputed voxels."""
+
+    fused: FusedShares
+    voxels: DisputedVoxels
+    refined: NDArray[np.float64]  #: (K, N) at the disputed voxels
+
+    def write(self, label: int, out: NDArray[Any]) -> None:
+        self.fused.write(label, out)
+        self.voxels.write(self.refined[label], out)

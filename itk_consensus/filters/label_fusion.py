@@ -8,41 +8,34 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from itk_consensus.constraints import Integer, NamedReals, optional
-from itk_consensus.diagnostics.diagnose import diagnose
-from itk_consensus.diagnostics.findings import UNKNOWN, Diagnostics, Estimate
-from itk_consensus.diagnostics.of_readers import diagnose_readers
-from itk_consensus.diagnostics.reader_limits import LIMIT_NAMES, ReaderLimits
-from itk_consensus.diagnostics.readers import Readers
+from itk_consensus.diagnostics.reader_limits import LIMIT_NAMES
 from itk_consensus.errors import InputError, ParameterError
-from itk_consensus.filters.chunked_images import ChunkedImages, promised_images
-from itk_consensus.filters.fused_images import FusedImages, common_type, holds
 from itk_consensus.filters.fusion_case import FusionCase, RaterInputs
-from itk_consensus.filters.parameters import (
-    Deferred,
-    Output,
-    Parameter,
-    measurements_of,
-    parameters_of,
+from itk_consensus.filters.fusion_result import (
+    Fused,
+    FusionResult,
+    MadeBy,
+    common_type,
+    holds,
+    result_of,
 )
+from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.process_object import ProcessObject, made_later
-from itk_consensus.fusion.coherence.near_copies import near_copies
-from itk_consensus.fusion.staple.staple_result import StartSummary
 from itk_consensus.images import convert
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fusions import Fusion
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS, UncertaintyKind
 from itk_consensus.work import report, stage
 
-#: What an Execute leaves behind, in memory or to be made chunk by chunk.
-Images = FusedImages | ChunkedImages
+if TYPE_CHECKING:
+    from itk_consensus.diagnostics.findings import Diagnostics
+    from itk_consensus.filters.chunked_result import ChunkedResult
 
 #: SimpleITK's default for LabelForUndecidedPixels: one more than the largest label.
 AUTOMATIC_LABEL = 2**64 - 1
@@ -79,9 +72,6 @@ class LabelFusionFilter(RaterInputs):
         "docs/howto/findings.md lists them.",
     )
 
-    _case = Output[FusionCase | None](None)
-    _images = Output[Any](None)  #: `Images`
-
     # -- the one way through ----------------------------------------------------------------
 
     def Execute(self, *images: Any) -> Any:
@@ -105,56 +95,85 @@ class LabelFusionFilter(RaterInputs):
         return self._execute(images[0] if len(images) == 1 else list(images))
 
     def _execute(
-        self, inputs: Any, *, beside: FusionCase | None = None, is_last: bool = False
+        self,
+        inputs: Any,
+        *,
+        image_of: Callable[[Any], Any] | None = None,
+        is_last: bool = False,
     ) -> Any:
-        """Fuse; nothing is kept for later outputs if what is returned is the last to be asked for.
+        """Fuse, and return an image of the result, by default the filter's own.
 
-        `beside` is a case of the same images, as of `_load`.
+        Nothing is kept for later outputs if that image is the last to be asked for.
         """
-        with self._running():
+        image_of = image_of or self.primary_output
+        with self._running() as run:
             self._check_parameters()
             if convert.are_chunked(inputs):
-                return self._promise(inputs)
-            case = self._load(inputs, beside)
-            report(0.5)
-            labels = self._label_values(case)
-            dtype = common_type(case.loaded.arrays, labels)
-            undecided = self._undecided_label(labels, dtype)
-            with stage(0.5, 0.99):
-                fusion = self._fuse(case)
-            like = case.loaded.without_inputs()
-            images = FusedImages(like, fusion, tuple(labels), dtype, undecided, self.GetName())
-            self._case, self._images = case, images
-            output = self._primary_output()
+                # The one way into what knows chunks, which is built on the fusers.
+                from itk_consensus.filters.chunked_result import promised_result
+
+                run.result = promised_result(self, inputs)
+                return image_of(run.result)
+            result = self._result_of(self._load(inputs))
+            output = image_of(result)
             if not is_last:
                 # Later outputs must neither hold the caller's images nor follow what they become.
-                self._case = case.without_inputs()
-                self._images = replace(images, fusion=fusion.keeping(self._case.votes))
+                run.result = result.detached()
             return output
 
-    def _promise(self, arrays: Any) -> Any:
-        """Outputs and measurements of dask arrays, made chunk by chunk when they are computed."""
-        self._images = chunked = promised_images(self, arrays)
-        for measurement in measurements_of(type(self)):
-            name = measurement.name
-            self._measured[name] = Deferred(partial(chunked.measurement, name), reads_inputs=True)
-        return self._primary_output()
+    def fused_labels(self, images: Sequence[Any]) -> Any:
+        """Execute, for other parts of the package that want the label map whatever it returns."""
+        return self._execute(images, image_of=lambda result: result.label_image())
+
+    def fuse(self, images: Any, reuse_from: FusionCase | None = None) -> FusionResult[Any]:
+        """Execute, for other parts of the package that want the result and no image.
+
+        `reuse_from` is a case of the same images, as of `_load`.
+        """
+        with self._running() as run:
+            self._check_parameters()
+            run.result = result = self._result_of(self._load(images, reuse_from)).detached()
+            return result
+
+    def fuse_case(self, case: FusionCase) -> FusionResult[Any]:
+        """Execute, for other parts of the package that bring the votes themselves."""
+        with self._running() as run:
+            self._check_parameters()
+            run.result = result = self.result_of(case).detached()
+            return result
+
+    def _result_of(self, case: FusionCase) -> FusionResult[Any]:
+        report(0.5)
+        with stage(0.5, 0.99):
+            return self.result_of(case)
+
+    def result_of(
+        self, case: FusionCase, fuse: Callable[[FusionCase], Fusion] | None = None
+    ) -> FusionResult[Any]:
+        """What Execute makes of a case: a function of the case and the parameters.
+
+        `fuse` stands in for `_fuse` where the algorithm has run already.
+        """
+        labels = self._label_values(case)
+        dtype = common_type(case.loaded.arrays, labels)
+        undecided = self._undecided_label(labels, dtype)
+        answer = (fuse or self._fuse)(case)
+        fused = answer if isinstance(answer, Fused) else Fused(answer, None)
+        return FusionResult(case, fused, tuple(labels), dtype, undecided, MadeBy.of(self))
 
     def _check_parameters(self) -> None:
         """Checks that concern several parameters at once; a subclass adds its own."""
 
     @abstractmethod
-    def _fuse(self, case: FusionCase) -> Fusion:
-        """Run the algorithm and store the measurements."""
+    def _fuse(self, case: FusionCase) -> Fusion | Fused[Any]:
+        """Run the algorithm: a function of parameters and case, which keeps nothing on the filter.
 
-    def _primary_output(self) -> Any:
+        Whoever estimates more than a fusion, or makes more outputs from it, returns `Fused`.
+        """
+
+    def primary_output(self, result: FusionResult[Any] | ChunkedResult) -> Any:
         """What Execute returns."""
-        return self.GetLabelImage() if self.returns_labels else self.GetProbabilityImage()
-
-    def fused_labels(self, images: Sequence[Any]) -> Any:
-        """Execute, for other parts of the package that want the label map whatever it returns."""
-        output = self.Execute(images)
-        return output if self.returns_labels else self.GetLabelImage()
+        return result.label_image() if self.returns_labels else result.probability_image()
 
     # -- chunks -----------------------------------------------------------------------------
 
@@ -163,7 +182,7 @@ class LabelFusionFilter(RaterInputs):
         """How dask arrays are fused: by their "patterns", in "tiles" with a halo, or not at all."""
         return "patterns" if not self.whole_because else "whole"
 
-    def _require_chunks(self, shape: Sequence[int], types: Sequence[np.dtype[Any]]) -> None:
+    def require_chunks(self, shape: Sequence[int], types: Sequence[np.dtype[Any]]) -> None:
         """Raise an `InputError`, with the memory that is needed, unless chunks are enough."""
         if self.chunking == "whole":
             voxels = math.prod(shape)
@@ -177,37 +196,30 @@ class LabelFusionFilter(RaterInputs):
 
     # -- outputs ----------------------------------------------------------------------------
 
-    @property
-    def fused(self) -> FusedImages:
-        """What the last Execute made, for other parts of the package to build on."""
-        images = self._outputs
-        if isinstance(images, FusedImages):
-            return images
-        raise InputError(
-            "of dask arrays there are label maps, probabilities, uncertainties "
-            "and measurements only; this output needs the images in memory: compute() them first",
-            owner=self.GetName(),
-        )
+    def GetResult(self) -> FusionResult[Any] | ChunkedResult:
+        """What the last Execute made: a value that later ones do not change."""
+        result: FusionResult[Any] | ChunkedResult = self._made(self._result)
+        return result
 
     @property
-    def _outputs(self) -> Images:
-        images: Images = self._made(self._images)
-        return images
+    def fused(self) -> FusionResult[Any]:
+        """What the last Execute made of images in memory, for other parts of the package."""
+        return result_of(self)
 
     @property
     def votes(self) -> DecisionPatterns:
         """The votes of the last Execute, for other parts of the package to build on."""
         with self._making_output():
-            return self._executed_case().patterns
+            return self.fused.case.patterns
 
     def GetLabels(self) -> tuple[int, ...]:
         """The labels that occur in the last Execute's inputs, in increasing order."""
-        return self._outputs.labels
+        return self.GetResult().labels
 
     @made_later
     def GetLabelImage(self) -> Any:
         """The fused label map of the last Execute."""
-        return self._outputs.label_image()
+        return self.GetResult().label_image()
 
     @made_later
     def GetProbabilityImage(self, label: int | None = None) -> Any:
@@ -216,7 +228,7 @@ class LabelFusionFilter(RaterInputs):
         Without a label the largest one that occurs is meant, the foreground of a binary map. A
         label that no rater used has probability 0 everywhere.
         """
-        return self._outputs.probability_image(label)
+        return self.GetResult().probability_image(label)
 
     @made_later
     def GetDiceOptimalImage(self, label: int | None = None) -> Any:
@@ -225,7 +237,7 @@ class LabelFusionFilter(RaterInputs):
         It may differ from the label map, which takes the most probable label of each voxel, where
         probabilities are far from 0 and 1. Without a label the largest one that occurs is meant.
         """
-        return self._outputs.dice_optimal_image(label)
+        return self.GetResult().dice_optimal_image(label)
 
     @made_later
     def GetUncertaintyImage(self, kind: UncertaintyKind = "entropy") -> Any:
@@ -242,7 +254,7 @@ class LabelFusionFilter(RaterInputs):
                 f"kind of uncertainty must be one of {UNCERTAINTY_KINDS}, got {kind!r}",
                 owner=self.GetName(),
             )
-        return self._outputs.uncertainty_image(kind)
+        return self.GetResult().uncertainty_image(kind)
 
     @made_later
     def GetDiagnostics(self, full: bool = True) -> Diagnostics:
@@ -256,36 +268,10 @@ class LabelFusionFilter(RaterInputs):
         full : bool
             Whether to compare the result with Consensus, too, which takes as long as fusing by it.
         """
-        case = self._executed_case()
-        readers = Readers(case.patterns, case.spacing, ReaderLimits(**(self.AgreementLimits or {})))
-        found = diagnose(self._estimate(case, self.fused.fusion, full))
-        return Diagnostics((*found.findings, *diagnose_readers(readers)))
+        # What thinks of results is built on the fusers.
+        from itk_consensus.diagnostics.assessment import assess
 
-    def _estimate(self, case: FusionCase, fusion: Fusion, full: bool) -> Estimate:
-        """The result as the diagnostics see it."""
-        groups = near_copies(case.patterns)
-        copies = tuple(tuple(group) for group in groups if len(group) > 1)
-        known = {"copies": copies} | self._estimated(case)
-        if case.patterns.outside_code is not None:
-            # A mask fixes what is analysed, whatever lies around it.
-            known["fuse_again"] = None
-        return replace(
-            Estimate.of(fusion, case.patterns),
-            consensus_dice=self._consensus_dice(case, fusion, full),
-            parameters=frozenset(parameter.name for parameter in parameters_of(type(self))),
-            looks_at_neighbours=not fusion.follows_votes,
-            **known,
-        )
-
-    def _estimated(self, case: FusionCase) -> dict[str, Any]:
-        """What the method knows beside its answer, by the names of `Estimate`."""
-        return {}
-
-    def _consensus_dice(self, case: FusionCase, fusion: Fusion, full: bool) -> float | None:
-        """How much of a result is what the raters share; None if it is that by definition."""
-        if not full:
-            return UNKNOWN
-        return case.shared_consensus.overlap(fusion.volume(), case.patterns.labels)
+        return assess(self.fused).findings(full)
 
     def _label_values(self, case: FusionCase) -> list[int]:
         """The label value behind each index; a binary filter writes its own foreground."""
@@ -302,16 +288,12 @@ class LabelFusionFilter(RaterInputs):
             )
         return int(given)
 
-    def _warn_of_doubts(self, case: FusionCase, starts: StartSummary) -> None:
+    def _warn_of_doubts(self, patterns: DecisionPatterns, is_switched: bool) -> None:
         """Warn of a result of one rater only, or with switched labels."""
-        if np.count_nonzero(case.patterns.present.any(axis=0)) == 1:
+        if np.count_nonzero(patterns.present.any(axis=0)) == 1:
             self._warn("one rater only; the answer is that rater's labels")
-        elif starts.switched[starts.winner]:
+        elif is_switched:
             self._warn("label-switched optimum: the mean rater does worse than chance")
-
-    def _executed_case(self) -> FusionCase:
-        _ = self.fused
-        return self._made(self._case)
 
 
 class UndecidedLabelMixin(ProcessObject):

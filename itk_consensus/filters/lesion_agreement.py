@@ -15,7 +15,6 @@ from itk_consensus.agreement.lesions import (
     paired_objects,
 )
 from itk_consensus.errors import ParameterError
-from itk_consensus.filters.compared_raters import consensus_labels
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.fusion.lesions.objects import OBJECT_KINDS, ObjectKind, numbered_objects
 from itk_consensus.images import convert
@@ -71,9 +70,8 @@ def LesionAgreement(
         )
     listed = convert.as_list(images, owner)
     if isinstance(reference, LabelFusionFilter):
-        reference.Execute(listed)
-        fused = reference.fused
-        reference = convert.to_image(consensus_labels(fused), fused.like)
+        fused = reference.fuse(listed)
+        reference = convert.to_image(fused.settled_labels(), fused.like)
     loaded = convert.load(listed if reference is None else [*listed, reference], owner=owner)
     maps = [
         numbered_objects(np.asarray(array), inputObjects).places

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from itk_consensus.constraints import LENGTH, Choice, Real, optional
 from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.fusion_result import Fused
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Parameter
-from itk_consensus.filters.tile_votes import TileVoteFilter
+from itk_consensus.filters.tile_votes import SmoothingEstimate, TileVoteFilter
 from itk_consensus.fusion.voting.smoothed_vote import SmoothedVote, TilesOf
 from itk_consensus.fusion.voting.vote import vote
-from itk_consensus.votes.fusions import Fusion
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.ties import TIE_RULES
 from itk_consensus.votes.vote_tiles import MixedVotes
@@ -46,13 +46,14 @@ class MajorityVoteFilter(UndecidedLabelMixin, TileVoteFilter):
     def chunking(self) -> str:
         return "tiles" if self.SmoothingSigma else "patterns"
 
-    def _vote_of(
+    def tile_vote(
         self, stack: LabelStack, tiles_of: TilesOf, mixed: MixedVotes | None
     ) -> SmoothedVote:
         return SmoothedVote(stack, tiles_of, self.Threshold, self.TieRule)
 
-    def _fuse(self, case: FusionCase) -> Fusion:
-        weights = self._weights(case.votes.number_of_raters)
+    def _fuse(self, case: FusionCase) -> Fused[SmoothingEstimate]:
+        weights = self.weights_of(case.votes.number_of_raters)
         rules = VoteRules(weights, self.Threshold, self.TieRule)
-        votes = case.opinions or case.votes
-        return vote(votes, rules, sigma=self._sigma(case), spacing=case.spacing)
+        votes, sigma = case.opinions or case.votes, self._sigma(case)
+        fusion = vote(votes, rules, sigma=sigma, spacing=case.spacing)
+        return Fused(fusion, SmoothingEstimate(sigma))

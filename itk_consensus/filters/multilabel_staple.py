@@ -20,12 +20,12 @@ from itk_consensus.filters.expectation_maximization import (
     from_variant,
 )
 from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.fusion_result import Fused
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.fusion.iteration import StopRule
 from itk_consensus.fusion.staple.staple import MULTILABEL, StapleSettings, staple
-from itk_consensus.fusion.staple.staple_result import StapleResult
-from itk_consensus.votes.fusions import Fusion
+from itk_consensus.fusion.staple.staple_result import StapleEstimate
 
 #: Up to this largest label GetConfusionMatrix keeps SimpleITK's size, which counts absent labels.
 _LARGEST_FLAT_LABEL = 255
@@ -94,10 +94,12 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
     )
 
     EstimatedPriorProbabilities = Measurement(
-        tuple[float, ...], "Label prior at the end, in the order of GetLabels()."
+        tuple[float, ...], "Label prior at the end, in the order of GetLabels().", "estimate.prior"
     )
     ConfusionTables = Measurement(
-        NDArray[np.float64], "(raters, labels, labels): [rater, observed, true], as GetLabels()."
+        NDArray[np.float64],
+        "(raters, labels, labels): [rater, observed, true], as GetLabels().",
+        "estimate.theta",
     )
 
     @property
@@ -139,15 +141,14 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
             raise IndexError(f"{self.GetName()}: rater must be 0 to {raters - 1}, got {rater}")
         return rater
 
-    def _fuse(self, case: FusionCase) -> Fusion:
+    def _fuse(self, case: FusionCase) -> Fused[StapleEstimate]:
         result = staple(
             case.patterns,
             self._settings(case),
             field=self._field(case),
         )
-        self._store(result)
-        self._warn_of_doubts(case, result.starts)
-        return result.fusion
+        self._warn_of_doubts(case.patterns, result.starts.winner_is_switched)
+        return Fused(result.fusion, result.estimate)
 
     def _settings(self, case: FusionCase) -> StapleSettings:
         patterns = case.patterns
@@ -185,8 +186,3 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         if not prior.sum() > 0:
             raise self._wrong("PriorProbabilities", f"must leave some label possible, got {given}")
         return np.asarray(prior / prior.sum())
-
-    def _store(self, result: StapleResult) -> None:
-        super()._store(result)
-        self.EstimatedPriorProbabilities = tuple(result.prior.tolist())
-        self.ConfusionTables = result.theta

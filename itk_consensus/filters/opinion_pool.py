@@ -72,7 +72,7 @@ class LogOpinionPoolFilter(UndecidedLabelMixin, RaterWeightsMixin, ProbabilityIn
         return pool_probabilities(case.opinions, settings)
 
     def _settings(self, case: FusionCase) -> PoolSettings:
-        weights = self._weights(case.patterns.number_of_raters)
+        weights = self.weights_of(case.patterns.number_of_raters)
         if weights is None:
             present = np.asarray(case.patterns.present.any(axis=0))
             weights = present / np.count_nonzero(present)

@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from copy import deepcopy
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, get_origin, overload
+
+import numpy as np
 
 from itk_consensus.constraints import BeyondRange, Kind, number_in, shown
 from itk_consensus.errors import NotExecutedError, ParameterError
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
     from itk_consensus.filters.process_object import ProcessObject
+    from itk_consensus.filters.results import Result
 
 
 T = TypeVar("T")
@@ -150,31 +153,38 @@ class Parameter(_Declared[T]):
         return str(self.default)
 
 
-@dataclass(frozen=True)
-class Deferred(Generic[T]):
-    """A measurement that is computed only on demand."""
-
-    compute: Callable[[], T]
-    reads_inputs: bool = False  #: Whether that reads the inputs again, which printing must not do
-
-
 class Measurement(_Declared[T]):
-    """A value that Execute leaves behind, or `Deferred`, with a Get method.
+    """A value that Execute leaves behind, with a Get method.
 
     Parameters
     ----------
     type_ : type
-        Of the value.
+        Of the value. Of an array that is read as a tuple, the tuple's.
     doc : str
         One sentence for users.
+    read : str or callable
+        Where it stands in what Execute made, such as "estimate.theta"; or a function of it, which
+        is asked once.
     one_of : type, optional
         Of one rater's value, if the Get method also takes a rater's number, as itk's does.
+    while_running : str, optional
+        The field of `Run` that tells it to commands while Execute is under way.
     """
 
-    def __init__(self, type_: type[T], doc: str, *, one_of: type | None = None) -> None:
+    def __init__(
+        self,
+        type_: type[T],
+        doc: str,
+        read: str | Callable[[Any], T | np.ndarray[Any, Any]],
+        *,
+        one_of: type | None = None,
+        while_running: str = "",
+    ) -> None:
         self.type = type_
         self.doc = doc
+        self.read = read
         self.one_of = one_of
+        self.while_running = while_running
 
     def __set_name__(self, owner: type, name: str) -> None:
         def getter(filter_: ProcessObject, rater: int | None = None) -> Any:
@@ -192,42 +202,26 @@ class Measurement(_Declared[T]):
 
     def value_of(self, filter_: ProcessObject) -> T:
         run = filter_._run
-        if self.name not in run.measured:
+        if run is not None and run.result is None and self.while_running:
+            shown = getattr(run, self.while_running)
+            if shown is not None:
+                return cast("T", shown)
+        result = filter_._result
+        if result is None:
             raise NotExecutedError(
                 f"{self.name} is known only after Execute", owner=filter_.GetName()
             )
-        value: T | Deferred[T] = run.measured[self.name]
-        if isinstance(value, Deferred):
-            with filter_._making_output(run):  # it may look at other measurements
-                value = run.measured[self.name] = value.compute()
-        return handed_out(value)
+        if result.is_known(self):
+            return self.value_in(result)
+        with filter_._making_output():
+            return self.value_in(result)
 
-    def __set__(self, instance: ProcessObject, value: T | Deferred[T]) -> None:
-        instance._measured[self.name] = value
-
-
-class Output(Generic[T]):
-    """An internal result of Execute that later outputs need; a `Measurement` without a getter.
-
-    Whatever a filter sets on itself during Execute is one of the two, and so belongs to one run.
-    """
-
-    def __init__(self, before: T) -> None:
-        self.before = before  #: Its value until it is set
-        self.name = ""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    @overload
-    def __get__(self, instance: None, owner: type) -> Output[T]: ...
-    @overload
-    def __get__(self, instance: ProcessObject, owner: type | None = None) -> T: ...
-    def __get__(self, instance: ProcessObject | None, owner: type | None = None) -> Any:
-        return self if instance is None else instance._run.outputs.get(self.name, self.before)
-
-    def __set__(self, instance: ProcessObject, value: T) -> None:
-        instance._run.outputs[self.name] = value
+    def value_in(self, result: Result) -> T:
+        """What a result says."""
+        value = result.measured(self)
+        if isinstance(value, np.ndarray) and get_origin(self.type) is tuple:
+            value = tuple(value.tolist())
+        return cast("T", handed_out(value))
 
 
 def parameters_of(cls: type) -> Iterator[Parameter[Any]]:

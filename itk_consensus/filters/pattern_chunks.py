@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from itk_consensus.chunked.passes import Array, Block, Depth, Gathered, ImageKey, Request
+from itk_consensus.chunked.passes import Array, Block, Depth, Estimated, Gathered, Request
 from itk_consensus.errors import InputError
-from itk_consensus.filters.fused_images import FusedImages, common_type
 from itk_consensus.filters.fusion_case import FusionCase
-from itk_consensus.filters.parameters import Deferred
-from itk_consensus.filters.process_object import holds_image
+from itk_consensus.filters.fusion_result import FusionResult
 from itk_consensus.images.families.image_family import Family, LoadedImages
 from itk_consensus.images.geometry import ArrayGeometry
 from itk_consensus.votes.decision_patterns import DecisionPatterns, relabelled
@@ -24,8 +21,8 @@ from itk_consensus.votes.fusions import PatternFusion
 from itk_consensus.votes.label_stack import distinct_values
 from itk_consensus.work import working
 
-#: A LabelFusionFilter, whose module imports this one.
-Filter = Any
+if TYPE_CHECKING:
+    from itk_consensus.filters.label_fusion import LabelFusionFilter
 
 
 class PatternSummary(NamedTuple):
@@ -56,7 +53,7 @@ class PatternAnswer(NamedTuple):
 class PatternWork:
     """A filter that needs the patterns only."""
 
-    filter_: Filter  #: Without images
+    filter_: LabelFusionFilter  #: Without images
     dimension: int  #: Of the volume
 
     reads_once: ClassVar[bool] = True
@@ -68,8 +65,8 @@ class PatternWork:
     def gather(self, number: int, block: Block, context: None) -> Gathered:
         from itk_consensus.chunked.packed_array import PackedArray  # whose codec comes with dask
 
-        part = part_of(self.filter_, block.images, len(block.raters))
-        case: FusionCase = part._case_of(list(block.raters), "patterns")
+        part = self.filter_.with_images(block.images, len(block.raters))
+        case = part.case_of(list(block.raters), "patterns")
         table, stack = case.patterns, case.stack
         assert stack is not None
         assert table.codes is not None
@@ -95,21 +92,19 @@ class PatternWork:
         return summary
 
     def answer(self, context: PatternSummary, request: Request) -> PatternAnswer:
-        _, fused = self._executed(context)
-        column = getattr(fused, request.method)(*request.arguments)
+        column = getattr(self._executed(context), request.method)(*request.arguments)
         owner = self.filter_.GetName()
         return PatternAnswer(context.table, as_promised(column, request.dtype, owner))
 
-    def measurements(self, context: PatternSummary) -> dict[str, Any]:
-        filter_, fused = self._executed(context)
-        known = {k: v for k, v in filter_._measured.items() if not isinstance(v, Deferred)}
-        return known | {"Labels": fused.labels}
+    def estimated(self, context: PatternSummary) -> Estimated:
+        result = self._executed(context)
+        return Estimated(result.labels, result.estimate)
 
     @working(threads=1)
-    def _executed(self, context: PatternSummary) -> tuple[Filter, FusedImages]:
+    def _executed(self, context: PatternSummary) -> FusionResult[Any]:
         """Run the filter on a volume with a single voxel for each pattern, which counts for all."""
-        filter_, table = part_of(self.filter_, {}, 0), context.table
-        filter_._require_votes(table.number_of_voxels > 0, bool(table.present.any()))
+        table = context.table
+        self.filter_.require_votes(table.number_of_voxels > 0, bool(table.present.any()))
         rows = np.arange(len(table.counts))
         patterns = replace(
             table, codes=rows.astype(np.uint32), slots=rows, number_of_codes=len(rows)
@@ -117,8 +112,7 @@ class PatternWork:
         like = LoadedImages(
             context.values, ArrayGeometry.of_shape(rows.shape), Family.NUMPY, {}, ()
         )
-        _, fused = fuse_patterns(filter_, patterns, like)
-        return filter_, fused
+        return fused_patterns(self.filter_, patterns, like)
 
     def write(self, chunk: Gathered, answer: PatternAnswer) -> Array:
         table, codes = chunk.summary.table, chunk.codes
@@ -137,10 +131,10 @@ def rows_of(table: DecisionPatterns, part: DecisionPatterns) -> NDArray[np.int64
     return rows
 
 
-def fuse_patterns(
-    filter_: Filter, patterns: DecisionPatterns, like: LoadedImages
-) -> tuple[FusionCase, FusedImages]:
-    """Run a filter on patterns whose voxels nobody holds.
+def fused_patterns(
+    filter_: LabelFusionFilter, patterns: DecisionPatterns, like: LoadedImages
+) -> FusionResult[Any]:
+    """What a filter makes of a table of votes without voxels.
 
     Parameters
     ----------
@@ -150,32 +144,10 @@ def fuse_patterns(
         What outputs take after; its arrays tell the raters' types, and their values should a
         binary filter's foreground be missing.
     """
-    case = FusionCase(like, patterns)
-    labels = filter_._label_values(case)
-    dtype = common_type(like.arrays, labels)
-    undecided = filter_._undecided_label(labels, dtype)
-    fusion = filter_._fuse(case)
-    if not isinstance(fusion, PatternFusion):
+    result = filter_.result_of(FusionCase(like, patterns))
+    if not isinstance(result.fusion, PatternFusion):
         raise InputError("its answer does not follow from votes alone", owner=filter_.GetName())
-    owner = filter_.GetName()
-    return case, FusedImages(like.without_inputs(), fusion, tuple(labels), dtype, undecided, owner)
-
-
-def without_images(filter_: Filter) -> Filter:
-    """A copy that lacks the images among the parameters, to be sent where they are not needed."""
-    bare = copy.copy(filter_)
-    for name in [name for name, value in bare._values.items() if holds_image(value)]:
-        del bare._values[name]
-    return bare
-
-
-def part_of(filter_: Filter, images: Mapping[ImageKey, Any], raters: int) -> Filter:
-    """The same filter for one chunk."""
-    part = without_images(filter_)
-    for (name, index), image in images.items():
-        members = tuple(images.get((name, rater)) for rater in range(raters))
-        part._values[name] = image if index is None else members
-    return part
+    return result.detached()
 
 
 def as_promised(values: Array, dtype: DTypeLike, owner: str) -> Array:

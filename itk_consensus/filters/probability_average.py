@@ -35,5 +35,6 @@ class ProbabilityAverageFilter(UndecidedLabelMixin, RaterWeightsMixin, Probabili
     )
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        weights = self._weights(case.votes.number_of_raters)
-        return vote(case.opinions or case.votes, VoteRules(weights, ties=self.TieRule))
+        weights = self.weights_of(case.votes.number_of_raters)
+        rules = VoteRules(weights, ties=self.TieRule)
+        return vote(case.opinions or case.votes, rules)

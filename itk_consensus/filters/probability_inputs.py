@@ -55,8 +55,8 @@ class ProbabilityInputsMixin(LabelFusionFilter):
     #: What else than probabilities inputs may be, in words of the message.
     _otherwise = "labels of an integer type or, as some input is of a floating type"
 
-    def _require_chunks(self, shape: Sequence[int], types: Sequence[np.dtype[Any]]) -> None:
-        super()._require_chunks(shape, types)
+    def require_chunks(self, shape: Sequence[int], types: Sequence[np.dtype[Any]]) -> None:
+        super().require_chunks(shape, types)
         if any(dtype.kind == "f" for dtype in types):
             raise InputError(
                 f"inputs in chunks must hold labels of an integer type, as "
@@ -65,8 +65,8 @@ class ProbabilityInputsMixin(LabelFusionFilter):
                 owner=self.GetName(),
             )
 
-    def _case_of(
-        self, images: Any, needs: str = "patterns", beside: FusionCase | None = None
+    def case_of(
+        self, images: Any, needs: str = "patterns", reuse_from: FusionCase | None = None
     ) -> FusionCase:
         inputs, classes = self._by_class(images)
         loaded = self._loaded_with_gaps(inputs)
@@ -74,7 +74,7 @@ class ProbabilityInputsMixin(LabelFusionFilter):
         if classes:
             loaded = _grouped(loaded, classes)
         elif not self._hold_probabilities(loaded.arrays):
-            return self._case_of_labels(loaded, needs, beside)
+            return self._case_of_labels(loaded, needs, reuse_from)
         return self._case_of_probabilities(loaded, classes, needs)
 
     def _by_class(self, images: Any) -> tuple[Any, int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -54,7 +54,7 @@ def itk_form(fuser: type[LabelFusionFilter]) -> Function:
 
 def _split_images(arguments: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
     """Leading images, and the parameters after them."""
-    if arguments and isinstance(arguments[0], (list, tuple)):
+    if arguments and isinstance(arguments[0], (list, tuple, Mapping)):
         return arguments[0], arguments[1:]
     # Text before any image is no parameter but a path, which the loader says to read.
     wanted = _is_text if arguments and _is_text(arguments[0]) else _is_image

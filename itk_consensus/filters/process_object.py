@@ -6,7 +6,8 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import fields, is_dataclass, replace
+from copy import copy
+from dataclasses import fields, is_dataclass
 from functools import partial, wraps
 from threading import get_ident
 from types import MethodType
@@ -19,14 +20,14 @@ from itk_consensus.display import Displayed
 from itk_consensus.errors import ConsensusWarning, NotExecutedError, ParameterError, ProcessAborted
 from itk_consensus.filters.global_defaults import KEPT_METADATA, GlobalDefaults, Threads
 from itk_consensus.filters.parameters import (
-    Deferred,
     Measurement,
     Parameter,
     find_parameter,
     measurements_of,
     parameters_of,
 )
-from itk_consensus.filters.runs import Run, Runs
+from itk_consensus.filters.results import Result
+from itk_consensus.filters.runs import Latest, Run, Runs
 from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.work import working
 
@@ -122,15 +123,19 @@ class ProcessObject(Displayed, Runs, GlobalDefaults):
     def __str__(self) -> str:
         lines = [f"itk_consensus::{self.GetName()}"]
         lines += [f"  {p.name}: {printed(p.__get__(self))}" for p in parameters_of(type(self))]
-        lines += [
-            f"  {m.name}: {measured(m, self)}"
-            for m in measurements_of(type(self))
-            if m.name in self._measured
-        ]
+        result = self._result
+        if isinstance(result, Result):
+            lines += [f"  {m.name}: {self._told(m, result)}" for m in measurements_of(type(self))]
         commands = ", ".join(EVENTS[event] for event, _ in self._commands) or "(none)"
         return "\n".join(
-            [*lines, f"  Commands: {commands}", f"  Progress: {self._run.progress:g}", ""]
+            [*lines, f"  Commands: {commands}", f"  Progress: {self.GetProgress():g}", ""]
         )
+
+    def _told(self, measurement: Measurement[Any], result: Result) -> str:
+        """A measurement in a line; of arrays the shape, and of records the fields."""
+        if result.reads_inputs:
+            return "(computed when asked for)"
+        return _in_short(measurement.value_of(self))
 
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={printed(value)}" for name, value in self._values.items())
@@ -183,10 +188,14 @@ class ProcessObject(Displayed, Runs, GlobalDefaults):
 
     def GetProgress(self) -> float:
         """How much of Execute is done, from 0 to 1; the youngest, if threads are at several."""
-        at_work = list(self._runs.values())
-        if get_ident() in self._runs or not at_work:
-            return self._run.progress
-        return at_work[-1].progress
+        own, running = self._run, list(self._runs.values())
+        if own is None and not running:
+            return self._latest.progress
+        return (own or running[-1]).progress
+
+    def GetResult(self) -> Any:
+        """What the last Execute made: a value that later ones do not change."""
+        return self._made(self._result)
 
     def _move(self, run: Run, progress: float) -> None:
         run.progress = max(run.progress, progress)  # what is done once more was counted before
@@ -201,14 +210,17 @@ class ProcessObject(Displayed, Runs, GlobalDefaults):
 
     def _goes_on(self) -> bool:
         """Whether a loop goes on; asked once an iteration, for Abort may come at any time."""
-        stop = self._run.is_aborting
-        self._run.is_answering |= stop
+        run = self._run
+        assert run is not None
+        stop = run.is_aborting
+        run.is_answering |= stop
         return not stop
 
     def _after_iteration(self, number: int) -> bool:
         """Observer of loops: tells the commands, and whether to go on."""
-        if hasattr(type(self), "ElapsedIterations"):
-            self._measured["ElapsedIterations"] = number  # commands may ask for it already
+        run = self._run
+        assert run is not None
+        run.iterations = number  # commands may ask for it already
         self._invoke(ITERATION_EVENT)
         return self._goes_on()
 
@@ -223,7 +235,7 @@ class ProcessObject(Displayed, Runs, GlobalDefaults):
             run.is_aborting = True
 
     @contextmanager
-    def _running(self) -> Iterator[None]:
+    def _running(self) -> Iterator[Run]:
         if self.Debug:
             print(self)
         run = Run()
@@ -232,13 +244,14 @@ class ProcessObject(Displayed, Runs, GlobalDefaults):
                 try:
                     self._invoke(START_EVENT)
                     with self._work(run):
-                        yield
+                        yield run
                 except BaseException as error:
                     if isinstance(error, ProcessAborted):
                         self._invoke(ABORT_EVENT)
-                    self._last = Run(progress=run.progress)  # nothing that could be taken for it
+                    # Nothing of an earlier one that could be taken for it.
+                    self._latest = Latest(progress=run.progress)
                     raise
-                self._last = run
+                self._latest = Latest(run.result, 1.0)
                 self._move(run, 1.0)
                 self._invoke(END_EVENT)
         finally:
@@ -246,12 +259,12 @@ class ProcessObject(Displayed, Runs, GlobalDefaults):
             self._invoke(DELETE_EVENT)
 
     @contextmanager
-    def _making_output(self, of: Run | None = None) -> Iterator[None]:
+    def _making_output(self) -> Iterator[None]:
         """Make an output of the last Execute, or a part of the one that this thread is in."""
-        if get_ident() in self._runs:
+        if self._run is not None:
             yield
             return
-        run = replace(of or self._last, progress=0.0, is_aborting=False, is_answering=False)
+        run = Run(self._result)
         with self._seeing(run):
             try:
                 # Whatever iterates for it is not what Execute's iterations are counted by.
@@ -300,6 +313,31 @@ class ProcessObject(Displayed, Runs, GlobalDefaults):
         worker._commands = [*self._commands, *commands]
         worker._runs = self._runs
         return worker
+
+    def images_among_parameters(self) -> dict[tuple[str, int | None], Any]:
+        """Every array among the parameters, by the parameter's name and, in a list, the place."""
+        images: dict[tuple[str, int | None], Any] = {}
+        for name, value in self._values.items():
+            listed = isinstance(value, tuple)
+            members = dict(enumerate(value)) if listed else {None: value}
+            if any(hasattr(member, "shape") for member in members.values()):
+                images |= {(name, i): one for i, one in members.items() if one is not None}
+        return images
+
+    def without_images(self: P) -> P:
+        """A copy that lacks the images among the parameters, to be sent where nobody needs them."""
+        bare = copy(self)
+        for name in [name for name, value in bare._values.items() if holds_image(value)]:
+            del bare._values[name]
+        return bare
+
+    def with_images(self: P, images: Mapping[tuple[str, int | None], Any], raters: int) -> P:
+        """A copy whose images are these, of one chunk say; lists have one for each rater."""
+        part = self.without_images()
+        for (name, index), image in images.items():
+            members = tuple(images.get((name, rater)) for rater in range(raters))
+            part._values[name] = image if index is None else members
+        return part
 
     def _tolerances(self) -> dict[str, Any]:
         return {
@@ -355,14 +393,6 @@ class on_class_or_instance(classmethod):  # type: ignore[type-arg]  # noqa: N801
     def __get__(self, instance: Any, owner: type | None = None) -> Callable[..., Any]:
         of = instance if instance is not None else owner() if owner else None
         return MethodType(self.__func__, of)
-
-
-def measured(measurement: Measurement[Any], filter_: ProcessObject) -> str:
-    """A measurement; of arrays the shape, and of records the fields."""
-    value = filter_._measured[measurement.name]
-    if isinstance(value, Deferred) and value.reads_inputs:
-        return "(computed when asked for)"
-    return _in_short(measurement.value_of(filter_))
 
 
 def _in_short(value: Any) -> str:

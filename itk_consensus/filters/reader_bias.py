@@ -14,9 +14,8 @@ from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.compared_raters import ComparedRaters
 from itk_consensus.filters.consensus import ConsensusFilter
 from itk_consensus.filters.fusion_case import FusionCase
-from itk_consensus.filters.parameters import Output, Parameter, handed_out
+from itk_consensus.filters.parameters import Parameter, handed_out
 from itk_consensus.images import convert
-from itk_consensus.images.families.image_family import LoadedImages
 from itk_consensus.neighbourhood.boxes import Box
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.work import report
@@ -37,8 +36,6 @@ class ReaderBiasFilter(ComparedRaters):
         default_doc="the largest",
     )
 
-    _result = Output[tuple[ReaderBias, LoadedImages] | None](None)
-
     def Execute(
         self, images: Any, reference: Any = None, names: Sequence[str] | None = None
     ) -> ReaderBias:
@@ -58,9 +55,9 @@ class ReaderBiasFilter(ComparedRaters):
         ReaderBias
             Has ``.table()``, ``.to_csv()`` and ``.sentences()``.
         """
-        with self._running():
+        with self._running() as run:
             reference = ConsensusFilter() if reference is None else reference
-            case, _ = self._compared(images, reference)
+            case = self._compared(images, reference).case
             geometry = case.loaded.geometry
             if geometry.dimension not in (2, 3):
                 raise InputError(
@@ -69,8 +66,13 @@ class ReaderBiasFilter(ComparedRaters):
             named = self._names(names, case.patterns.number_of_raters - 1)
             report(0.5)
             result = self._measured_bias(case, named)
-            self._result = (result, case.loaded.without_inputs())
+            run.result = (result, case.loaded.without_inputs())
             return handed_out(result)
+
+    def GetResult(self) -> ReaderBias:
+        """What the last Execute returned."""
+        result: ReaderBias = self._made(self._result)[0]
+        return handed_out(result)
 
     def GetBiasImage(self, rater: int) -> Any:
         """How far outside the consensus a rater draws, in mm, on the outer of both surfaces."""

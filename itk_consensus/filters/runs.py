@@ -1,44 +1,53 @@
-"""Results of an Execute belong to a run of its thread until it is done."""
+"""An Execute that is running, and what the last one left."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from threading import get_ident
-from typing import Any
+from typing import Any, NamedTuple
 
 
 @dataclass
 class Run:
-    """What one Execute makes besides its return value."""
+    """An Execute, or an output that is made later, while it is under way."""
 
-    measured: dict[str, Any] = field(default_factory=dict)  #: By the name of the `Measurement`
-    outputs: dict[str, Any] = field(default_factory=dict)  #: By the name of the `Output`
+    result: Any = None  #: What it made, as soon as that is whole
     progress: float = 0.0
+    iterations: int | None = None  #: How many were run so far, if it iterates
     is_aborting: bool = False
     is_answering: bool = False  #: Whether an estimate is being made an answer, after Abort
 
 
-class Runs:
-    """The runs of a filter: one per thread in Execute, and the last one that finished.
+class Latest(NamedTuple):
+    """What the last Execute that finished left."""
 
-    A thread sees what its own Execute has made so far, also in commands; other threads see the last
-    finished run, which replaces the one before in one step.
+    result: Any = None  #: None if there was none, or it raised
+    progress: float = 0.0
+
+
+class Runs:
+    """The runs of a filter, one per thread in Execute, and what the last one left.
+
+    A thread sees its own Execute, also in commands; other threads see what the last one left, which
+    is replaced in one step.
     """
 
     def __init__(self) -> None:
         self._runs: dict[int, Run] = {}
-        self._last = Run()
+        self._latest = Latest()
 
     @property
-    def _run(self) -> Run:
-        """The run of this thread's Execute or, outside of one, the last finished run."""
-        return self._runs.get(get_ident(), self._last)
+    def _run(self) -> Run | None:
+        """The run that this thread is in."""
+        return self._runs.get(get_ident())
 
     @property
-    def _measured(self) -> dict[str, Any]:
-        return self._run.measured
+    def _result(self) -> Any:
+        """What this thread's Execute or, outside of one, the last one made; None: nothing yet."""
+        run = self._run
+        return self._latest.result if run is None else run.result
 
     @contextmanager
     def _seeing(self, run: Run) -> Iterator[None]:

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.agreement.overlap import PairCounts
 from itk_consensus.agreement.result import VolumeInterval
 from itk_consensus.agreement.study import voxel_volume
 from itk_consensus.calibration.samples import (
@@ -23,6 +22,7 @@ from itk_consensus.calibration.samples import (
 )
 from itk_consensus.constraints import Boolean, Integer, Kind, Real
 from itk_consensus.errors import InputError
+from itk_consensus.filters.fusion_result import result_of
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.images import convert
 from itk_consensus.images.files import PathLike, write_image
@@ -45,8 +45,8 @@ class SampleSegmentations:
 
     Parameters
     ----------
-    fuser : LabelFusionFilter
-        After its Execute, with at least two raters.
+    fuser : LabelFusionFilter or FusionResult
+        After its Execute, or what that made, with at least two raters.
     number : int
         How many samples there are.
     seed : int
@@ -76,17 +76,17 @@ class SampleSegmentations:
         self.number = _checked("number", Integer(1, 10**6), number)
         seed = _checked("seed", Integer(0, 2**63 - 1), seed)
         widen = _checked("widen", Boolean(), widen)
-        self._fused = fuser.fused
+        self._fused = result = result_of(fuser)
         labels = self._fused.labels
         self.label = labels[-1] if label is None else _checked("label", Integer(), label)
         geometry = self._fused.like.geometry
         self._require(geometry.dimension in (2, 3), f"must be 2D or 3D, got {geometry.dimension}D")
         self._require(self.label in labels, f"must have label {self.label}, got labels {labels}")
-        raters = fuser.votes
-        self._require(raters.number_of_raters > 1, "must be of at least 2 raters, got 1")
+        raters = result.case.facts
+        self._require(raters.patterns.number_of_raters > 1, "must be of at least 2 raters, got 1")
         probability = self._fused.probability(self.label)
         self._require(bool(probability.any()), f"must have label {self.label} anywhere")
-        differences = differences_of_label(PairCounts.of(raters), labels.index(self.label))
+        differences = differences_of_label(raters.pairs, labels.index(self.label))
         self._model = fit_samples(
             probability, geometry.array_spacing, differences, seed, widen=widen
         )
@@ -171,7 +171,7 @@ def volume_intervals(fuser: Any) -> dict[int, VolumeInterval]:
     one rater only, and images that are neither 2D nor 3D.
     """
     found = {}
-    for label in fuser.fused.labels:
+    for label in result_of(fuser).labels:
         if label:
             with suppress(InputError):
                 found[label] = SampleSegmentations(fuser, label=label).volume()

@@ -52,6 +52,6 @@ class ShapeBasedAveragingFilter(UndecidedLabelMixin, RaterWeightsMixin, LabelFus
             self,
             AveragingSettings,
             spacing=case.spacing,
-            weights=self._weights(case.patterns.number_of_raters),
+            weights=self.weights_of(case.patterns.number_of_raters),
         )
         return shape_based_average(case.patterns, settings).fusion()

@@ -21,7 +21,7 @@ class RaterWeightsMixin(ProcessObject):
         optional(Reals(low=0.0)), None, "Weight of each rater's vote.", default_doc="equal"
     )
 
-    def _weights(self, raters: int) -> NDArray[np.float64] | None:
+    def weights_of(self, raters: int) -> NDArray[np.float64] | None:
         weights = self.RaterWeights
         if weights is None:
             return None

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from itk_consensus.constraints import Choice, Integer, Real
 from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.fusion_result import Fused
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter
-from itk_consensus.fusion.selection.simple import selective_simple
-from itk_consensus.votes.fusions import Fusion
+from itk_consensus.fusion.selection.simple import SelectionEstimate, selective_simple
 from itk_consensus.votes.ties import TIE_RULES
 
 
@@ -37,22 +35,25 @@ class SIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     TieRule = Parameter(Choice(TIE_RULES), "undecided", "What to do with tied voxels.")
 
     Weights = Measurement(
-        tuple[float, ...], "Weight of each rater: its Dice overlap with the vote."
+        tuple[float, ...],
+        "Weight of each rater: its Dice overlap with the vote.",
+        "estimate.weights",
     )
-    DroppedRaters = Measurement(tuple[int, ...], "Raters that were dropped, counted from 0.")
+    DroppedRaters = Measurement(
+        tuple[int, ...], "Raters that were dropped, counted from 0.", "estimate.dropped_raters"
+    )
     Trace = Measurement(
-        tuple[float, ...], "Mean change of the label shares of disputed voxels per iteration."
+        tuple[float, ...],
+        "Mean change of the label shares of disputed voxels per iteration.",
+        "estimate.trace",
     )
-    Converged = Measurement(bool, "Whether the selection became stable.")
+    Converged = Measurement(bool, "Whether the selection became stable.", "estimate.converged")
 
-    def _fuse(self, case: FusionCase) -> Fusion:
+    def _fuse(self, case: FusionCase) -> Fused[SelectionEstimate]:
         result = selective_simple(
             case.patterns,
             deviations=self.Deviations,
             maximum_iterations=self.MaximumIterations,
             ties=self.TieRule,
         )
-        self.Weights = tuple(result.weights.tolist())
-        self.DroppedRaters = tuple(np.flatnonzero(result.dropped).tolist())
-        self.Trace, self.Converged = result.trace, result.converged
-        return result.vote
+        return Fused(result.vote, result.estimate)

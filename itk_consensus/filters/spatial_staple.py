@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from itk_consensus.constraints import LENGTH, Choice, Integer, Real, Reals
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.fusion_result import Fused
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
-from itk_consensus.filters.parameters import Measurement, Output, Parameter, settings_from
+from itk_consensus.filters.parameters import Measurement, Parameter, settings_from
 from itk_consensus.filters.process_object import made_later
 from itk_consensus.filters.shared_parameters import label_prior, prior_parameter
 from itk_consensus.fusion.iteration import StopRule
@@ -22,13 +23,13 @@ from itk_consensus.fusion.staple.spatial.performance_field import (
 )
 from itk_consensus.fusion.staple.spatial.windowed_staple import (
     PRIOR_MODES,
-    SpatialResult,
+    SpatialEstimate,
     SpatialSettings,
     spatial_staple,
 )
 from itk_consensus.images import convert
 from itk_consensus.neighbourhood.box_sum import radii_in_voxels
-from itk_consensus.votes.fusions import DisputedFusion, Fusion
+from itk_consensus.votes.fusions import DisputedFusion, StoredShares
 
 
 class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
@@ -89,29 +90,33 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         "EM stops when the mean posterior of disputed voxels changes by less than this.",
     )
 
-    ElapsedIterations = Measurement(int, "Iterations of EM that were run.")
-    Converged = Measurement(bool, "Whether the tolerance was met.")
+    ElapsedIterations = Measurement(
+        int, "Iterations of EM that were run.", "estimate.iterations", while_running="iterations"
+    )
+    Converged = Measurement(bool, "Whether the tolerance was met.", "estimate.converged")
     LogLikelihoodTrace = Measurement(
-        tuple[float, ...], "Log likelihood of the disputed voxels' votes in each iteration."
+        tuple[float, ...],
+        "Log likelihood of the disputed voxels' votes in each iteration.",
+        "estimate.log_likelihood",
     )
     ChangeTrace = Measurement(
-        tuple[float, ...], "Mean change of the disputed voxels' posteriors in each iteration."
+        tuple[float, ...],
+        "Mean change of the disputed voxels' posteriors in each iteration.",
+        "estimate.change",
     )
     ConfusionTables = Measurement(
         NDArray[np.float64],
         "(raters, labels, labels): [rater, observed, true] over all voxels, as GetLabels().",
+        "estimate.theta",
     )
-
-    _result = Output[SpatialResult | None](None)
 
     # -- fields -----------------------------------------------------------------------------
 
     @made_later
     def GetConfusionField(self, rater: int, observed: int, true: int) -> Any:
         """Image (float32) of the probability that a rater says `observed` where `true` is true."""
-        case = self._executed_case()
-        assert self._result is not None
-        raters = case.patterns.number_of_raters
+        result = self.fused
+        raters = result.case.votes.number_of_raters
         if not 0 <= rater < raters:
             raise IndexError(f"{self.GetName()}: rater must be 0 to {raters - 1}, got {rater}")
         labels = self.GetLabels()
@@ -121,8 +126,9 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
                     f"GetConfusionField's {name} label must be one of {labels}, got {label!r}",
                     owner=self.GetName(),
                 )
-        field = confusion_field(self._result, rater, labels.index(observed), labels.index(true))
-        return convert.to_image(field, case.loaded)
+        spatial = result.extras["spatial"]
+        field = confusion_field(spatial, rater, labels.index(observed), labels.index(true))
+        return convert.to_image(field, result.like)
 
     def GetSensitivityField(self, rater: int) -> Any:
         """Image of the probability that a rater sees the higher of two labels where it is true."""
@@ -152,17 +158,11 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
                 "PriorMode", f"must be fixed when {{Prior}} is given, got {self.PriorMode}", "Prior"
             )
 
-    def _fuse(self, case: FusionCase) -> Fusion:
+    def _fuse(self, case: FusionCase) -> Fused[SpatialEstimate]:
         result = spatial_staple(case.patterns, self._settings(case))
-        self._result = result
-        self.ElapsedIterations = len(result.change)
-        self.Converged = result.converged
-        self.LogLikelihoodTrace = tuple(result.log_likelihood.tolist())
-        self.ChangeTrace = tuple(result.change.tolist())
-        self.ConfusionTables = result.theta
-        return DisputedFusion(
-            result.voxels, result.vote, result.decision, lambda label: result.posterior[label]
-        )
+        shares = StoredShares(result.posterior)
+        fusion = DisputedFusion(result.voxels, result.vote, result.decision, shares)
+        return Fused(fusion, result.estimate, {"spatial": result})
 
     def _settings(self, case: FusionCase) -> SpatialSettings:
         fields = settings_from(

@@ -16,18 +16,31 @@ from itk_consensus.filters.expectation_maximization import (
     from_variant,
 )
 from itk_consensus.filters.fusion_case import FusionCase
-from itk_consensus.filters.parameters import Deferred, Measurement, Parameter
+from itk_consensus.filters.fusion_result import Fused
+from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.probability_inputs import SoftInputsMixin
 from itk_consensus.fusion.iteration import StopRule
 from itk_consensus.fusion.staple.staple import StapleSettings, beta_pseudo_counts, staple
-from itk_consensus.fusion.staple.staple_result import StapleResult
+from itk_consensus.fusion.staple.staple_result import (
+    StapleEstimate,
+    StapleResult,
+    predictive_values,
+)
 from itk_consensus.images.families.image_family import LoadedImages
 from itk_consensus.votes.class_probabilities import SoftVotes
 from itk_consensus.votes.decision_patterns import DecisionPatterns
-from itk_consensus.votes.fusions import Fusion
 from itk_consensus.votes.label_stack import LabelStack, fits, label_table
 from itk_consensus.votes.packed_votes import PackedVotes
 from itk_consensus.votes.votes import packed_if_many
+
+
+def _predictive_values(result: Any) -> NDArray[np.float64]:
+    """(J, K), counted once for each result."""
+    expected = result.extras["expected votes"]
+    found: NDArray[np.float64] = result.memo.made(
+        "predictive values", lambda: predictive_values(expected())
+    )
+    return found
 
 
 def _beta_prior(settings: StapleSettings) -> tuple[float, float]:
@@ -71,16 +84,26 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
     )
 
     Sensitivity = Measurement(
-        tuple[float, ...], "Each rater's sensitivity; NaN where undefined.", one_of=float
+        tuple[float, ...],
+        "Each rater's sensitivity; NaN where undefined.",
+        "estimate.sensitivity",
+        one_of=float,
     )
     Specificity = Measurement(
-        tuple[float, ...], "Each rater's specificity; NaN where undefined.", one_of=float
+        tuple[float, ...],
+        "Each rater's specificity; NaN where undefined.",
+        "estimate.specificity",
+        one_of=float,
     )
     PositivePredictiveValue = Measurement(
-        tuple[float, ...], "Probability that a rater's foreground vote is right."
+        tuple[float, ...],
+        "Probability that a rater's foreground vote is right.",
+        lambda result: _predictive_values(result)[:, 1],
     )
     NegativePredictiveValue = Measurement(
-        tuple[float, ...], "Probability that a rater's background vote is right."
+        tuple[float, ...],
+        "Probability that a rater's background vote is right.",
+        lambda result: _predictive_values(result)[:, 0],
     )
 
     #: Each filter has its own kinds of it.
@@ -137,17 +160,6 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
                 parameter="ForegroundValue",
             )
 
-    def _store(self, result: StapleResult) -> None:
-        super()._store(result)
-        self.Sensitivity = tuple(result.sensitivity.tolist())
-        self.Specificity = tuple(result.specificity.tolist())
-        self.PositivePredictiveValue = Deferred(
-            lambda: tuple(result.predictive_values[:, 1].tolist())
-        )
-        self.NegativePredictiveValue = Deferred(
-            lambda: tuple(result.predictive_values[:, 0].tolist())
-        )
-
     def _warn_of(self, result: StapleResult) -> None:
         """Warn of a result that is undefined or label-switched."""
         measures = {"Sensitivity": result.sensitivity, "Specificity": result.specificity}
@@ -157,7 +169,7 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
                 f"{' and '.join(undefined)} undefined (NaN): the raters marked "
                 f"{'nothing' if 'Sensitivity' in undefined else 'every voxel'}"
             )
-        if result.starts.switched[result.starts.winner]:
+        if result.starts.winner_is_switched:
             self._warn(
                 "label-switched optimum: the mean rater does worse than chance; foreground and "
                 "background may have changed places"
@@ -188,7 +200,7 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
         "Foreground prior: a number, or a probability image on the inputs' grid.",
         default_doc="mean of the masks",
     )
-    EstimatedPrior = Measurement(float, "Foreground prior at the end.")
+    EstimatedPrior = Measurement(float, "Foreground prior at the end.", "estimate.foreground_prior")
 
     def _check_parameters(self) -> None:
         self._reject_two_priors("Prior")
@@ -215,15 +227,14 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
         # Equal votes under different priors are different patterns; float32 bits tell them apart.
         return np.ascontiguousarray(prior).view(np.uint32)
 
-    def _fuse(self, case: FusionCase) -> Fusion:
+    def _fuse(self, case: FusionCase) -> Fused[StapleEstimate]:
         votes, settings = self._votes_to_fuse(case), self._settings_with(self.Prior)
         if isinstance(votes, DecisionPatterns):
             self._check_foreground([case], self.MissingLabel)
             settings = self._settings(votes)
         result = staple(votes, settings, field=self._field(case), owner=self.GetName())
-        self._store(result)
         self._warn_of(result)
-        return result.fusion
+        return Fused(result.fusion, result.estimate, {"expected votes": result.expected_votes})
 
     def _votes_to_fuse(self, case: FusionCase) -> DecisionPatterns | PackedVotes | SoftVotes:
         if case.opinions is not None:
@@ -261,10 +272,6 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
         if not self._check_raters(patterns, bool(asks)):
             self._warn("one rater only; the answer is that rater's mask")
         return settings
-
-    def _store(self, result: StapleResult) -> None:
-        super()._store(result)
-        self.EstimatedPrior = float(result.prior[1])
 
     def _label_values(self, case: FusionCase) -> list[int]:
         return self._both_labels()

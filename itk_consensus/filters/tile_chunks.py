@@ -10,11 +10,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.chunked.passes import Array, Block, Depth, Gathered, Request
+from itk_consensus.chunked.passes import Array, Block, Depth, Estimated, Gathered, Request
 from itk_consensus.errors import InputError
-from itk_consensus.filters.fused_images import FusedImages, common_type
 from itk_consensus.filters.fusion_case import FusionCase
-from itk_consensus.filters.pattern_chunks import Filter, as_promised, part_of
+from itk_consensus.filters.pattern_chunks import as_promised
+from itk_consensus.filters.tile_votes import TileVoteFilter
 from itk_consensus.fusion.voting.smoothed_vote import TilesOf
 from itk_consensus.neighbourhood.boxes import in_space, voxel_sides
 from itk_consensus.neighbourhood.tiles import gaussian_weights
@@ -50,7 +50,7 @@ class TileAnswer(NamedTuple):
 class TileWork:
     """A filter that smooths votes."""
 
-    filter_: Filter  #: Without images
+    filter_: TileVoteFilter  #: Without images
     shape: tuple[int, ...]  #: Of the volume
     spacing: tuple[float, ...]  #: Voxel size per array axis
     present: tuple[bool, ...]  #: Which raters are not missing
@@ -89,8 +89,8 @@ class TileWork:
     def conclude(self, number: int, summary: Any, context: Any) -> TileContext:
         if number == 0:
             # Counts are of voxels inside the mask where a rater is not missing.
-            self.filter_._require_votes(True, bool(summary.counts.any()))
-            weights = self.filter_._weights(len(self.present))
+            self.filter_.require_votes(True, bool(summary.counts.any()))
+            weights = self.filter_.weights_of(len(self.present))
             every = np.ones(len(self.present)) if weights is None else weights
             kept = every[list(self.present)]
             return TileContext(summary, label_frequencies(summary.counts, kept))
@@ -110,28 +110,27 @@ class TileWork:
             )
         return TileAnswer(context, request)
 
-    def measurements(self, context: TileContext) -> dict[str, Any]:
-        measured: dict[str, Any] = self.filter_._measured_of(context.mixed)
+    def estimated(self, context: TileContext) -> Estimated:
         labels = tuple(int(label) for label in context.summary.labels)
-        return {"SmoothingSigmaInMillimetres": self._sigma, "Labels": labels} | measured
+        return Estimated(labels, self.filter_.estimate_of(self._sigma, context.mixed))
 
     def write(self, chunk: Block, answer: TileAnswer) -> Array:
         case, context, request = self._case(chunk), answer.context, answer.request
         assert case.stack is not None
-        vote = self.filter_._vote_of(*self._tiled(case.stack, context), context.mixed)
-        labels = [int(label) for label in context.summary.labels]
-        dtype = common_type(context.summary.types, labels)
-        undecided = self.filter_._undecided_label(labels, dtype)
-        like = case.loaded.without_inputs()
+        stack, tiles_of = self._tiled(case.stack, context)
+        vote = self.filter_.tile_vote(stack, tiles_of, context.mixed)
+        # Labels and types are those of the volume.
+        whole = replace(
+            case, votes=stack, loaded=replace(case.loaded, arrays=context.summary.types)
+        )
+        result = self.filter_.result_of(whole, lambda _: vote.fusion())
+        output = getattr(result, request.method)(*request.arguments)[chunk.core]
         owner = self.filter_.GetName()
-        fused = FusedImages(like, vote.fusion(), tuple(labels), dtype, undecided, owner)
-        output = getattr(fused, request.method)(*request.arguments)[chunk.core]
         return as_promised(np.ascontiguousarray(output), request.dtype, owner)
 
     def _case(self, block: Block) -> FusionCase:
-        part = part_of(self.filter_, block.images, len(block.raters))
-        case: FusionCase = part._case_of(list(block.raters), "votes")
-        return case
+        part = self.filter_.with_images(block.images, len(block.raters))
+        return part.case_of(list(block.raters), "votes")
 
     def _stack(self, block: Block) -> LabelStack:
         stack = self._case(block).stack
@@ -144,7 +143,7 @@ class TileWork:
             VoteTiles.make,
             sigma=self._sigma,
             spacing=self.spacing,
-            weights=self.filter_._weights(len(self.present)),
+            weights=self.filter_.weights_of(len(self.present)),
             frequencies=context.frequencies,
         )
         return replace(stack, labels=context.summary.labels), tiles_of

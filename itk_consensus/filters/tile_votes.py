@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 from itk_consensus.constraints import LENGTH
 from itk_consensus.filters.fusion_case import FusionCase
@@ -13,8 +14,16 @@ from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.filters.shared_parameters import RaterWeightsMixin
 from itk_consensus.fusion.voting.corrected_vote import CorrectedVote
 from itk_consensus.fusion.voting.smoothed_vote import SmoothedVote, TilesOf
+from itk_consensus.votes.estimates import Estimate
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.vote_tiles import MixedVotes
+
+
+@dataclass(frozen=True)
+class SmoothingEstimate(Estimate):
+    """How far votes were smoothed."""
+
+    sigma: float  #: In mm
 
 
 class VoteSmoothingMixin(ProcessObject):
@@ -27,14 +36,14 @@ class VoteSmoothingMixin(ProcessObject):
     )
 
     SmoothingSigmaInMillimetres = Measurement(
-        float, "Standard deviation of the smoothing of the votes in mm, the same on every axis."
+        float,
+        "Standard deviation of the smoothing of the votes in mm, the same on every axis.",
+        "estimate.sigma",
     )
 
     def _sigma(self, case: FusionCase) -> float:
         """In mm."""
-        sigma = self.SmoothingSigma * case.smallest_side
-        self.SmoothingSigmaInMillimetres = sigma
-        return sigma
+        return self.SmoothingSigma * case.smallest_side
 
 
 class TileVoteFilter(RaterWeightsMixin, VoteSmoothingMixin, SoftInputsMixin):
@@ -48,11 +57,11 @@ class TileVoteFilter(RaterWeightsMixin, VoteSmoothingMixin, SoftInputsMixin):
         return "tiles"
 
     @abstractmethod
-    def _vote_of(
+    def tile_vote(
         self, stack: LabelStack, tiles_of: TilesOf, mixed: MixedVotes | None
     ) -> SmoothedVote | CorrectedVote:
         """The vote of a stack's tiles, with what was counted over all voxels."""
 
-    def _measured_of(self, mixed: MixedVotes | None) -> dict[str, Any]:
-        """Measurements that need no voxels."""
-        return {}
+    def estimate_of(self, sigma: float, mixed: MixedVotes | None) -> SmoothingEstimate:
+        """What the votes of all chunks say, smoothed by so many mm."""
+        return SmoothingEstimate(sigma)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy
@@ -13,18 +13,29 @@ from numpy.typing import NDArray
 from itk_consensus.neighbourhood.boxes import Box, grown, in_space
 from itk_consensus.neighbourhood.distance import signed_distance
 from itk_consensus.votes.disputed_voxels import CHUNK, chunks
-from itk_consensus.votes.fusions import VolumeFusion, WriteProbability, WriteUncertainty
+from itk_consensus.votes.fusions import VolumeFusion, VoxelShares
 from itk_consensus.votes.uncertainty import UncertaintyKind
 
-#: Writes something for every voxel.
-Write = Callable[[NDArray[Any]], None]
 
+@dataclass(frozen=True)
+class HybridShares(VoxelShares):
+    """One answer's probabilities in the band, and the other's elsewhere."""
 
-class Answer(NamedTuple):
-    """What later outputs of one of the two need."""
+    band: NDArray[np.bool_]
+    within: VoxelShares
+    elsewhere: VoxelShares
 
-    write_probability: WriteProbability
-    write_uncertainty: WriteUncertainty
+    def write(self, label: int, out: NDArray[Any]) -> None:
+        self.within.write(label, out)
+        kept = out[self.band]
+        self.elsewhere.write(label, out)
+        out[self.band] = kept
+
+    def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
+        self.within.write_uncertainty(kind, labels, out)
+        kept = out[self.band]
+        self.elsewhere.write_uncertainty(kind, labels, out)
+        out[self.band] = kept
 
 
 def contour_band(labels: NDArray[Any], width: float, spacing: Sequence[float]) -> NDArray[np.bool_]:
@@ -60,20 +71,10 @@ def _boxes(labels: NDArray[Any]) -> tuple[dict[int, Box], int]:
 
 
 def hybrid_fusion(
-    decision: NDArray[Any], band: NDArray[np.bool_], within: Answer, elsewhere: Answer
+    decision: NDArray[Any],
+    band: NDArray[np.bool_],
+    within: VoxelShares,
+    elsewhere: VoxelShares,
 ) -> VolumeFusion:
     """One answer in the band and the other elsewhere, as the decision has it already."""
-
-    def write(out: NDArray[Any], write_within: Write, write_elsewhere: Write) -> None:
-        write_within(out)
-        kept = out[band]
-        write_elsewhere(out)
-        out[band] = kept
-
-    def write_probability(label: int, out: NDArray[Any]) -> None:
-        write(out, *(partial(answer.write_probability, label) for answer in (within, elsewhere)))
-
-    def write_uncertainty(kind: UncertaintyKind, out: NDArray[Any]) -> None:
-        write(out, *(partial(answer.write_uncertainty, kind) for answer in (within, elsewhere)))
-
-    return VolumeFusion.written(decision, write_probability, write_uncertainty)
+    return VolumeFusion(decision, HybridShares(band, within, elsewhere))

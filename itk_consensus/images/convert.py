@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -93,6 +93,7 @@ def load_with_gaps(
     **tolerances: float,
 ) -> LoadedImages:
     """As `load`, but masked arrays are allowed: callers respect `LoadedImages.annotated`."""
+    names = tuple(map(str, images)) if isinstance(images, Mapping) else ()
     inputs = as_list(images, owner)
     present = {index: image for index, image in enumerate(inputs) if image is not None}
     if not present:
@@ -124,6 +125,7 @@ def load_with_gaps(
             for i in range(len(inputs))
             for mask in ([read[i].annotated] * len(read[i].components) if i in read else [None])
         ),
+        names=names,
     )
 
 
@@ -210,7 +212,9 @@ def to_vector_image(components: Sequence[Array], like: LoadedImages) -> Any:
 
 
 def as_list(images: Any, owner: str) -> list[Any]:
-    """The inputs of a filter, whether one image, a list or a generator was given."""
+    """The inputs of a filter, whether one image, a list, a mapping or a generator was given."""
+    if isinstance(images, Mapping):
+        images = list(images.values())
     if not isinstance(images, (list, tuple)):
         images = _output_of(images)
     family = None if isinstance(images, (list, tuple)) else _find_family(images)
@@ -241,6 +245,8 @@ def are_chunked(images: Any) -> bool:
     lazy = getattr(sys.modules.get("dask.array"), "Array", None)
     if lazy is None:
         return False
+    if isinstance(images, Mapping):
+        images = list(images.values())
     return isinstance(images, lazy) or (
         isinstance(images, (list, tuple)) and any(isinstance(image, lazy) for image in images)
     )

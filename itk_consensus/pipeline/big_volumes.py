@@ -29,9 +29,10 @@ import itk_consensus
 from itk_consensus.chunked.graph import Layout, each, gathered, mapped, merged, one_each, written
 from itk_consensus.chunked.passes import Array, Block, ChunkedWork, Depth, Gathered, Request
 from itk_consensus.errors import FileError
-from itk_consensus.filters.chunked_images import work_of
-from itk_consensus.filters.fused_images import label_type
+from itk_consensus.filters.chunked_result import work_of
+from itk_consensus.filters.fusion_result import label_type
 from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.parameters import measurements_of
 from itk_consensus.images.geometry import check_same_space
 from itk_consensus.images.locking import locked
 from itk_consensus.neighbourhood.boxes import Box
@@ -174,9 +175,10 @@ def fuse_volumes(
         run = VolumeRun(work, volumes, RunRecord.take_up(place, plan), report)
         context = run.gather(partial(_noted, filter_), after_reading)
         run.write(context, label_type(types))
-        measured = work.measurements(context)
+        estimated = work.estimated(context)
         run.record.hand_over(place)
-    return measured
+    known = (one for one in measurements_of(type(filter_)) if isinstance(one.read, str))
+    return {one.name: one.value_in(estimated) for one in known} | {"Labels": estimated.labels}
 
 
 def _opened(

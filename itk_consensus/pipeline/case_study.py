@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from itk_consensus.agreement.left_out import left_out_dice
 from itk_consensus.agreement.result import AgreementResult
 from itk_consensus.errors import FileError
-from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.fusion_result import FusionResult
 from itk_consensus.images.files import read_bytes
 from itk_consensus.report.image_file import label_counts
 
@@ -43,14 +43,15 @@ class CaseStudy:
 
     @classmethod
     def of(
-        cls, filter_: LabelFusionFilter, agreement: AgreementResult, consensus: NDArray[Any]
+        cls, result: FusionResult[Any], agreement: AgreementResult, consensus: NDArray[Any]
     ) -> CaseStudy:
-        """From a filter after Execute; `agreement` may have the consensus as its reference."""
+        """From a result; `agreement` may have the consensus as its reference."""
         raters = len(agreement.raters) - (agreement.reference is not None)
-        left_out = left_out_dice(filter_.votes)
-        index = {int(value): k for k, value in enumerate(filter_.votes.labels)}
+        votes = result.case.patterns
+        left_out = left_out_dice(votes)
+        index = {int(value): k for k, value in enumerate(votes.labels)}
         counts = label_counts(consensus, "consensus")
-        spacing = filter_.fused.like.geometry.spacing[:3]
+        spacing = result.like.geometry.spacing[:3]
         voxel = math.prod(spacing) / (1000 if agreement.volume_unit == "ml" else 1)
         labels = [
             LabelRecord(

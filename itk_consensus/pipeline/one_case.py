@@ -14,12 +14,13 @@ import numpy as np
 
 import itk_consensus
 from itk_consensus.agreement.result import AgreementResult
-from itk_consensus.agreement.study import AgreementSettings, study_agreement
+from itk_consensus.agreement.study import AgreementSettings
+from itk_consensus.diagnostics.assessment import assess
 from itk_consensus.errors import ConsensusWarning, FileError
+from itk_consensus.filters.fusion_result import FusionResult, result_of
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import parameters_of
 from itk_consensus.filters.registry import METHODS
-from itk_consensus.filters.sample_segmentations import volume_intervals
 from itk_consensus.images import convert
 from itk_consensus.images.content import image_hashes
 from itk_consensus.images.files import joined, read_quietly, write_bytes, write_image, write_text
@@ -34,7 +35,7 @@ from itk_consensus.pipeline.input_notes import InputNotes, ignored_labels
 from itk_consensus.report.agreement_tables import mean_matrix
 from itk_consensus.report.fusion_report import to_plain
 from itk_consensus.report.page import report
-from itk_consensus.report.text import naming_raters, shown
+from itk_consensus.report.text import shown
 from itk_consensus.report.thumbnail import thumbnail
 from itk_consensus.votes.intensities import intensities
 from itk_consensus.work import working
@@ -193,7 +194,7 @@ def _run(case: BatchCase, plan: Plan) -> CaseResult:
     names = [file.name for file in files.results]
     if not plan.overwrite:
         require_ours(files.record, names)
-    filter_, labels, image, notes = _fuse(case, plan)
+    fused, labels, image, notes = _fuse(case, plan)
     files.record.parent.mkdir(parents=True, exist_ok=True)
     # A run that was killed may have left a worker who is still at it.
     with locked(files.record):
@@ -201,20 +202,19 @@ def _run(case: BatchCase, plan: Plan) -> CaseResult:
             require_ours(files.record, names)
         record = begin(files.record, wanted, names)
         write_image(labels, files.consensus)
-        agreement = _agreement(case, filter_, plan)
+        agreement = _agreement(fused, plan)
         if files.page is not None:
-            raters, paths = _rater_files(case, filter_.votes.number_of_raters)
+            _, paths = _rater_files(case, len(fused.rater_names))
             outputs = {"label map": files.consensus}
-            look = plan.look
-            report(filter_, files.page, image, raters, files=paths, outputs=outputs, **look)
-        _write_for_the_study(filter_, labels, image, agreement, files, plan)
-        result = replace(_row(case, filter_, agreement, files, plan.full), notes=notes)
+            report(fused, files.page, image, files=paths, outputs=outputs, **plan.look)
+        _write_for_the_study(fused, labels, image, agreement, files, plan)
+        result = replace(_row(case, fused, agreement, files, plan.full), notes=notes)
         finish(record, names, asdict(result))
     return result
 
 
 def _write_for_the_study(
-    filter_: LabelFusionFilter,
+    fused: FusionResult[Any],
     labels: Any,
     image: Any,
     agreement: AgreementResult,
@@ -224,24 +224,22 @@ def _write_for_the_study(
     """What the tables and the index page need of a case, and the files of BIDS."""
     (array,) = convert.load(labels, owner="consensus", keep=Keep.NOTHING).arrays
     assert array is not None
-    write_text(files.agreement, CaseStudy.of(filter_, agreement, array).to_json())
+    write_text(files.agreement, CaseStudy.of(fused, agreement, array).to_json())
     window = plan.look.get("window")
-    write_bytes(files.thumbnail, thumbnail(filter_, labels, image, window))
+    write_bytes(files.thumbnail, thumbnail(fused, labels, image, window))
     if files.probability is not None and files.sidecar is not None:
-        given = [label for label in filter_.GetLabels() if label] or [0]
-        write_image(joined([filter_.GetProbabilityImage(one) for one in given]), files.probability)
+        given = [label for label in fused.labels if label] or [0]
+        write_image(joined([fused.probability_image(one) for one in given]), files.probability)
         names = plan.look.get("label_names") or {}
         raters = list(agreement.raters)
-        write_text(files.sidecar, bids.sidecar(given, names, raters, filter_.method))
+        write_text(files.sidecar, bids.sidecar(given, names, raters, fused.made_by.method))
 
 
-def _agreement(case: BatchCase, filter_: LabelFusionFilter, plan: Plan) -> AgreementResult:
-    votes = filter_.votes
-    names, _ = _rater_files(case, votes.number_of_raters)
-    spacing = filter_.fused.like.geometry.array_spacing
+def _agreement(fused: FusionResult[Any], plan: Plan) -> AgreementResult:
     settings = AgreementSettings(plan.surfaces, chance=False)  # which no table of a batch has
-    result = study_agreement(votes, spacing, names, settings)
-    return result.with_volumes(volume_intervals(filter_)) if plan.volume_intervals else result
+    assessment = assess(fused)
+    found = assessment.agreement(settings, with_consensus=False)
+    return found.with_volumes(assessment.volumes) if plan.volume_intervals else found
 
 
 def fingerprint(case: BatchCase, plan: Plan) -> dict[str, Any]:
@@ -292,8 +290,8 @@ def _finished(
     return replace(CaseResult(**said), case=case.name, status=DONE, **files.named())
 
 
-def _fuse(case: BatchCase, plan: Plan) -> tuple[LabelFusionFilter, Any, Any, str]:
-    """The filter, its label map, the image that the raters saw, and what to warn of."""
+def _fuse(case: BatchCase, plan: Plan) -> tuple[FusionResult[Any], Any, Any, str]:
+    """The result, its label map, the image that the raters saw, and what to warn of."""
     fuser = METHODS[plan.method]
     parameters = {
         name: read_quietly(value)[0] if isinstance(value, Path) else value
@@ -314,7 +312,9 @@ def _fuse(case: BatchCase, plan: Plan) -> tuple[LabelFusionFilter, Any, Any, str
         if not parameters.get("InputsAreLabels", False):
             _require_label_maps(case, raters)
         labels = filter_.fused_labels(raters)
-    return filter_, labels, image, _notes(case, filter_, raters)
+    fused = result_of(filter_)
+    names, _ = _rater_files(case, fused.case.votes.number_of_raters)
+    return fused.named(names), labels, image, _notes(case, filter_, raters)
 
 
 def _require_label_maps(case: BatchCase, raters: Sequence[Any]) -> None:
@@ -355,14 +355,14 @@ def _rater_files(case: BatchCase, raters: int) -> tuple[list[str], list[Path]]:
 
 def _row(
     case: BatchCase,
-    filter_: LabelFusionFilter,
+    fused: FusionResult[Any],
     agreement: AgreementResult,
     files: CaseFiles,
     full: bool,
 ) -> CaseResult:
     names = list(agreement.raters)
     pairs = mean_matrix(agreement)[np.triu_indices(len(names), 1)]
-    found = filter_.GetDiagnostics(full)
+    found = assess(fused).findings(full)
     concerns = sorted(found.fusion.concerns, key=lambda one: -one.grade)
     of_raters = found.raters.concerns
     return CaseResult(
@@ -374,10 +374,10 @@ def _row(
         _known(pairs.min()) if pairs.size else None,
         len(concerns),
         concerns[0].severity or "" if concerns else "",
-        naming_raters(concerns[0].message, names) if concerns else "",
+        concerns[0].message if concerns else "",
         found.agreement or "",
         len(of_raters),
-        naming_raters(of_raters[0].message, names) if of_raters else "",
+        of_raters[0].message if of_raters else "",
         **files.named(),
     )
 

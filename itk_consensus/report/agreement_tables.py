@@ -11,7 +11,7 @@ from itk_consensus.agreement.result import AgreementResult, LabelAgreement
 from itk_consensus.array_types import Floats
 from itk_consensus.report.dispute_figures import line_sample, rater_color, rater_dashes
 from itk_consensus.report.markup import Markup, data_table, joined, tag
-from itk_consensus.report.reviewed_case import ReviewedCase
+from itk_consensus.report.shown_case import ShownCase
 
 #: Pale to dark blue; a Dice at the lower end or below is white.
 _HEAT = ((247, 251, 255), (8, 48, 107))
@@ -32,7 +32,7 @@ _CONSENSUS_MARK = "✓"
 _NOTHING = float("nan")
 
 
-def heat_map(case: ReviewedCase) -> Markup:
+def heat_map(case: ShownCase) -> Markup:
     """Pairwise Dice, averaged over labels, as a table of coloured cells."""
     return agreement_heat_map(case.agreement, f"Pairwise Dice, {_what(case)}")
 
@@ -66,7 +66,7 @@ def rater_mark(index: int) -> str:
     return letters
 
 
-def rater_table(case: ReviewedCase, measured: dict[str, Sequence[Any]]) -> Markup:
+def rater_table(case: ShownCase, measured: dict[str, Sequence[Any]]) -> Markup:
     """What is known of each rater, measurements of the filter included, and of the consensus."""
     agreement = case.agreement
     unit = agreement.length_unit
@@ -96,12 +96,12 @@ def rater_table(case: ReviewedCase, measured: dict[str, Sequence[Any]]) -> Marku
     )
 
 
-def rater_name(case: ReviewedCase, index: int) -> Markup:
+def rater_name(case: ShownCase, index: int) -> Markup:
     """The line, the mark and the name of a rater."""
     return joined([_sample(case.place(index)), f"{rater_mark(index)}  {case.names[index]}"])
 
 
-def _what(case: ReviewedCase) -> str:
+def _what(case: ShownCase) -> str:
     """What numbers of a table are about."""
     labels = case.agreement.labels
     if len(labels) == 1:
@@ -125,7 +125,7 @@ def _of_consensus(agreement: AgreementResult) -> dict[str, float]:
     return row
 
 
-def label_table(case: ReviewedCase) -> Markup:
+def label_table(case: ShownCase) -> Markup:
     """The summary, a row for each label, with the volume of the consensus."""
     agreement = case.agreement
     rows = list(agreement.summary())

@@ -8,12 +8,11 @@ import numpy as np
 
 from itk_consensus.agreement.reader_bias import PADDING, ConsensusSurface
 from itk_consensus.array_types import Floats
-from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.neighbourhood.boxes import bounding_box
 from itk_consensus.report.agreement_tables import rater_name
 from itk_consensus.report.dispute_figures import rater_color
 from itk_consensus.report.markup import Markup, data_table, tag
-from itk_consensus.report.reviewed_case import ReviewedCase
+from itk_consensus.report.shown_case import ShownCase
 
 #: Of more structures a page would be tables of bias only.
 _MOST_STRUCTURES = 6
@@ -23,9 +22,9 @@ _SHORTEST_REACH_MM = 1.0
 _Row = dict[str, float]
 
 
-def bias_tables(filter_: LabelFusionFilter, case: ReviewedCase) -> list[Markup]:
+def bias_tables(case: ShownCase) -> list[Markup]:
     """A table for each structure; none of many, of arrays, or beyond three dimensions."""
-    like = filter_.fused.like
+    like = case.result.like
     axes = like.geometry.dimension
     if not like.family.has_space or axes > 3 or len(case.agreement.labels) > _MOST_STRUCTURES:
         return []
@@ -37,7 +36,7 @@ def bias_tables(filter_: LabelFusionFilter, case: ReviewedCase) -> list[Markup]:
     return [tag("div", table, class_="on-screen") for table in tables]
 
 
-def _biases(case: ReviewedCase, label: int, orientation: Floats) -> list[_Row | None]:
+def _biases(case: ShownCase, label: int, orientation: Floats) -> list[_Row | None]:
     """By rater; None of those who left the label out or did not annotate all of its box."""
     consensus, *drawn = (labels == label for labels in (case.consensus, *case.maps))
     box = bounding_box(np.any([consensus, *drawn], axis=0))
@@ -52,7 +51,7 @@ def _biases(case: ReviewedCase, label: int, orientation: Floats) -> list[_Row | 
     ]
 
 
-def _table(case: ReviewedCase, label: int, rows: Sequence[_Row | None]) -> Markup:
+def _table(case: ShownCase, label: int, rows: Sequence[_Row | None]) -> Markup:
     known = [row for row in rows if row is not None]
     values = np.abs([list(row.values()) for row in known])
     reach = max(_SHORTEST_REACH_MM, float(np.nanmax(values)))

@@ -14,7 +14,7 @@ from itk_consensus.images.grey_windows import GreyWindow, windows_for
 from itk_consensus.report.drawing import contour_path, grey, png_uri, tint
 from itk_consensus.report.markup import Markup, joined, tag
 from itk_consensus.report.pictures import Window
-from itk_consensus.report.reviewed_case import ReviewedCase
+from itk_consensus.report.shown_case import ShownCase
 from itk_consensus.report.text import counted
 
 #: Visible on near-black and distinguishable by colour-blind readers; without the band's yellow.
@@ -55,7 +55,7 @@ class Look:
     most_slices: int = 6  #: How many of the worst are shown
 
 
-def dispute_figures(case: ReviewedCase, image: NDArray[Any] | None, look: Look) -> Markup:
+def dispute_figures(case: ShownCase, image: NDArray[Any] | None, look: Look) -> Markup:
     """Figures of the slices with most dispute, and of all of them where a sheet is wanted."""
     volume = DisputedVolume(case, image, look.window)
     chosen = disputed_slices(volume.dissent, look.most_slices)
@@ -94,7 +94,7 @@ class DisputedVolume:
     """
 
     def __init__(
-        self, case: ReviewedCase, image: NDArray[Any] | None, window: GreyWindow | None
+        self, case: ShownCase, image: NDArray[Any] | None, window: GreyWindow | None
     ) -> None:
         volumes = case.dissent.reshape(-1, *(1, 1, *case.dissent.shape)[-3:])
         self._shape = volumes.shape

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.fusion_result import FusionResult
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 
 
@@ -32,9 +32,9 @@ def disputed_patterns(votes: DecisionPatterns) -> NDArray[np.bool_]:
     return np.asarray(~votes.unanimous & votes.present.any(axis=1))
 
 
-def disputed_slices_of(filter_: LabelFusionFilter) -> DisputedSlices | None:
-    """Of the last Execute; None where nobody differs, or where there is no third axis."""
-    votes = filter_.votes
+def disputed_slices_of(result: FusionResult[Any]) -> DisputedSlices | None:
+    """Of a result; None where nobody differs, or where there is no third axis."""
+    votes = result.case.patterns
     if votes.codes is None or votes.codes.ndim != 3:
         return None
     disputed = disputed_patterns(votes)

@@ -14,7 +14,7 @@ import numpy as np
 
 import itk_consensus
 from itk_consensus.filters.consensus_explanation import MANY_LABELS
-from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.fusion_result import FusionResult
 from itk_consensus.filters.parameters import Parameter, measurements_of, parameters_of
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.fusion.coherence.curve import Resolution
@@ -23,7 +23,6 @@ from itk_consensus.report.image_file import ImageFile, label_sizes
 from itk_consensus.report.text import (
     PROGRAM,
     counted,
-    naming_raters,
     pairs,
     section,
     shown,
@@ -63,7 +62,7 @@ _ROWS = 20
 class FusionReport:
     """Everything worth keeping about one fusion."""
 
-    filter_: LabelFusionFilter  #: After Execute
+    result: FusionResult[Any]
     inputs: Sequence[Mapping[str, Any]]  #: From `describe_inputs`
     fused: ImageFile  #: The label map
     parameter_files: Mapping[str, Path]  #: Parameters that are images, and where they were read
@@ -85,25 +84,24 @@ class FusionReport:
 
         Unless `full`, what takes longer than fusing many labels is left out.
         """
-        fuser = type(self.filter_)
-        parameters = {p.name: getattr(self.filter_, p.name) for p in parameters_of(fuser)}
+        result, made_by = self.result, self.result.made_by
         measurements = {
-            m.name: getattr(self.filter_, m.name)
-            for m in measurements_of(fuser)
+            m.name: m.value_in(result)
+            for m in measurements_of(made_by.kind)
             if full or m.name not in self._left_out
         }
         content = {
             "tool": PROGRAM,
             "version": itk_consensus.__version__,
-            "method": fuser.method,
-            "filter": self.filter_.GetName(),
+            "method": made_by.method,
+            "filter": made_by.filter,
             "inputs": self.inputs,
             "number_of_raters": len(self.rater_names),
             "raters": self.rater_names,
             "geometry": self.fused.geometry,
-            "parameters": parameters | dict(self.parameter_files),
-            "labels": _label_rows(self.filter_, self.fused),
-            "disputed_slices": disputed_slices_of(self.filter_),
+            "parameters": {**made_by.parameters, **self.parameter_files},
+            "labels": _label_rows(result, self.fused),
+            "disputed_slices": disputed_slices_of(result),
             "measurements": measurements,
             "diagnostics": self.diagnostics.to_dict() if self.diagnostics else None,
             "outputs": {
@@ -148,8 +146,7 @@ class FusionReport:
             if rows:  # In Measurements it says "in the JSON report", where all of them are.
                 parts.append(section(title, table(*_component_table(rows))))
         if self.diagnostics:
-            said = naming_raters(str(self.diagnostics), self.rater_names)
-            parts.append(section("Diagnostics", wrapped(said)))
+            parts.append(section("Diagnostics", wrapped(str(self.diagnostics))))
         if self._leaves_out:
             parts.append(_LEFT_OUT)
         files = self.written | ({} if self.page is None else {"page": self.page})
@@ -159,7 +156,7 @@ class FusionReport:
     @property
     def _left_out(self) -> Sequence[str]:
         """Measurements that a text which is not `full` does without."""
-        return _SLOW if len(self.filter_.GetLabels()) > MANY_LABELS else ()
+        return _SLOW if len(self.result.labels) > MANY_LABELS else ()
 
     @property
     def _leaves_out(self) -> bool:
@@ -186,8 +183,9 @@ class FusionReport:
         """What the command line offers, and the image files that were given."""
         return {
             parameter.name: parameter_text(parameter, values[parameter.name])
-            for parameter in parameters_of(type(self.filter_))
-            if parameter.in_cli or parameter.name in self.parameter_files
+            for parameter in parameters_of(self.result.made_by.kind)
+            if parameter.name in values
+            and (parameter.in_cli or parameter.name in self.parameter_files)
         }
 
 
@@ -238,12 +236,13 @@ def _members(value: Any) -> Mapping[Any, Any] | None:
     return value if isinstance(value, Mapping) else None
 
 
-def _label_rows(filter_: LabelFusionFilter, fused: ImageFile) -> list[dict[str, Any]]:
+def _label_rows(result: FusionResult[Any], fused: ImageFile) -> list[dict[str, Any]]:
     """Sizes of the fused labels; a label that nobody gave stands for undecided voxels."""
     rows = label_sizes(fused.label_counts()[0], fused.geometry)
-    given = {0, *filter_.GetLabels()}
+    given = {0, *result.labels}
+    leaves_undecided = "LabelForUndecidedPixels" in result.made_by.parameters
     for row in rows:
-        row["undecided"] = hasattr(filter_, "LabelForUndecidedPixels") and row["label"] not in given
+        row["undecided"] = leaves_undecided and row["label"] not in given
     return rows
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
+from math import prod
 from typing import Any
 
 from itk_consensus.agreement.result import AgreementResult
@@ -11,6 +12,8 @@ from itk_consensus.diagnostics.findings import Diagnostics
 from itk_consensus.display import Displayed, Rows, Sentence
 from itk_consensus.errors import NotExecutedError, ParameterError
 from itk_consensus.filters.conformal_band import ConformalBandFilter
+from itk_consensus.filters.deep_consensus import DeepConsensusFilter
+from itk_consensus.filters.fusion_result import FusionResult, makes_results, result_of
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.images.grey_windows import as_window
 from itk_consensus.images.structures import MatchedStructures
@@ -18,7 +21,7 @@ from itk_consensus.report.agreement_tables import agreement_heat_map
 from itk_consensus.report.dispute_figures import Look, dispute_figures, legend
 from itk_consensus.report.markup import Markup, data_table, tag
 from itk_consensus.report.page import facts, findings_list, raters, underlay_of, verdict
-from itk_consensus.report.reviewed_case import ReviewedCase
+from itk_consensus.report.shown_case import ShownCase
 
 #: Voxels times raters beyond which a filter that is only looked at draws no pictures.
 _MOST_VOTES = 100_000_000
@@ -53,8 +56,8 @@ def show(
 
     Parameters
     ----------
-    thing : LabelFusionFilter
-        After Execute. Agreement, diagnostics and matched structures are shown as they are.
+    thing : FusionResult, or a filter after Execute
+        What is shown. Agreement, diagnostics and matched structures are shown as they are.
     image : image, optional
         What the raters looked at, on their grid, to be drawn below the contours.
     names : sequence of str, optional
@@ -66,10 +69,11 @@ def show(
     contact_sheet : bool
         Whether all disputed slices are shown too.
     """
-    if isinstance(thing, LabelFusionFilter):
-        case = ReviewedCase.of(thing, names, structure_names=label_names)
+    if makes_results(thing):
+        named = result_of(thing).named(names)
+        case = ShownCase(named, structure_names=dict(label_names or {}))
         look = Look(None if window is None else as_window(window), contact_sheet)
-        return Shown(_boxed(*_fusion(thing, case, image, look)), str(thing))
+        return Shown(_boxed(*_fusion(case, image, look)), str(thing))
     html = html_of(thing)
     if html is None:
         raise ParameterError(
@@ -91,29 +95,29 @@ def html_of(thing: Any) -> str | None:
     return None
 
 
-def _of_filter(filter_: LabelFusionFilter) -> list[Markup] | None:
-    votes = filter_.votes
-    size = 1
-    for side in filter_.fused.like.geometry.shape:
-        size *= side
-    if size * votes.number_of_raters > _MOST_VOTES:
-        return [tag("h3", filter_.GetName()), findings_list(filter_.GetDiagnostics(), [])]
-    case = ReviewedCase.of(filter_, surfaces=False)
-    return _fusion(filter_, case, getattr(filter_, "Image", None), Look(most_slices=3))
+def _of_filter(filter_: LabelFusionFilter | DeepConsensusFilter) -> list[Markup] | None:
+    return _of_result(result_of(filter_), getattr(filter_, "Image", None))
 
 
-def _fusion(filter_: LabelFusionFilter, case: ReviewedCase, image: Any, look: Look) -> list[Markup]:
+def _of_result(result: FusionResult[Any], image: Any = None) -> list[Markup] | None:
+    case = ShownCase(result, surfaces=False)
+    if prod(result.like.geometry.shape) * len(case.names) > _MOST_VOTES:
+        return [tag("h3", result.made_by.filter), findings_list(case.assessment.findings())]
+    return _fusion(case, image, Look(most_slices=3))
+
+
+def _fusion(case: ShownCase, image: Any, look: Look) -> list[Markup]:
     return [
-        facts(filter_, case),
-        *verdict(filter_, case),
+        facts(case),
+        *verdict(case),
         legend(case.names, switches=False),
-        dispute_figures(case, underlay_of(filter_, image), look),
-        *raters(filter_, case),
+        dispute_figures(case, underlay_of(case.result, image), look),
+        *raters(case),
     ]
 
 
 def _of_diagnostics(diagnostics: Diagnostics) -> list[Markup]:
-    return [findings_list(diagnostics, [])]
+    return [findings_list(diagnostics)]
 
 
 def _of_agreement(agreement: AgreementResult) -> list[Markup]:
@@ -158,7 +162,9 @@ def _of_sentence(text: Sentence) -> list[Markup]:
 
 
 _PARTS: dict[type, Callable[[Any], list[Markup] | None]] = {
+    FusionResult: _of_result,
     LabelFusionFilter: _of_filter,
+    DeepConsensusFilter: _of_filter,
     ConformalBandFilter: _of_band,
     Diagnostics: _of_diagnostics,
     AgreementResult: _of_agreement,

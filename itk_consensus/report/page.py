@@ -19,10 +19,8 @@ from numpy.typing import NDArray
 import itk_consensus
 from itk_consensus.diagnostics.findings import Diagnostics, Finding
 from itk_consensus.errors import InputError, ParameterError
-from itk_consensus.filters.instance_consensus import InstanceConsensusFilter
-from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.fusion_result import FusionResult, MadeBy, makes_results, result_of
 from itk_consensus.filters.parameters import measurements_of, parameters_of
-from itk_consensus.filters.process_object import holds_image
 from itk_consensus.images import convert
 from itk_consensus.images.content import image_hashes, voxel_hash
 from itk_consensus.images.files import write_text
@@ -33,15 +31,18 @@ from itk_consensus.report.dispute_figures import Look, dispute_figures, legend, 
 from itk_consensus.report.fusion_report import OF_EACH_RATER, parameter_text, to_plain
 from itk_consensus.report.lesion_tables import detection_table, object_table
 from itk_consensus.report.markup import Markup, data_table, document, section, tag
-from itk_consensus.report.reviewed_case import ReviewedCase
-from itk_consensus.report.text import counted, naming_raters
+from itk_consensus.report.shown_case import ShownCase
+from itk_consensus.report.text import counted
 from itk_consensus.report.viewer import viewer
 
 PathLike = str | os.PathLike[str]
 
+#: Stands for a parameter that is an image, of which a result keeps nothing.
+_IMAGE = object()
+
 
 def report(
-    filter_: LabelFusionFilter,
+    made: Any,
     path: PathLike,
     image: Any = None,
     names: Sequence[str] | None = None,
@@ -52,7 +53,7 @@ def report(
     label_names: Mapping[int, str] | None = None,
     contact_sheet: bool = False,
 ) -> None:
-    """Write one self-contained HTML page about a filter's last Execute.
+    """Write one self-contained HTML page about a fusion.
 
     It shows slices through the dispute with each rater's contour, pairwise Dice, a table of the
     raters, the diagnostics, and what it takes to repeat the fusion. It opens offline and prints.
@@ -61,8 +62,8 @@ def report(
 
     Parameters
     ----------
-    filter_ : LabelFusionFilter
-        After Execute.
+    made : FusionResult, or a filter after Execute
+        What is shown.
     path : str or path
         The page; replaced in one step.
     image : image, optional
@@ -81,18 +82,17 @@ def report(
     contact_sheet : bool
         Whether all disputed slices are shown too.
     """
-    if not isinstance(filter_, LabelFusionFilter):
-        raise ParameterError(f"report: needs a fuser after Execute, got {type(filter_).__name__}")
+    if not makes_results(made):
+        raise ParameterError(f"report: needs a fuser after Execute, got {type(made).__name__}")
     if names is None and files is not None:
         names = [str(file) for file in files]
     look = Look(None if window is None else as_window(window), contact_sheet)
-    case = ReviewedCase.of(filter_, names, structure_names=label_names)
-    write_text(path, page_text(filter_, case, Path(path), image, files, outputs or {}, look))
+    case = ShownCase(result_of(made).named(names), structure_names=dict(label_names or {}))
+    write_text(path, page_text(case, Path(path), image, files, outputs or {}, look))
 
 
 def page_text(
-    filter_: LabelFusionFilter,
-    case: ReviewedCase,
+    case: ShownCase,
     page: Path,
     image: Any,
     files: Sequence[PathLike] | None,
@@ -102,7 +102,7 @@ def page_text(
     """The whole page; `page` says where it will lie, so that links find their files."""
     if files is not None and len(files) != len(case.names):
         raise InputError(f"report: files must be {len(case.names)}, got {len(files)}")
-    underlay = underlay_of(filter_, image)
+    underlay = underlay_of(case.result, image)
     if files is None:
         hashes = [(n, voxel_hash(m)) for n, m in zip(case.names, case.maps, strict=True)]
     else:
@@ -113,18 +113,19 @@ def page_text(
         hashes.append(("image", image_hash(underlay)))
         what += ", of the image its voxels"
     parts = [
-        section("Can it be trusted?", *verdict(filter_, case), id_="verdict"),
+        section("Can it be trusted?", *verdict(case), id_="verdict"),
         section(
             "Where they differ",
             legend(case.names),
             dispute_figures(case, underlay, look),
-            *viewer(filter_, case, paths, page, underlay, look.window),
+            *viewer(case, paths, page, underlay, look.window),
             id_="dispute",
         ),
-        section("Raters", *raters(filter_, case), id_="raters"),
+        section("Raters", *raters(case), id_="raters"),
     ]
-    if isinstance(filter_, InstanceConsensusFilter) and len(objects := filter_.Objects):
-        found = detection_table(filter_.Detection, case.names)
+    result = case.result
+    if result.has_measurement("Objects") and len(objects := result["Objects"]):
+        found = detection_table(result["Detection"], case.names)
         parts.append(section("Lesions", object_table(objects), found, id_="lesions"))
     if case.agreement.labels:
         parts.append(section("Labels", label_table(case), id_="labels"))
@@ -135,7 +136,7 @@ def page_text(
             tag(
                 "details",
                 tag("summary", "Parameters and versions"),
-                parameter_table(filter_),
+                parameter_table(result.made_by),
                 version_table(),
             ),
             tag("p", f"Made on {datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC.", class_="quiet"),
@@ -145,19 +146,19 @@ def page_text(
     if outputs:
         parts.append(section("Files", output_links(outputs, page), id_="files"))
     title = f"Consensus of {counted(len(case.names), 'rater')}"
-    return document(title, facts(filter_, case), *parts, extra_style=switch_style(len(case.names)))
+    return document(title, facts(case), *parts, extra_style=switch_style(len(case.names)))
 
 
-def facts(filter_: LabelFusionFilter, case: ReviewedCase) -> Markup:
+def facts(case: ShownCase) -> Markup:
     """The numbers that come first."""
     agreement = case.agreement
     numbers = {
-        "method": filter_.method,
+        "method": case.result.made_by.method or case.result.made_by.filter,
         "raters": len(case.names),
         "labels": len(agreement.labels),
         "mean Dice between raters": _number(agreement.mean_dice()),
     }
-    found = filter_.GetDiagnostics()
+    found = case.assessment.findings()
     if found.agreement is not None:
         numbers["agreement"] = found.agreement
     numbers["concerns about the raters"] = len(found.raters.concerns)
@@ -166,63 +167,63 @@ def facts(filter_: LabelFusionFilter, case: ReviewedCase) -> Markup:
     return tag("ul", *items, class_="facts")
 
 
-def verdict(filter_: LabelFusionFilter, case: ReviewedCase) -> list[Markup]:
+def verdict(case: ShownCase) -> list[Markup]:
     """What speaks against a fusion, how far its raters agree, and what was asked."""
     found = Diagnostics(
         tuple(
             replace(one, message=case.in_words(one.message), advice=case.in_words(one.advice))
-            for one in filter_.GetDiagnostics().findings
+            for one in case.assessment.findings().findings
         )
     )
-    explained = getattr(filter_, "Explanation", None)
-    parts = [] if explained is None else [tag("p", case.in_words(explained))]
-    return [*parts, findings_list(found, case.names)]
+    result, parts = case.result, list[Markup]()
+    if result.has_measurement("Explanation"):
+        parts.append(tag("p", case.in_words(result["Explanation"])))
+    return [*parts, findings_list(found)]
 
 
-def findings_list(found: Diagnostics, names: Sequence[str]) -> Markup:
+def findings_list(found: Diagnostics) -> Markup:
     """Findings about the fusion and about the raters, the gravest first; then what is in order."""
     parts = []
     for title, part in (("The fusion", found.fusion), ("The raters", found.raters)):
         if part.findings:
-            parts += [tag("h3", title), *_findings(part, names)]
-    passed = [_item(finding, names) for finding in found.findings if not finding.severity]
+            parts += [tag("h3", title), *_findings(part)]
+    passed = [_item(finding) for finding in found.findings if not finding.severity]
     summary = tag("summary", f"{counted(len(passed), 'check')} passed")
     details = tag("details", summary, tag("ul", *passed, class_="findings"))
     return tag("div", *parts, details)
 
 
-def _findings(found: Diagnostics, names: Sequence[str]) -> list[Markup]:
+def _findings(found: Diagnostics) -> list[Markup]:
     agreement = f"{found.agreement.capitalize()} agreement. " if found.agreement else ""
     said = sorted((one for one in found.findings if one.severity), key=lambda one: -one.grade)
     parts = [tag("p", agreement + found.verdict)]
     if said:
-        parts.append(tag("ul", *(_item(one, names) for one in said), class_="findings"))
+        parts.append(tag("ul", *(_item(one) for one in said), class_="findings"))
     return parts
 
 
-def _item(finding: Finding, names: Sequence[str]) -> Markup:
+def _item(finding: Finding) -> Markup:
     severity = finding.severity or "fine"
-    text = naming_raters(f"{finding.message} {finding.advice}".strip(), names)
+    text = f"{finding.message} {finding.advice}".strip()
     badge = tag("span", f"{severity.capitalize()}: {finding.rule}.", class_="badge")
     return tag("li", badge, " ", text, class_=severity.replace(" ", "-"))
 
 
-def raters(filter_: LabelFusionFilter, case: ReviewedCase) -> list[Markup]:
+def raters(case: ShownCase) -> list[Markup]:
     """Each rater, and every two of them."""
     measured = {
         m.name: value
-        for m in measurements_of(type(filter_))
-        if m.name in OF_EACH_RATER and len(value := m.__get__(filter_)) == len(case.names)
+        for m in measurements_of(case.result.made_by.kind)
+        if m.name in OF_EACH_RATER and len(value := m.value_in(case.result)) == len(case.names)
     }
-    return [rater_table(case, measured), heat_map(case), *bias_tables(filter_, case)]
+    return [rater_table(case, measured), heat_map(case), *bias_tables(case)]
 
 
-def underlay_of(filter_: LabelFusionFilter, image: Any) -> Any:
+def underlay_of(result: FusionResult[Any], image: Any) -> Any:
     """The voxels of an image on the raters' grid, if there is one."""
     if image is None:
         return None
-    like = filter_.fused.like
-    return convert.load_one(image, like, owner="report", parameter="image")
+    return convert.load_one(image, result.like, owner="report", parameter="image")
 
 
 def _number(value: float) -> str:
@@ -258,15 +259,14 @@ def input_table(hashes: Sequence[tuple[str, str]], what: str) -> Markup:
     return data_table(f"Inputs, and SHA-256 of {what}.", ["input", "SHA-256"], rows)
 
 
-def parameter_table(filter_: LabelFusionFilter) -> Markup:
+def parameter_table(made_by: MadeBy) -> Markup:
     """Every parameter the filter worked with."""
     rows = []
-    for parameter in parameters_of(type(filter_)):
-        value = parameter.__get__(filter_)
-        image = holds_image(value)
-        text = "(image)" if image else parameter_text(parameter, to_plain(value))
+    for parameter in parameters_of(made_by.kind):
+        value = made_by.parameters.get(parameter.name, _IMAGE)
+        text = "(image)" if value is _IMAGE else parameter_text(parameter, to_plain(value))
         rows.append([parameter.name, text])
-    return data_table(f"Parameters of {filter_.GetName()}.", ["parameter", "value"], rows)
+    return data_table(f"Parameters of {made_by.filter}.", ["parameter", "value"], rows)
 
 
 def versions() -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from itk_consensus.agreement.result import AgreementResult
-from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.fusion_result import FusionResult, MadeBy
 from itk_consensus.report.agreement_tables import volume_to_expect
 from itk_consensus.report.dispute_figures import Look, dispute_figures, legend, switch_style
 from itk_consensus.report.markup import Markup, data_table, document, section, tag
@@ -22,7 +22,7 @@ from itk_consensus.report.page import (
     verdict,
     version_table,
 )
-from itk_consensus.report.reviewed_case import ReviewedCase
+from itk_consensus.report.shown_case import ShownCase
 from itk_consensus.report.text import counted
 
 #: Slices of a structure where a page has many structures.
@@ -40,14 +40,14 @@ class StructurePart:
 
 
 def structure_part(
-    filter_: LabelFusionFilter,
+    result: FusionResult[Any],
     name: str,
     readers: Mapping[int, str],
     image: Any,
     look: Look,
     number: int,
 ) -> StructurePart:
-    """The part of a structure whose fusion is a filter's last Execute.
+    """The part of a structure whose fusion is a result.
 
     Parameters
     ----------
@@ -58,15 +58,15 @@ def structure_part(
     number : int
         Of the structure, from 0 on; the table of all structures links to it.
     """
-    case = ReviewedCase.of(filter_, list(readers.values()), structure_names={1: name})
-    case = replace(case, places=tuple(readers))
+    named = result.named(list(readers.values()))
+    case = ShownCase(named, structure_names={1: name}, places=tuple(readers))
     parts = [
-        *verdict(filter_, case),
-        dispute_figures(case, underlay_of(filter_, image), look),
-        *raters(filter_, case),
+        *verdict(case),
+        dispute_figures(case, underlay_of(result, image), look),
+        *raters(case),
     ]
     anchor = f"structure-{number}"
-    concerns = len(filter_.GetDiagnostics().concerns)
+    concerns = len(case.assessment.findings().concerns)
     row = [tag("a", name, href=f"#{anchor}"), len(readers), *_figures(case.agreement), concerns]
     return StructurePart(name, row, section(name, *parts, id_=anchor))
 
@@ -81,7 +81,7 @@ def look_for(structures: int, look: Look) -> Look:
 def structures_page(
     parts: Sequence[StructurePart],
     readers: Sequence[str],
-    filter_: LabelFusionFilter,
+    made_by: MadeBy,
     hashes: Sequence[tuple[str, str]],
     said: Sequence[str],
     identity: Mapping[str, str],
@@ -109,11 +109,11 @@ def structures_page(
     )
     notes = tag("ul", *(tag("li", text, class_="note") for text in said), class_="findings")
     facts = {**identity, "structures": len(parts), "readers": len(readers),
-             "method": filter_.method}  # fmt: skip
+             "method": made_by.method}  # fmt: skip
     lead = tag("ul", *(tag("li", tag("b", v), k) for k, v in facts.items()), class_="facts")
     first = section("Structures", *([notes] if said else []), overview, legend(readers),
                     id_="structures")  # fmt: skip
-    details = tag("details", tag("summary", "Parameters and versions"), parameter_table(filter_),
+    details = tag("details", tag("summary", "Parameters and versions"), parameter_table(made_by),
                   version_table())  # fmt: skip
     made = tag("p", f"Made on {datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC.", class_="quiet")
     last = section("How it was made", input_table(hashes, "their files"), details, made,

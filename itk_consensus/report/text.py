@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -26,21 +25,6 @@ def shown(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ",".join(shown(member) for member in value) or "-"
     return str(value)
-
-
-def naming_raters(text: str, names: Sequence[str]) -> str:
-    """Replace numbers of raters in a sentence by their names: Rater 1, raters 0 and 3."""
-
-    def named(found: re.Match[str]) -> str:
-        numbers = [int(number) for number in re.findall(r"\d+", found[0])]
-        if any(number >= len(names) for number in numbers):
-            return found[0]
-        text = " and ".join(names[number] for number in numbers)
-        # A name is spelled as it is, but our own "rater 3" may begin a sentence.
-        begins = found[0][0].isupper() and re.match(r"rater \d", text)
-        return text.capitalize() if begins else text
-
-    return re.sub(r"\b[Rr]aters? \d+( and \d+)?", named, text)
 
 
 def counted(number: int, noun: str) -> str:

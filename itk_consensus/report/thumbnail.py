@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.fusion_result import FusionResult
 from itk_consensus.images import convert
 from itk_consensus.images.grey_windows import GreyWindow, windows_for
 from itk_consensus.neighbourhood.boxes import Box
@@ -23,20 +23,23 @@ _DARK = 24
 
 
 def thumbnail(
-    filter_: LabelFusionFilter, consensus: Any, image: Any = None, window: GreyWindow | None = None
+    result: FusionResult[Any],
+    consensus: Any,
+    image: Any = None,
+    window: GreyWindow | None = None,
 ) -> bytes:
     """PNG of the slice with most dispute: the consensus outlined, what is disputed in yellow.
 
     Parameters
     ----------
     consensus : image
-        The label map that the filter's last Execute made.
+        The label map of the result.
     image : image, optional
         What the raters looked at.
     window : GreyWindow, optional
         Of its values; by default what suits modality and structure.
     """
-    votes, like = filter_.votes, filter_.fused.like
+    votes, like = result.case.patterns, result.like
     geometry = like.geometry
     labels = np.asarray(convert.load_one(consensus, like, owner="thumbnail", parameter="image"))
     part = _part(votes, geometry.array_spacing)

@@ -15,15 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import length_unit
-from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.images.files import split_image_name
 from itk_consensus.images.grey_windows import GreyWindow, windows_for
 from itk_consensus.neighbourhood.boxes import bounding_box, grown
 from itk_consensus.report.dispute_figures import rater_color, rater_dashes
 from itk_consensus.report.drawing import grey
 from itk_consensus.report.markup import Markup, tag
-from itk_consensus.report.reviewed_case import ReviewedCase
-from itk_consensus.review.case import ReviewCase, case_of_filter
+from itk_consensus.report.shown_case import ShownCase
+from itk_consensus.review.case import ReviewCase, case_of_result
 from itk_consensus.review.disputes import Dispute, RatedMap
 from itk_consensus.review.record import SCHEMA, SCHEMA_VERSION, default_record_path
 
@@ -37,19 +36,18 @@ _MARGIN_MM = 8.0
 
 
 def viewer(
-    filter_: LabelFusionFilter,
-    reviewed: ReviewedCase,
+    reviewed: ShownCase,
     paths: Sequence[Path] | None,
     page: Path,
     image: NDArray[Any] | None,
     window: GreyWindow | None = None,
 ) -> list[Markup]:
     """Slices to go through, disputes to decide, and what was left out because of its size."""
-    shape = filter_.fused.like.geometry.shape
+    shape = reviewed.result.like.geometry.shape
     if len(shape) > 3:
         return [_said("Slices of a series of volumes cannot be gone through on a page.")]
     record = default_record_path(page)
-    case = case_of_filter(filter_, reviewed.names, paths, record)
+    case = case_of_result(reviewed.result, paths, record)
     (rated,) = case.rated
     if not case.disputes:
         return []
@@ -76,7 +74,7 @@ class _Voxels:
         self,
         rated: RatedMap,
         case: ReviewCase,
-        reviewed: ReviewedCase,
+        reviewed: ShownCase,
         image: NDArray[Any] | None,
         window: GreyWindow | None,
     ) -> None:
@@ -158,9 +156,7 @@ def _packed(array: NDArray[Any]) -> str:
     return base64.b64encode(zlib.compress(np.ascontiguousarray(array).tobytes(), 9)).decode()
 
 
-def _markup(
-    case: ReviewCase, reviewed: ReviewedCase, content: str, *, left_out: bool
-) -> list[Markup]:
+def _markup(case: ReviewCase, reviewed: ShownCase, content: str, *, left_out: bool) -> list[Markup]:
     (rated,) = case.rated
     script = (files("itk_consensus.report") / "viewer.js").read_text(encoding="utf-8")
     note = f"With the image the page would take more than {MOST_BYTES / 1e6:g} MB: it is left out."
@@ -199,7 +195,7 @@ def _markup(
     return [part for part in parts if part is not None]
 
 
-def _controls(rated: RatedMap, reviewed: ReviewedCase, *, flat: bool) -> Markup:
+def _controls(rated: RatedMap, reviewed: ShownCase, *, flat: bool) -> Markup:
     planes = [
         tag(
             "label",
@@ -230,7 +226,7 @@ def _controls(rated: RatedMap, reviewed: ReviewedCase, *, flat: bool) -> Markup:
     )
 
 
-def _table(case: ReviewCase, disputes: Sequence[Dispute], reviewed: ReviewedCase) -> Markup:
+def _table(case: ReviewCase, disputes: Sequence[Dispute], reviewed: ShownCase) -> Markup:
     is_known = length_unit(case.geometry.array_spacing) == "mm"
     size = prod(case.geometry.spacing) / 1000 if is_known else 1.0
     titles = ("no.", "ml" if is_known else "voxels", "marked by", "p", "decision")
@@ -256,7 +252,7 @@ def _table(case: ReviewCase, disputes: Sequence[Dispute], reviewed: ReviewedCase
                aria_label="Disputes, the largest first")  # fmt: skip
 
 
-def _choices(dispute: Dispute, reviewed: ReviewedCase) -> Markup:
+def _choices(dispute: Dispute, reviewed: ShownCase) -> Markup:
     labels = [label for label in reviewed.labels if label]
     binary = len(labels) == 1
     now = "in" if dispute.consensus and binary else reviewed.structure(dispute.consensus)

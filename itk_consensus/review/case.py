@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.diagnostics.assessment import assess
 from itk_consensus.diagnostics.findings import Finding
 from itk_consensus.errors import FileError, InputError
 from itk_consensus.filters.fuse_structures import FuseStructures
-from itk_consensus.filters.fused_images import FusedImages, common_type
+from itk_consensus.filters.fusion_result import FusionResult, common_type
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.images import convert
 from itk_consensus.images.content import image_hashes, voxel_hash
@@ -28,7 +29,6 @@ from itk_consensus.images.structures import (
     match_structures,
     separate_undecided,
 )
-from itk_consensus.report.reviewed_case import checked_names, rater_maps
 from itk_consensus.review.decisions import Review
 from itk_consensus.review.disputes import Dispute, RatedMap, find_disputes
 from itk_consensus.review.record import (
@@ -184,11 +184,10 @@ class ReviewCase:
 # -- from a fuser ----------------------------------------------------------------------------
 
 
-def rated_map(filter_: LabelFusionFilter, name: str = "") -> RatedMap:
-    """What raters and fuser said in the last Execute."""
-    fused = filter_.fused
+def rated_map(fused: FusionResult[Any], name: str = "") -> RatedMap:
+    """What raters and fuser said."""
     top = max(*fused.labels, fused.undecided, 0)
-    maps = rater_maps(filter_, top + 1)
+    maps = fused.rater_maps(top + 1)
     values = np.array([*fused.labels, 0, fused.undecided]).astype(maps[0].dtype)
     consensus = values[fused.decision(fused.labels)]
     is_new = fused.undecided not in fused.labels
@@ -197,27 +196,24 @@ def rated_map(filter_: LabelFusionFilter, name: str = "") -> RatedMap:
     return RatedMap(name, tuple(maps), top + 1, consensus, fused.labels, undecided)
 
 
-def case_of_filter(
-    filter_: LabelFusionFilter,
-    names: Sequence[str] | None = None,
+def case_of_result(
+    fused: FusionResult[Any],
     files: Sequence[Path] | None = None,
     record: Path | None = None,
 ) -> ReviewCase:
-    """The last Execute of a filter as a case.
+    """A result as a case.
 
     Parameters
     ----------
-    names : sequence of str, optional
-        What each rater is called; by default their files, or rater 0, rater 1, ...
     files : sequence of Path, optional
-        Where each rater was read, to be hashed; without it voxels are.
+        Where each rater was read, to be hashed; without it voxels are. Raters without names are
+        called as their files.
     record : Path, optional
         Where the record will lie, from which it finds the files again.
     """
-    rated, fused = rated_map(filter_), filter_.fused
-    if names is None and files is not None:
-        names = [split_image_name(file)[0] for file in files]
-    named = checked_names(names, len(rated.maps), "review")
+    if files is not None and not fused.case.names:
+        fused = fused.named([split_image_name(file)[0] for file in files])
+    rated, named = rated_map(fused), fused.rater_names
     if files is None:
         hashed = [
             ReviewInput(n, None, 0, (voxel_hash(m),), "voxels")
@@ -232,10 +228,10 @@ def case_of_filter(
         unlisted,
         tuple(hashed),
         fused.like.geometry,
-        filter_.method,
-        filter_.MissingLabel,
+        fused.made_by.method,
+        fused.made_by.parameters["MissingLabel"],
         MapsOnFile(fused.like, fused.dtype),
-        tuple(("", finding) for finding in filter_.GetDiagnostics().findings),
+        tuple(("", finding) for finding in assess(fused).findings(by_name=False).findings),
         lambda _: np.asarray(_written(fused, lambda out: fused.write_uncertainty("entropy", out))),
     )
 
@@ -258,11 +254,11 @@ def case_of_structures(
     probabilities, uncertainties = [], {}
     for name, row in matched.table.items():
         FuseStructures({name: [None if one is None else one.mask for one in row]}, fuser)
-        rated, fused = rated_map(fuser, name), fuser.fused
-        loaded.append(rated)
+        fused = fuser.fused
+        loaded.append(rated_map(fused, name))
         probabilities.append(_probability(fused))
         uncertainties[name] = fused
-        findings += [(name, finding) for finding in fuser.GetDiagnostics().findings]
+        findings += [(name, finding) for finding in assess(fused).findings(by_name=False).findings]
         first = next(one for one in row if one is not None)
         templates.append(replace(first, name=name))
     disputes, unlisted = find_disputes(loaded, probabilities)
@@ -304,7 +300,7 @@ def inputs_of_files(
     return found
 
 
-def _probability(fused: FusedImages) -> Callable[[int], NDArray[Any] | None]:
+def _probability(fused: FusionResult[Any]) -> Callable[[int], NDArray[Any] | None]:
     def of_label(label: int) -> NDArray[Any] | None:
         if label not in fused.labels:
             return None
@@ -314,7 +310,7 @@ def _probability(fused: FusedImages) -> Callable[[int], NDArray[Any] | None]:
 
 
 def _written(
-    fused: FusedImages, write: Callable[[NDArray[Any]], None], dtype: Any = np.float32
+    fused: FusionResult[Any], write: Callable[[NDArray[Any]], None], dtype: Any = np.float32
 ) -> NDArray[Any]:
     volume = np.empty(fused.like.geometry.shape, dtype)
     write(volume)

@@ -15,10 +15,10 @@ from typing import Any
 
 from itk_consensus.errors import MissingDependencyError, ParameterError
 from itk_consensus.filters.consensus import ConsensusFilter
-from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.fusion_result import makes_results, result_of
 from itk_consensus.images import convert
 from itk_consensus.images.locking import locked
-from itk_consensus.review.case import case_of_filter
+from itk_consensus.review.case import case_of_result
 from itk_consensus.review.record import default_record_path
 from itk_consensus.review.session import CaseToOpen, ReviewSession, SeenImage
 
@@ -76,10 +76,8 @@ def review(
     place = None if output is None else Path(output)
     paths = None if files is None else [Path(file) for file in files]
     record = None if place is None else default_record_path(place)
-    if isinstance(fused, LabelFusionFilter):
-        filter_, like = fused, fused.fused.like
-    else:
-        filter_, like = ConsensusFilter(), convert.load(fused, owner="review")
+    made = result_of(fused) if makes_results(fused) else None
+    like = convert.load(fused, owner="review") if made is None else made.like
     seen = None
     if image is not None:
         voxels = convert.load_one(image, like, owner="review", parameter="image")
@@ -88,9 +86,8 @@ def review(
 
     @cache
     def session() -> ReviewSession:
-        if filter_ is not fused:
-            filter_.Execute(fused)
-        case = case_of_filter(filter_, names, paths, record)
+        result = ConsensusFilter().fuse(fused) if made is None else made
+        case = case_of_result(result.named(names), paths, record)
         return ReviewSession(case, place, who=who, blinded=blinded, raters=tuple(paths or ()))
 
     from itk_consensus.review.application.serving import serve

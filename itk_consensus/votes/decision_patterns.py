@@ -20,6 +20,7 @@ from itk_consensus.errors import InputError
 from itk_consensus.neighbourhood.boxes import Box, grown
 from itk_consensus.votes.encoding import MOST_FEW, Table, encode, encode_if_few, merge_tables
 from itk_consensus.votes.label_stack import LabelStack, label_array
+from itk_consensus.votes.recipes import FieldsOnly
 from itk_consensus.work import current
 
 #: Up to so many votes (patterns times raters) work on the whole table at once; beyond, intermediate
@@ -28,7 +29,7 @@ _VOTES_AT_ONCE = 1 << 22
 
 
 @dataclass(frozen=True)
-class DecisionPatterns:
+class DecisionPatterns(FieldsOnly):
     """The distinct votes of a stack, how often each occurs, and each voxel's pattern."""
 
     #: (P, J) of uint8 or uint16: label index voted by each rater; ``len(labels)`` where the rater

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from itk_consensus.neighbourhood.boxes import Box, relative_to
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_weights import LabelWeights
+from itk_consensus.votes.recipes import FieldsOnly
 from itk_consensus.votes.ties import TieRule, decide
 
 #: Voxels handled at once where a step needs wide temporary arrays.
@@ -20,7 +21,7 @@ CHUNK = 1 << 16
 
 
 @dataclass(frozen=True)
-class DisputedVoxels:
+class DisputedVoxels(FieldsOnly):
     """The disputed voxels of a box, in C order."""
 
     patterns: DecisionPatterns  #: The whole volume's

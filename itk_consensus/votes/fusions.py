@@ -2,13 +2,17 @@
 
 Algorithms return one of these. What it says is written only when asked for, straight into an
 image's own memory.
+
+What is made later is told by a recipe: a frozen dataclass beside its algorithm, whose fields are
+the data it is made from. So whatever is fused can be pickled, and shows what it holds.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -16,6 +20,8 @@ from numpy.typing import NDArray
 
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import CHUNK, chunks
+from itk_consensus.votes.label_weights import LabelWeights
+from itk_consensus.votes.recipes import FieldsOnly
 from itk_consensus.votes.ties import BACKGROUND, UNDECIDED
 from itk_consensus.votes.uncertainty import UncertaintyKind, uncertainty
 from itk_consensus.votes.votes import LabelVotes
@@ -38,19 +44,20 @@ class DecisionTable(NamedTuple):
     probabilities: Callable[[], NDArray[np.float64]] | None
 
 
-@dataclass(frozen=True)
-class PatternShares:
-    """Probabilities by pattern and label that are made when asked for: both may be many."""
+class PatternShares(FieldsOnly, ABC):
+    """A recipe of probabilities by pattern and label, either of which may be many."""
 
-    shape: tuple[int, int]  #: (P, K)
-    rows: Callable[[slice], NDArray[np.float64]]  #: (n, K) of some patterns
-    #: (P,) of one label, where that is quicker than rows of all.
-    column: Callable[[int], NDArray[np.float64]] | None = None
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """(P, K)."""
+
+    @abstractmethod
+    def rows(self, part: slice) -> NDArray[np.float64]:
+        """(n, K) of some patterns."""
 
     def of_label(self, label: int) -> NDArray[np.float64]:
         """(P,) probability of one label."""
-        if self.column is not None:
-            return self.column(label)
         patterns, labels = self.shape
         shares = np.empty(patterns)
         for part in chunks(patterns, max(1, SHARES_AT_ONCE // labels)):
@@ -58,7 +65,50 @@ class PatternShares:
         return shares
 
 
-class Fusion(ABC):
+class VoxelShares(FieldsOnly, ABC):
+    """A recipe of probabilities by voxel, written where they are wanted."""
+
+    @abstractmethod
+    def write(self, label: int, out: NDArray[Any]) -> None:
+        """Write the probability of the label with this index."""
+
+    def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
+        """Write how unsure the probabilities of so many labels leave each voxel."""
+        share = np.empty(out.shape, out.dtype)
+
+        def written(label: int) -> NDArray[Any]:
+            self.write(label, share)
+            return share
+
+        uncertainty(kind, one_by_one(written, range(labels)), out)
+
+
+class LabelShares(VoxelShares):
+    """The same where a label's probabilities are made as an array of their own."""
+
+    @abstractmethod
+    def of_label(self, label: int) -> NDArray[Any]:
+        """The probability of the label with this index at each voxel."""
+
+    def write(self, label: int, out: NDArray[Any]) -> None:
+        out[...] = self.of_label(label)
+
+    def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
+        uncertainty(kind, one_by_one(self.of_label, range(labels)), out)
+
+
+@dataclass(frozen=True)
+class StoredShares(LabelShares):
+    """Probabilities that are there already."""
+
+    shares: Sequence[NDArray[Any]] | NDArray[Any] | LabelWeights  #: By label index
+
+    def of_label(self, label: int) -> NDArray[Any]:
+        stored: NDArray[Any] = self.shares[label]
+        return stored
+
+
+class Fusion(FieldsOnly, ABC):
     """A fused result that can be written in several forms."""
 
     #: Whether voxels with equal votes always have an equal answer.
@@ -129,7 +179,7 @@ class PatternFusion(Fusion):
 
     def as_table(self, patterns: DecisionPatterns) -> DecisionTable:
         rows = np.arange(len(self.decision))
-        return DecisionTable(patterns, rows, self.decision, lambda: self.probabilities)
+        return DecisionTable(patterns, rows, self.decision, partial(self.rows, slice(None)))
 
     def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
         # Negative decisions are Python indices from the end: undecided, background.
@@ -178,8 +228,7 @@ class DisputedFusion(Fusion):
     others: PatternFusion  #: What unanimous voxels, and those nobody annotated, get
     #: (N,) of int: label index per disputed voxel, or a code of `votes.ties`.
     winners: NDArray[Any]
-    #: Gives (N,) probabilities of a label index; made when asked for, to keep memory small.
-    probability: Callable[[int], NDArray[Any]]
+    shares: LabelShares  #: (N,) probabilities by label index
 
     @property
     def has_undecided(self) -> bool:
@@ -197,19 +246,13 @@ class DisputedFusion(Fusion):
 
     def write_probability(self, label: int, out: NDArray[Any]) -> None:
         self.others.write_probability(label, out)
-        self.voxels.write(self.probability(label), out)
+        self.voxels.write(self.shares.of_label(label), out)
 
     def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
         unsure = np.empty(len(self.winners), out.dtype)
-        uncertainty(kind, one_by_one(self.probability, range(labels)), unsure)
+        self.shares.write_uncertainty(kind, labels, unsure)
         self.others.write_uncertainty(kind, labels, out)
         self.voxels.write(unsure, out)
-
-
-#: Writes the probability of a label index at every voxel.
-WriteProbability = Callable[[int, NDArray[Any]], None]
-#: Writes how unsure the probabilities leave every voxel.
-WriteUncertainty = Callable[[UncertaintyKind, NDArray[Any]], None]
 
 
 @dataclass(frozen=True)
@@ -217,26 +260,13 @@ class VolumeFusion(Fusion):
     """A result with its own answer at each voxel, as spatial methods give."""
 
     decision: NDArray[Any]  #: Of int: label index per voxel, or a code of `votes.ties`
-    #: Gives the probability volume of a label index; made when asked for, to keep memory small.
-    probability: Callable[[int], NDArray[Any]]
-    write: WriteProbability | None = None  #: The same without a volume of its own, if it can be
-    unsure: WriteUncertainty | None = None  #: Uncertainty without asking label by label, likewise
+    shares: VoxelShares  #: Probabilities by label index
 
-    @classmethod
-    def written(
-        cls,
-        decision: NDArray[Any],
-        write: WriteProbability,
-        unsure: WriteUncertainty | None = None,
-    ) -> VolumeFusion:
-        """A result whose probabilities are written where they are wanted."""
-
-        def probability(label: int) -> NDArray[np.float64]:
-            share = np.empty(decision.shape)
-            write(label, share)
-            return share
-
-        return cls(decision, probability, write, unsure)
+    def probability(self, label: int) -> NDArray[np.float64]:
+        """Probability of the label with this index at each voxel."""
+        share = np.empty(self.decision.shape)
+        self.write_probability(label, share)
+        return share
 
     def volume(self) -> NDArray[Any]:
         return self.decision
@@ -249,22 +279,7 @@ class VolumeFusion(Fusion):
             np.take(values, self.decision[part], out=out[part], mode="wrap")
 
     def write_probability(self, label: int, out: NDArray[Any]) -> None:
-        if self.write is None:
-            out[...] = self.probability(label)
-        else:
-            self.write(label, out)
+        self.shares.write(label, out)
 
     def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
-        if self.unsure is not None:
-            self.unsure(kind, out)
-            return
-        if self.write is None:
-            uncertainty(kind, one_by_one(self.probability, range(labels)), out)
-            return
-        write, share = self.write, np.empty(out.shape, out.dtype)
-
-        def written(label: int) -> NDArray[Any]:
-            write(label, share)
-            return share
-
-        uncertainty(kind, one_by_one(written, range(labels)), out)
+        self.shares.write_uncertainty(kind, labels, out)

@@ -23,8 +23,9 @@ from itk_consensus import (
 )
 from itk_consensus.cli import demo as demo_module
 from itk_consensus.cli import main
+from itk_consensus.diagnostics import assessment as assessment_module
 from itk_consensus.errors import MissingDependencyError
-from itk_consensus.filters import fusion_case as fusion_case_module
+from itk_consensus.filters.fusion_result import FusionResult
 from itk_consensus.filters.parameters import measurements_of, parameters_of
 from itk_consensus.filters.registry import METHODS
 from itk_consensus.images import files as files_module
@@ -418,9 +419,9 @@ def test_no_consensus_is_made_unseen_unless_it_is_asked_for(
     masks: list[str], output: str, capsys: pytest.CaptureFixture[str], monkeypatch: Any
 ) -> None:
     made = []
-    fused = fusion_case_module.shared_consensus
+    fused = assessment_module.shared_consensus
     monkeypatch.setattr(
-        fusion_case_module,
+        assessment_module,
         "shared_consensus",
         lambda *given, **more: made.append(1) or fused(*given, **more),
     )
@@ -734,9 +735,9 @@ def test_labels_are_counted_for_the_json_only_and_the_map_is_made_once(
     masks: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
     counted, made = [], []
-    count, make = ImageFile.label_counts, METHODS[method].GetLabelImage
+    count, make = ImageFile.label_counts, FusionResult.label_image
     monkeypatch.setattr(ImageFile, "label_counts", lambda f: (counted.append(f.path), count(f))[1])
-    monkeypatch.setattr(METHODS[method], "GetLabelImage", lambda f: (made.append(f), make(f))[1])
+    monkeypatch.setattr(FusionResult, "label_image", lambda f: (made.append(f), make(f))[1])
     fused = tmp_path / "fused.nii.gz"
     line = ["fuse", *masks, "-o", str(fused), "--method", method]
     assert main(line) == 0
@@ -771,13 +772,13 @@ def test_a_name_made_from_a_pattern_never_overwrites(
 def test_an_output_that_appears_during_the_work_is_not_replaced(
     masks: list[str], output: str, capfd: pytest.CaptureFixture[str], monkeypatch: Any
 ) -> None:
-    execute = MajorityVoteFilter.Execute
+    execute = MajorityVoteFilter.fused_labels
 
     def executing(self: Any, images: Any) -> Any:
         Path(output).write_text("of somebody else")
         return execute(self, images)
 
-    monkeypatch.setattr(MajorityVoteFilter, "Execute", executing)
+    monkeypatch.setattr(MajorityVoteFilter, "fused_labels", executing)
     line = error_line(capfd, "fuse", *masks, "--method", "vote", "-o", output)
     assert "exists; give --overwrite" in line
     assert Path(output).read_text(encoding="utf-8") == "of somebody else"

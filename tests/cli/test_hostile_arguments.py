@@ -18,7 +18,7 @@ import SimpleITK as sitk
 import itk_consensus
 from itk_consensus.cli import main
 from itk_consensus.cli.application import COMMANDS
-from itk_consensus.review.case import case_of_filter
+from itk_consensus.review.case import case_of_result
 
 ROOT = Path(__file__).resolve().parents[2]
 Run = Callable[[str], "subprocess.CompletedProcess[str]"]
@@ -183,7 +183,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     filter_ = itk_consensus.ConsensusFilter()
     filter_.Execute([truth, np.roll(truth, 1, 2)])
     raters = [Path("good.nii"), Path("other.nii")]
-    review = case_of_filter(filter_, files=raters, record=Path("good.review.json"))
+    review = case_of_result(filter_.GetResult(), files=raters, record=Path("good.review.json"))
     review.writer(review.begun()).write(Path("good.review.json"))
     Path("cases.json").write_text(json.dumps([{"image": "good.nii", "labels": ["good.nii"]}]))
     return tmp_path

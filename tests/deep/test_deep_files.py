@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 
 import numpy as np
 import pytest
@@ -17,10 +18,16 @@ from itk_consensus.errors import (
     ParameterError,
     TrainingError,
 )
-from itk_consensus.filters.deep_consensus import DeepConsensusFilter
+from itk_consensus.filters.deep_consensus import (
+    DeepConsensusFilter,
+    NetworkShares,
+    WriteEvidence,
+)
+from itk_consensus.votes.fusions import VolumeFusion
 
 torch = pytest.importorskip("torch")
 
+from itk_consensus.deep.inference import Prediction  # noqa: E402
 from itk_consensus.deep.weights import pack, unpack  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
@@ -347,3 +354,25 @@ def test_a_stream_that_a_model_does_not_need_or_does_not_fit_is_refused(cohort, 
     filter_.Save(tmp_path / "own")
     with pytest.raises(ParameterError, match="image_stream must turn"):
         DeepConsensusFilter.Load(tmp_path / "own", torch.nn.Conv2d(1, 5, 3, padding=1))
+
+
+# -- results -----------------------------------------------------------------------------------
+
+
+def test_what_a_network_said_survives_a_pickle():
+    rng = np.random.default_rng(0)
+    decision, asked = rng.integers(0, 2, (6, 7), np.uint8), rng.random((6, 7)) < 0.5
+    shares = rng.random((2, 3, 4)).astype(np.float32)
+    prediction = Prediction((slice(1, 4), slice(2, 6)), shares / shares.sum(0), shares[0])
+    fusion = VolumeFusion(decision, NetworkShares(decision, asked, prediction))
+    again = pickle.loads(pickle.dumps(fusion))
+    np.testing.assert_array_equal(again.probability(1), fusion.probability(1))
+    wanted, found = np.empty((2, 6, 7), np.float32)
+    fusion.write_uncertainty("entropy", 2, wanted)
+    again.write_uncertainty("entropy", 2, found)
+    np.testing.assert_array_equal(found, wanted)
+    evidence = WriteEvidence(prediction, asked)
+    evidence(wanted)
+    pickle.loads(pickle.dumps(evidence))(found)
+    np.testing.assert_array_equal(found, wanted)
+    assert found.any()

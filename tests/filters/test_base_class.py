@@ -32,7 +32,7 @@ from itk_consensus.filters.procedural import itk_form, simpleitk_form
 from itk_consensus.filters.registry import FUSERS
 from itk_consensus.fusion.voting.majority_vote import majority_vote
 from itk_consensus.votes.decision_patterns import DecisionPatterns
-from itk_consensus.votes.fusions import Fusion, VolumeFusion
+from itk_consensus.votes.fusions import Fusion, StoredShares, VolumeFusion
 from itk_consensus.votes.kept_stack import KeptStack
 
 
@@ -60,9 +60,7 @@ class SumFilter(LabelFusionFilter):
 
     def _fuse(self, case: FusionCase) -> Fusion:
         share = np.mean([array == 1 for array in case.stack.arrays], axis=0)
-        return VolumeFusion(
-            (share > 0.5).astype(np.int32), lambda label: share if label else 1 - share
-        )
+        return VolumeFusion((share > 0.5).astype(np.int32), StoredShares([1 - share, share]))
 
 
 # -- the undecided label ----------------------------------------------------------------------
@@ -272,7 +270,7 @@ def test_the_form_in_which_votes_are_kept_does_not_depend_on_who_asked_before() 
     filters = [CuriousVote(TieRule="prior"), MajorityVoteFilter(TieRule="prior")]
     for filter_ in filters:
         filter_.Execute(images)
-        assert type(filter_._case.votes) is KeptStack
+        assert type(filter_.GetResult().case.votes) is KeptStack
     for image in images:
         image[...] = 0
     curious, plain = filters

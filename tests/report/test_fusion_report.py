@@ -50,7 +50,8 @@ def report_of(filter_: Any, arrays: list[Any]) -> FusionReport:
     ]
     filter_.Execute([file.image for file in files])
     fused = ImageFile.of(Path("out.nii"), filter_.GetLabelImage())
-    return FusionReport(filter_, describe_inputs(files, [str(f.path) for f in files]), fused, {})
+    result = filter_.GetResult()
+    return FusionReport(result, describe_inputs(files, [str(f.path) for f in files]), fused, {})
 
 
 TIED = [np.array([[0, 1, 1]], np.uint8), np.array([[0, 1, 0]], np.uint8)]
@@ -84,7 +85,7 @@ def test_diagnostics_are_reported_when_there_are_some() -> None:
     plain = report_of(MajorityVoteFilter(), TIED)
     assert plain.to_dict()["diagnostics"] is None
     assert "Diagnostics" not in plain.to_text()
-    doubtful = FusionReport(plain.filter_, plain.inputs, plain.fused, {}, diagnostics=Findings())
+    doubtful = FusionReport(plain.result, plain.inputs, plain.fused, {}, diagnostics=Findings())
     assert doubtful.to_dict()["diagnostics"]["findings"][0]["value"] == 2.0
     assert "  few raters: only 2" in doubtful.to_text()
 

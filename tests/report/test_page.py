@@ -16,11 +16,11 @@ from itk_consensus.cli import main
 from itk_consensus.diagnostics.findings import Finding
 from itk_consensus.errors import GeometryError, NotExecutedError, ParameterError
 from itk_consensus.images.content import file_hash
+from itk_consensus.rater_names import naming_raters
 from itk_consensus.report import page
 from itk_consensus.report.agreement_tables import rater_mark
 from itk_consensus.report.dispute_figures import disputed_slices
-from itk_consensus.report.reviewed_case import ReviewedCase, naming_labels
-from itk_consensus.report.text import naming_raters
+from itk_consensus.report.shown_case import ShownCase, naming_labels
 from itk_consensus.simulation.atlas_phantoms import atlas_labels
 
 MOST_BYTES = 3_000_000
@@ -162,7 +162,7 @@ def test_a_reviewed_case_gives_back_what_raters_said(label_maps: list[np.ndarray
         RaterMasks=[None if m is None else m.astype(np.uint8) for m in masks]
     )
     fused = filter_.Execute(label_maps)
-    case = ReviewedCase.of(filter_)
+    case = ShownCase(filter_.GetResult())
     present = [np.ones(fused.shape, bool) if m is None else m for m in masks]
     for drawn, given, annotated in zip(case.maps, label_maps, present, strict=True):
         np.testing.assert_array_equal(drawn[annotated], given[annotated])
@@ -192,7 +192,7 @@ def test_numbers_of_raters_become_names() -> None:
 def test_every_severity_has_a_word_and_a_colour() -> None:
     style = (Path(page.__file__).parent / "parts.css").read_text(encoding="utf-8")
     for severity in ("note", "caution", "do not use", None):
-        item = str(page._item(Finding("rule", 1.0, severity, "Oh."), ["Ann"]))
+        item = str(page._item(Finding("rule", 1.0, severity, "Oh.")))
         assert (severity or "fine").capitalize() + ": rule." in item
         assert f'class="{(severity or "fine").replace(" ", "-")}"' in item
         if severity != "note":

@@ -15,7 +15,7 @@ import SimpleITK as sitk
 import itk_consensus as ic
 from itk_consensus.cli import main
 from itk_consensus.report import viewer
-from itk_consensus.review.case import case_of_filter
+from itk_consensus.review.case import case_of_result
 from itk_consensus.review.record import ReviewRecord
 from itk_consensus.simulation.atlas_phantoms import atlas_labels
 from tests.review.four_readers import ct, write_readers
@@ -112,7 +112,7 @@ def test_slices_are_gone_through_and_decisions_exported(
         4: ("label", 1, None),
     }
     assert {d.who for d in decided.decisions.values()} == {"Ann"}
-    case = case_of_filter(filter_, files=readers, record=record)
+    case = case_of_result(filter_.GetResult(), files=readers, record=record)
     review = case.begun("Ann")
     review.decide(1, "rater", 2)
     review.decide(2, "label", 0)

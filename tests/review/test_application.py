@@ -24,7 +24,7 @@ import SimpleITK as sitk
 import itk_consensus as ic
 from itk_consensus.cli import main
 from itk_consensus.errors import InputError
-from itk_consensus.review.case import ReviewCase, case_of_filter
+from itk_consensus.review.case import ReviewCase, case_of_result
 from itk_consensus.review.record import ReviewRecord
 from itk_consensus.review.session import CaseToOpen
 from itk_consensus.review.voxel_runs import decoded
@@ -99,7 +99,7 @@ def chromium() -> Iterator[Any]:
 def case_of(readers: list[Path]) -> ReviewCase:
     filter_ = ic.ConsensusFilter()
     filter_.Execute([sitk.ReadImage(str(path)) for path in readers])
-    return case_of_filter(filter_, files=readers)
+    return case_of_result(filter_.GetResult(), files=readers)
 
 
 def opened(chromium: Any, address: str) -> Any:

@@ -15,7 +15,7 @@ from itk_consensus.cli import main
 from itk_consensus.errors import FileError
 from itk_consensus.images.content import file_hash
 from itk_consensus.images.dicom.series import read_dicom_series
-from itk_consensus.review.case import ReviewCase, case_of_filter, case_of_structures
+from itk_consensus.review.case import ReviewCase, case_of_result, case_of_structures
 from itk_consensus.review.record import ReviewRecord, default_record_path
 from tests.images.dicom_objects import SHAPE, write_series
 from tests.review.four_readers import write_readers
@@ -29,7 +29,7 @@ def readers(tmp_path: Path) -> list[Path]:
 def case_of(readers: list[Path], record: Path | None = None) -> ReviewCase:
     filter_ = ic.ConsensusFilter()
     filter_.Execute([sitk.ReadImage(str(path)) for path in readers])
-    return case_of_filter(filter_, files=readers, record=record)
+    return case_of_result(filter_.GetResult(), files=readers, record=record)
 
 
 def decided(readers: list[Path], record: Path) -> tuple[ReviewCase, np.ndarray]:
@@ -188,7 +188,7 @@ def test_another_consensus_of_the_same_inputs_is_another_review(
     filter_ = ic.MajorityVoteFilter()
     filter_.Execute([sitk.ReadImage(str(path)) for path in readers])
     with pytest.raises(FileError, match=r"another consensus \(made by consensus"):
-        case_of_filter(filter_, files=readers).continued(ReviewRecord.read(record), "r")
+        case_of_result(filter_.GetResult(), files=readers).continued(ReviewRecord.read(record), "r")
 
 
 def test_a_blinded_record_names_no_reader(readers: list[Path], tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def test_undecided_voxels_of_a_vote_stay_undecided_until_somebody_decides(
 ) -> None:
     filter_ = ic.MajorityVoteFilter()
     fused = filter_.Execute([sitk.ReadImage(str(path)) for path in readers[:2]])
-    case = case_of_filter(filter_, files=readers[:2])
+    case = case_of_result(filter_.GetResult(), files=readers[:2])
     np.testing.assert_array_equal(case.begun().adjudicated(), sitk.GetArrayFromImage(fused))
     assert case.rated[0].undecided == 2
     review = case.begun()
@@ -250,7 +250,7 @@ def test_voxels_without_annotation_are_no_vote(tmp_path: Path) -> None:
     filter_ = ic.ConsensusFilter(MissingLabel=255)
     filter_.Execute([sitk.ReadImage(str(file)) for file in files])
     record = tmp_path / "r.review.json"
-    case = case_of_filter(filter_, files=files, record=record)
+    case = case_of_result(filter_.GetResult(), files=files, record=record)
     assert all(one.votes[2] == {} for one in case.disputes)
     review = case.begun()
     for one in case.disputes:
@@ -266,7 +266,7 @@ def test_voxels_without_annotation_are_no_vote(tmp_path: Path) -> None:
 def test_a_review_of_images_in_memory_is_known_by_its_voxels() -> None:
     filter_ = ic.ConsensusFilter()
     filter_.Execute(ic.sample_case())
-    case = case_of_filter(filter_)
+    case = case_of_result(filter_.GetResult())
     assert {one.hashed for one in case.inputs} == {"voxels"}
     assert case.names == ["rater 0", "rater 1", "rater 2", "rater 3"]
     assert len(case.disputes) > 1

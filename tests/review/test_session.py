@@ -16,7 +16,7 @@ from itk_consensus.cli import main
 from itk_consensus.errors import FileError
 from itk_consensus.images import grey_windows as windows
 from itk_consensus.review import opening
-from itk_consensus.review.case import ReviewCase, case_of_filter
+from itk_consensus.review.case import ReviewCase, case_of_result
 from itk_consensus.review.readers import reader_rows
 from itk_consensus.review.record import ReviewRecord
 from itk_consensus.review.session import ReviewSession
@@ -30,7 +30,7 @@ def case(tmp_path: Path) -> ReviewCase:
     readers = write_readers(tmp_path)
     filter_ = ic.ConsensusFilter()
     filter_.Execute([sitk.ReadImage(str(path)) for path in readers])
-    return case_of_filter(filter_, files=readers, record=tmp_path / "out.review.json")
+    return case_of_result(filter_.GetResult(), files=readers, record=tmp_path / "out.review.json")
 
 
 def test_every_action_is_in_the_record_when_it_returns(case: ReviewCase, tmp_path: Path) -> None:

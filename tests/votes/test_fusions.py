@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,25 @@ from itk_consensus.votes.fusions import (
     Fusion,
     ListedVoxels,
     PatternFusion,
+    StoredShares,
     VolumeFusion,
+    VoxelShares,
 )
 from itk_consensus.votes.ties import BACKGROUND, UNDECIDED
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS, uncertainty
 
 #: Somebody annotated something inside the mask.
 annotated_stacks = drawn_stacks().filter(lambda drawn: encode(drawn).present.any())
+
+
+@dataclass(frozen=True)
+class WrittenShares(VoxelShares):
+    """Shares that are nowhere before they are written."""
+
+    vote: PatternFusion
+
+    def write(self, label: int, out: np.ndarray) -> None:
+        self.vote.write_probability(label, out)
 
 
 def same_vote_thrice(drawn: Drawn) -> list[Fusion]:
@@ -39,21 +52,21 @@ def same_vote_thrice(drawn: Drawn) -> list[Fusion]:
             voxels,
             vote,
             voxels.take(voxels.expand(vote.decision)),
-            lambda label: voxels.take(voxels.expand(columns[label])),
+            StoredShares([voxels.take(voxels.expand(column)) for column in columns]),
         ),
         VolumeFusion(
             patterns.expand(vote.decision.astype(np.int32), outside=BACKGROUND),
-            lambda label: patterns.expand(columns[label]),
+            StoredShares([patterns.expand(column) for column in columns]),
         ),
-        VolumeFusion.written(
+        VolumeFusion(
             patterns.expand(vote.decision.astype(np.int32), outside=BACKGROUND),
-            lambda label, out: np.copyto(out, patterns.expand(columns[label]), "same_kind"),
+            WrittenShares(vote),
         ),
         DisputedFusion(
             ListedVoxels(voxels.flags, everywhere[::-1]),
             vote,
             patterns.expand(vote.decision).reshape(-1)[everywhere[::-1]],
-            lambda label: patterns.expand(columns[label]).reshape(-1)[everywhere[::-1]],
+            StoredShares([patterns.expand(c).reshape(-1)[everywhere[::-1]] for c in columns]),
         ),
     ]
 

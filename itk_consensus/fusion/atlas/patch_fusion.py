@@ -11,7 +11,7 @@ keep their label: on real images the patches have nothing to add there.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from itk_consensus.array_types import Floats
 from itk_consensus.fusion.atlas.atlas_images import matched
 from itk_consensus.neighbourhood.patches import PatchRule, PatchVotes, patch_votes
-from itk_consensus.votes.fusions import VolumeFusion
+from itk_consensus.votes.fusions import VolumeFusion, VoxelShares
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.ties import UNDECIDED
 
@@ -64,16 +64,22 @@ def patch_fusion(
     )
     total = votes.weights.sum()
     means = votes.weights / total if total > 0 else np.full(len(atlases), 1 / len(atlases))
-    fusion = VolumeFusion.written(votes.decision, partial(_write_share, votes._replace(images=[])))
+    fusion = VolumeFusion(votes.decision, SharesOfPatches(votes._replace(images=[])))
     return PatchFusion(fusion, means, votes.images)
 
 
-def _write_share(votes: PatchVotes, label: int, out: NDArray[Any]) -> None:
-    """Write the probability of a label index at every voxel; 1 is what all atlases agree on."""
-    np.equal(votes.decision, label, out=out, casting="unsafe")
-    out[votes.decision == UNDECIDED] = votes.frequencies[label]
-    flat = out.reshape(-1)
-    for part in votes.parts:
-        flat[part.places] = 0.0
-        is_label = part.labels == label
-        flat[np.repeat(part.places, part.numbers)[is_label]] = part.shares[is_label]
+@dataclass(frozen=True)
+class SharesOfPatches(VoxelShares):
+    """What patches say; 1 is what all atlases agree on."""
+
+    votes: PatchVotes  #: Without fused images
+
+    def write(self, label: int, out: NDArray[Any]) -> None:
+        votes = self.votes
+        np.equal(votes.decision, label, out=out, casting="unsafe")
+        out[votes.decision == UNDECIDED] = votes.frequencies[label]
+        flat = out.reshape(-1)
+        for part in votes.parts:
+            flat[part.places] = 0.0
+            is_label = part.labels == label
+            flat[np.repeat(part.places, part.numbers)[is_label]] = part.shares[is_label]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.neighbourhood.gaussian import smooth_volume
 from itk_consensus.votes.disputed_voxels import DisputedVoxels
+from itk_consensus.votes.estimates import Estimate
 
 Floats = NDArray[np.float64]
 
@@ -49,7 +50,8 @@ _INSIDE = 2.2
 _LEAST_INSIDE = 0.05
 
 
-class HeldOutChoice(NamedTuple):
+@dataclass(frozen=True)
+class HeldOutChoice(Estimate):
     """The power that intensities get."""
 
     weight: float  #: 0 if some held-out rater is foreseen worse with intensities, or none can be

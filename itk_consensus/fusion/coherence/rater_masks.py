@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats, Mask
-from itk_consensus.fusion.voting.majority_vote import vote_shares
+from itk_consensus.fusion.voting.majority_vote import VoteShares
 from itk_consensus.neighbourhood import rater_field
 from itk_consensus.neighbourhood.boxes import Box, bounding_box, moved, relative_to, slabs
 from itk_consensus.neighbourhood.marked_boxes import boxes_of_patterns, boxes_of_stack
 from itk_consensus.neighbourhood.rater_field import RaterField, expand_rows
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.votes.recipes import FieldsOnly
 
 #: Memberships that differ by less are equal.
 ROUNDING = 1e-12
@@ -30,11 +31,11 @@ VOXELS_AT_ONCE = 1 << 17
 
 
 @dataclass(frozen=True)
-class RaterMasks:
+class RaterMasks(FieldsOnly):
     """J raters over a volume, as memberships of K labels."""
 
     #: ``read(label, box=())`` gives (J, *box): bool masks, or probabilities in [0, 1]; of the
-    #: whole volume without a box.
+    #: whole volume without a box. A recipe, which can be pickled.
     read: Callable[..., NDArray[Any]]
     shape: tuple[int, ...]
     number_of_raters: int
@@ -66,15 +67,8 @@ class RaterMasks:
         pairs = zip(stack.arrays, counted_weights(patterns, weights), strict=True)
         arrays = [array for array, weight in pairs if array is not None and weight]
 
-        def pack(label: int, box: Box = ()) -> NDArray[np.uint8]:
-            return rater_field.pack_label(arrays, stack.labels[label], box)
-
-        return replace(
-            kept,
-            read=lambda label, box=(): rater_field.unpack_bits(pack(label, box), len(arrays)),
-            kept=kept,
-            pack=pack,
-        )
+        pack = _StackBits(arrays, stack.labels)
+        return replace(kept, read=_UnpackedBits(pack, len(arrays)), kept=kept, pack=pack)
 
     @classmethod
     def from_patterns(
@@ -95,7 +89,7 @@ class RaterMasks:
         complete = not masked and bool(voted.present.all())
         # Memberships are looked up where they are asked for: a label's box is small.
         found = cls(
-            lambda label, box=(): expand_rows(voted, voted.patterns == label, box),
+            _PatternMasks(voted),
             patterns.codes.shape,
             len(used),
             missing,
@@ -105,45 +99,18 @@ class RaterMasks:
         )
         if not complete:
             return found
-
-        columns = cache(lambda: list(np.ascontiguousarray(voted.patterns.T)))
-
-        @lru_cache(maxsize=_LABELS_KEPT)
-        def bits_of_patterns(label: int) -> NDArray[np.uint8]:
-            return rater_field.pack_label(columns(), label, ())
-
-        def pack(label: int, box: Box = ()) -> NDArray[np.uint8]:
-            return rater_field.pack_patterns(voted, bits_of_patterns(label), box)
-
-        return replace(
-            found,
-            read=lambda label, box=(): rater_field.unpack_bits(pack(label, box), len(used)),
-            pack=pack,
-        )
+        pack = _PatternBits(voted)
+        return replace(found, read=_UnpackedBits(pack, len(used)), pack=pack)
 
     def merged(self, groups: Sequence[Sequence[int]]) -> RaterMasks:
         """Each group of raters as one, who says what they say on average."""
         if all(len(group) == 1 for group in groups):
             return self
         members = [list(group) for group in groups]
-        shares = [self.weights[group] / self.weights[group].sum() for group in members]
         present = self.present
-
-        def read(label: int, box: Box = ()) -> NDArray[Any]:
-            masks = self.read(label, box)
-            if present is None:
-                pairs = zip(shares, members, strict=True)
-                return np.stack([np.tensordot(w, masks[g], 1) for w, g in pairs])
-            there = present[(slice(None), *box)]
-            means = [
-                weighted_share(masks[group], w, there[group])
-                for w, group in zip(shares, members, strict=True)
-            ]
-            return np.stack(means)
-
         return replace(
             self,
-            read=read,
+            read=_MergedMasks(self, members),
             number_of_raters=len(members),
             # A group weighs as much as one of its members.
             weights=np.array([self.weights[group].mean() for group in members]),
@@ -243,7 +210,7 @@ class RaterMasks:
     def _share_of_patterns(self) -> Callable[[int], Floats]:
         """(P,) share of a label; the last ones are kept, since they are asked for part by part."""
         assert self.patterns is not None
-        shares = vote_shares(self.patterns, self.weights, np.zeros(self.number_of_labels))
+        shares = VoteShares(self.patterns, self.weights, np.zeros(self.number_of_labels))
         return lru_cache(maxsize=_LABELS_KEPT)(shares.of_label)
 
     @cached_property
@@ -267,6 +234,74 @@ class RaterMasks:
             share = weight * self.patterns.counts[there] / here[there]
             totals += np.bincount(votes[there], share, self.number_of_labels)
         return np.asarray(totals / max(totals.sum(), 1e-300))
+
+
+@dataclass(frozen=True)
+class _StackBits:
+    """Packs what the raters of a stack say."""
+
+    arrays: Sequence[NDArray[Any]]  #: Of the raters who count
+    labels: NDArray[Any]  #: (K,) the label values behind the indices
+
+    def __call__(self, label: int, box: Box = ()) -> NDArray[np.uint8]:
+        return rater_field.pack_label(self.arrays, self.labels[label], box)
+
+
+@dataclass(frozen=True)
+class _PatternMasks:
+    """Reads what raters say off their patterns."""
+
+    patterns: DecisionPatterns
+
+    def __call__(self, label: int, box: Box = ()) -> Mask:
+        return expand_rows(self.patterns, self.patterns.patterns == label, box)
+
+
+@dataclass(frozen=True)
+class _PatternBits(FieldsOnly):
+    """Packs what raters say off their patterns, if they all annotated everything."""
+
+    patterns: DecisionPatterns
+
+    def __call__(self, label: int, box: Box = ()) -> NDArray[np.uint8]:
+        return rater_field.pack_patterns(self.patterns, self._bits_of_patterns(label), box)
+
+    @cached_property
+    def _bits_of_patterns(self) -> Callable[[int], NDArray[np.uint8]]:
+        """The last ones are kept, since they are asked for part by part."""
+        columns = list(np.ascontiguousarray(self.patterns.patterns.T))
+        return lru_cache(maxsize=_LABELS_KEPT)(partial(rater_field.pack_label, columns, box=()))
+
+
+@dataclass(frozen=True)
+class _UnpackedBits:
+    """Reads bits as masks."""
+
+    pack: Callable[..., NDArray[np.uint8]]
+    raters: int
+
+    def __call__(self, label: int, box: Box = ()) -> Mask:
+        return rater_field.unpack_bits(self.pack(label, box), self.raters)
+
+
+@dataclass(frozen=True)
+class _MergedMasks:
+    """Reads each group of raters as one, who says what they say on average."""
+
+    masks: RaterMasks
+    groups: Sequence[list[int]]
+
+    def __call__(self, label: int, box: Box = ()) -> Floats:
+        read, present = self.masks.read(label, box), self.masks.present
+        there = None if present is None else present[(slice(None), *box)]
+        return np.stack([self._mean(group, read, there) for group in self.groups])
+
+    def _mean(self, group: list[int], read: NDArray[Any], there: Mask | None) -> Floats:
+        weights = self.masks.weights[group] / self.masks.weights[group].sum()
+        if there is not None:
+            return weighted_share(read[group], weights, there[group])
+        mean: Floats = np.tensordot(weights, read[group], 1)
+        return mean
 
 
 def counted_weights(patterns: DecisionPatterns, weights: Sequence[float] | Floats | None) -> Floats:

@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.agreement.deviating_rater import raters_of_something_else
-from itk_consensus.agreement.overlap import PairCounts
+from itk_consensus.filters.vote_facts import VoteFacts
 from itk_consensus.fusion.coherence.bands import DEFAULT_SETTINGS, smallest_sides
 from itk_consensus.fusion.coherence.harm_bound import BoundedLabel, bound_harm
 from itk_consensus.fusion.coherence.label_answers import Indices
 from itk_consensus.fusion.coherence.label_voters import LabelVoters, label_voters
-from itk_consensus.fusion.coherence.near_copies import MOST_RATERS, near_copies
+from itk_consensus.fusion.coherence.near_copies import MOST_RATERS
 from itk_consensus.fusion.coherence.rater_masks import RaterMasks
 from itk_consensus.fusion.coherence.vote import CoherenceResult, coherence_vote
 from itk_consensus.fusion.voting.majority_vote import majority_vote
@@ -84,6 +84,7 @@ def shared_consensus(
     patterns: DecisionPatterns,
     spacing: Sequence[float],
     stack: LabelStack | None = None,
+    facts: VoteFacts | None = None,
 ) -> SharedConsensus:
     """Fuse by what raters share.
 
@@ -95,10 +96,13 @@ def shared_consensus(
         Voxel sides in mm, in array order.
     stack : LabelStack, optional
         That of the patterns: reading it is faster. The result does not look at it.
+    facts : VoteFacts, optional
+        What is known of the patterns already.
     """
+    facts = facts or VoteFacts(patterns)
     annotates = np.asarray(patterns.present.any(axis=0))
     place = np.cumsum(annotates) - 1
-    groups = [[rater for rater in group if annotates[rater]] for group in near_copies(patterns)]
+    groups = [[rater for rater in group if annotates[rater]] for group in facts.groups]
     groups = [group for group in groups if group]
     masks = (
         RaterMasks.from_patterns(patterns)
@@ -108,7 +112,7 @@ def shared_consensus(
     merged = [place[group].tolist() for group in groups]
     once = masks.merged(merged)
     with stage(0.0, 0.2):
-        voters = _voters(patterns, once, groups, spacing)
+        voters = _voters(facts, once, groups, spacing)
     with stage(0.2, 0.8):
         result = coherence_vote(masks, spacing, groups=merged, voters=voters)
     with stage(0.8, 1.0):
@@ -128,7 +132,7 @@ def shared_consensus(
 
 
 def _voters(
-    patterns: DecisionPatterns,
+    facts: VoteFacts,
     once: RaterMasks,
     groups: Sequence[Sequence[int]],
     spacing: Sequence[float],
@@ -139,7 +143,7 @@ def _voters(
     members = [len(group) for group in groups]
     pairs = None
     if len(groups) <= MOST_RATERS:
-        pairs = PairCounts.of(patterns).among([group[0] for group in groups])
+        pairs = facts.pairs.among([group[0] for group in groups])
     labels = range(1, once.number_of_labels)
 
     def find(label: int) -> LabelVoters | None:

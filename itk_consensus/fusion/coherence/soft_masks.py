@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.array_types import Floats
+from itk_consensus.array_types import Floats, Mask
 from itk_consensus.fusion.coherence.rater_masks import RaterMasks
 from itk_consensus.neighbourhood.boxes import Box
-from itk_consensus.votes.class_probabilities import Masks, Opinions, both_classes
+from itk_consensus.votes.class_probabilities import Masks, Opinion, Opinions, both_classes
+
+
+@dataclass(frozen=True)
+class _Memberships:
+    """Reads the probabilities of K classes that raters give."""
+
+    raters: Sequence[Opinion]  #: With both of two classes
+    present: Mask  #: (J, *shape) where each rater said something
+
+    def __call__(self, label: int, box: Box = ()) -> Floats:
+        said = np.stack([rater[label][box] for rater in self.raters]).astype(np.float64)
+        # What lies where nothing was said may be no number at all.
+        return np.where(self.present[(slice(None), *box)], said, 0.0)
 
 
 def soft_masks(
@@ -28,11 +43,7 @@ def soft_masks(
     inside = np.ones(shape, bool) if mask is None else np.asarray(mask != 0)
     present = np.stack([inside & (True if (at := given[i]) is None else at != 0) for i in used])
 
-    def read(label: int, box: Box = ()) -> NDArray[Any]:
-        said = np.stack([rater[label][box] for rater in raters]).astype(np.float64)
-        # What lies where nothing was said may be no number at all.
-        return np.where(present[(slice(None), *box)], said, 0.0)
-
     everywhere = bool(present.all())
     numbers = len(raters), len(raters[0])
+    read = _Memberships(raters, present)
     return RaterMasks(read, shape, *numbers, counted[used], None if everywhere else present)

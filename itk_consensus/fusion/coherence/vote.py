@@ -54,6 +54,7 @@ from itk_consensus.neighbourhood.boxes import (
     widened,
 )
 from itk_consensus.neighbourhood.rater_field import marked_by_all
+from itk_consensus.votes.recipes import FieldsOnly
 from itk_consensus.votes.ties import UNDECIDED
 from itk_consensus.work import in_threads, report, stage
 
@@ -64,7 +65,7 @@ NO_VOTERS: Mapping[int, LabelVoters] = {}
 
 
 @dataclass(frozen=True)
-class CoherenceResult:
+class CoherenceResult(FieldsOnly):
     """What the raters share."""
 
     decision: Indices  #: (*shape) label index; `UNDECIDED` where no rater annotated

@@ -27,6 +27,7 @@ from itk_consensus.fusion.direct_inference.label_evidence import (
 )
 from itk_consensus.votes.disputed_voxels import chunks
 from itk_consensus.votes.fusions import PatternShares
+from itk_consensus.votes.recipes import FieldsOnly
 
 #: Numbers that one step handles; keeps its arrays in the processor's cache.
 _CHUNK = 2**17
@@ -61,7 +62,7 @@ class _Gains(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BlockScores:
+class BlockScores(FieldsOnly):
     """Log p(t_b | D, t elsewhere), up to a constant, of blocks b."""
 
     model: LabelEvidence
@@ -206,13 +207,22 @@ class BlockScores:
         return _Counts.of(self._posterior.confusion.sum(axis=1))
 
 
-def conditional_shares(model: LabelEvidence, decision: Maps) -> PatternShares:
-    """Probability of each label at a single voxel of each pattern, given the rest of a (P,) map."""
-    blocks = BlockScores(model, decision[:, None])
+@dataclass(frozen=True)
+class ConditionalShares(PatternShares):
+    """Probability of each label at a single voxel of each pattern, given the rest of a map."""
 
-    def rows(part: slice) -> Floats:
-        scores = blocks.of_voxels(part)[:, 0]
+    blocks: BlockScores  #: Of one map
+
+    @classmethod
+    def of(cls, model: LabelEvidence, decision: Maps) -> ConditionalShares:
+        """Given a (P,) map."""
+        return cls(BlockScores(model, decision[:, None]))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.blocks.maps), self.blocks.model.patterns.number_of_labels
+
+    def rows(self, part: slice) -> Floats:
+        scores = self.blocks.of_voxels(part)[:, 0]
         odds = np.exp(scores - scores.max(axis=1, keepdims=True))
         return np.asarray(odds / odds.sum(axis=1, keepdims=True))
-
-    return PatternShares((len(decision), model.patterns.number_of_labels), rows)

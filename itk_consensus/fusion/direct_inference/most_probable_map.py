@@ -9,14 +9,14 @@ maps at which EM nearly rests.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats, Labels
-from itk_consensus.fusion.direct_inference.block_scores import conditional_shares
+from itk_consensus.fusion.direct_inference.block_scores import ConditionalShares
 from itk_consensus.fusion.direct_inference.evidence_search import (
     Climb,
     all_can_be_tried,
@@ -35,6 +35,7 @@ from itk_consensus.fusion.staple.confusion_model import with_diagonal
 from itk_consensus.fusion.staple.expectation_maximization import StartPlan
 from itk_consensus.fusion.staple.staple_result import StartSummary, pairwise_overlap
 from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.estimates import Estimate, Told
 from itk_consensus.votes.fusions import PatternShares
 from itk_consensus.work import current, stage
 
@@ -73,14 +74,10 @@ class Performance:
     quantiles: Floats  #: (J, K, 3) at `QUANTILES`
 
 
-@dataclass(frozen=True)
-class DirectInferenceResult:
-    """The most probable map, on patterns."""
+@dataclass(frozen=True, kw_only=True)
+class DirectInferenceEstimate(Estimate):
+    """What direct inference says of the raters, and of its search."""
 
-    decision: Labels  #: (P,) label index of each pattern: the map of highest evidence
-    #: (P, K) marginal posterior of a voxel's label if sampled; else its conditional posterior given
-    #: the rest of the map (eq. 26).
-    shares: Floats | PatternShares
     log_evidence: float  #: log p(t, D) of the map
     exact: bool  #: Whether all maps were tried, so that none has a higher evidence for certain
     #: (J, K, K) posterior mean of the confusion matrices [rater, observed, true]: over the samples,
@@ -92,8 +89,39 @@ class DirectInferenceResult:
     #: Its log likelihoods and log posteriors are log evidences; the winner's is the final one.
     starts: StartSummary
     start_names: tuple[str, ...]
-    samples: GibbsSamples | None
+    #: Largest Monte-Carlo standard error of the probabilities; NaN unless sampled.
+    sampling_error: float
     settings: DirectInferenceSettings
+
+    @property
+    def winning_start(self) -> str:
+        """What the start was that led to the map."""
+        return self.start_names[self.starts.winner]
+
+    def told(self, patterns: DecisionPatterns) -> Told:
+        """Performances, starts, and the answer to other votes."""
+        unsampled = replace(self.settings, sampling=SamplingPlan())
+        return Told(
+            theta=self.theta,
+            starts=self.starts,
+            refit=lambda other: direct_inference(other, unsampled).decision,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DirectInferenceResult(DirectInferenceEstimate):
+    """The most probable map, on patterns."""
+
+    decision: Labels  #: (P,) label index of each pattern: the map of highest evidence
+    #: (P, K) marginal posterior of a voxel's label if sampled; else its conditional posterior given
+    #: the rest of the map (eq. 26).
+    shares: Floats | PatternShares
+    samples: GibbsSamples | None
+
+    @property
+    def estimate(self) -> DirectInferenceEstimate:
+        """The numbers alone."""
+        return DirectInferenceEstimate.of(self)
 
 
 def direct_inference(
@@ -161,7 +189,7 @@ def _result(
         voxels = np.eye(labels)[decision] * model.patterns.counts[:, None]
         samples = sample(model, voxels, settings.sampling)
     if samples is None:
-        shares: Floats | PatternShares = conditional_shares(model, decision)
+        shares: Floats | PatternShares = ConditionalShares.of(model, decision)
         theta, prior = confusion / confusion.sum(axis=1, keepdims=True), prior / prior.sum()
         performance = _given_map(confusion)
     else:
@@ -182,17 +210,18 @@ def _result(
         search.trace,
     )
     return DirectInferenceResult(
-        decision,
-        shares,
-        float(search.log_evidence[winner]),
-        _several_raters(model.patterns) and all_can_be_tried(model),
-        theta,
-        prior,
-        performance,
-        summary,
-        tuple(names),
-        samples,
-        settings,
+        decision=decision,
+        shares=shares,
+        log_evidence=float(search.log_evidence[winner]),
+        exact=_several_raters(model.patterns) and all_can_be_tried(model),
+        theta=theta,
+        prior=prior,
+        performance=performance,
+        starts=summary,
+        start_names=tuple(names),
+        sampling_error=np.nan if samples is None else float(samples.marginal_errors.max()),
+        samples=samples,
+        settings=settings,
     )
 
 

@@ -23,6 +23,7 @@ from itk_consensus.votes.fusions import (
     SHARES_AT_ONCE,
     PatternFusion,
     PatternShares,
+    StoredShares,
     VolumeFusion,
 )
 from itk_consensus.votes.ties import BACKGROUND, SAME_PROBABILITY, TieRule, decide
@@ -38,31 +39,43 @@ class PoolSettings:
     tie_rule: TieRule = "undecided"
 
 
-def pool_votes(patterns: DecisionPatterns, settings: PoolSettings) -> PatternFusion:
-    """Pool raters who give labels; each wrong label is equally likely."""
-    labels = patterns.number_of_labels
-    # Log odds that one vote gives its label against each other one.
-    strength = float(scipy.special.logit(1 - settings.error_rate) + np.log(max(labels - 1, 1)))
+@dataclass(frozen=True)
+class PooledShares(PatternShares):
+    """What raters who give labels say together."""
 
-    def scores(part: slice) -> Floats:
+    patterns: DecisionPatterns
+    settings: PoolSettings
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.patterns.counts), self.patterns.number_of_labels
+
+    def scores(self, part: slice) -> Floats:
         """(n, K) log probabilities of some patterns, up to a constant for each."""
-        votes = patterns.votes(settings.exponents, part)
+        settings, others = self.settings, max(self.patterns.number_of_labels - 1, 1)
+        # Log odds that one vote gives its label against each other one.
+        strength = float(scipy.special.logit(1 - settings.error_rate) + np.log(others))
+        votes = self.patterns.votes(settings.exponents, part)
         return np.asarray(np.log(settings.prior) + strength * votes)
 
-    def rows(part: slice) -> Floats:
-        return np.asarray(np.exp(scipy.special.log_softmax(scores(part), axis=1)))
+    def rows(self, part: slice) -> Floats:
+        return np.asarray(np.exp(scipy.special.log_softmax(self.scores(part), axis=1)))
 
+
+def pool_votes(patterns: DecisionPatterns, settings: PoolSettings) -> PatternFusion:
+    """Pool raters who give labels; each wrong label is equally likely."""
+    shares = PooledShares(patterns, settings)
     prior = label_frequencies(patterns, np.ones(patterns.number_of_raters))
     decision = np.empty(len(patterns.counts), np.int64)
-    for part in chunks(len(decision), max(1, SHARES_AT_ONCE // labels)):
+    for part in chunks(len(decision), max(1, SHARES_AT_ONCE // patterns.number_of_labels)):
         decision[part] = decide(
-            scores(part),
+            shares.scores(part),
             patterns.labels,
             settings.tie_rule,
             tolerance=SAME_PROBABILITY,
             prior=prior,
         )
-    return PatternFusion(patterns, decision, PatternShares((len(decision), labels), rows))
+    return PatternFusion(patterns, decision, shares)
 
 
 def pool_probabilities(votes: SoftVotes, settings: PoolSettings) -> VolumeFusion:
@@ -95,4 +108,4 @@ def pool_probabilities(votes: SoftVotes, settings: PoolSettings) -> VolumeFusion
         decision[outside] = BACKGROUND
         for share in shares:
             share[outside] = 0.0
-    return VolumeFusion(decision, lambda label: shares[label])
+    return VolumeFusion(decision, StoredShares(shares))

@@ -17,6 +17,7 @@ from itk_consensus.array_types import Floats
 from itk_consensus.fusion.iteration import Step, iterate
 from itk_consensus.fusion.voting.majority_vote import VoteResult, majority_vote
 from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.estimates import Estimate
 from itk_consensus.votes.ties import TieRule
 from itk_consensus.work import report
 
@@ -24,17 +25,33 @@ from itk_consensus.work import report
 _ROUNDING = 1e-12
 
 
-@dataclass(frozen=True)
-class SelectionResult:
-    """The last vote, and who took part in it."""
+@dataclass(frozen=True, kw_only=True)
+class SelectionEstimate(Estimate):
+    """Who took part in the last vote."""
 
-    vote: VoteResult
     #: (J,) Dice overlap of each rater with the vote before; 0 for dropped and missing raters.
     weights: Floats
     dropped: NDArray[np.bool_]  #: (J,) who annotated something and was dropped
     #: Mean change of the label shares of disputed voxels in each iteration.
     trace: tuple[float, ...]
     converged: bool  #: Whether the last iteration dropped no rater
+
+    @property
+    def dropped_raters(self) -> tuple[int, ...]:
+        """Raters who were dropped, counted from 0."""
+        return tuple(np.flatnonzero(self.dropped).tolist())
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectionResult(SelectionEstimate):
+    """The last vote, and who took part in it."""
+
+    vote: VoteResult
+
+    @property
+    def estimate(self) -> SelectionEstimate:
+        """The numbers alone."""
+        return SelectionEstimate.of(self)
 
 
 class _Selection(NamedTuple):
@@ -72,7 +89,11 @@ def selective_simple(
     run = iterate(step, first, maximum_iterations)
     last = run.state
     return SelectionResult(
-        last.vote, last.weights, annotated & ~last.selected, tuple(run.trace), run.converged
+        vote=last.vote,
+        weights=last.weights,
+        dropped=annotated & ~last.selected,
+        trace=tuple(run.trace),
+        converged=run.converged,
     )
 
 

@@ -25,7 +25,7 @@ from itk_consensus.fusion.voting.majority_vote import VoteResult, majority_vote
 from itk_consensus.neighbourhood.boxes import Box, voxel_sides
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import DisputedVoxels
-from itk_consensus.votes.fusions import DisputedFusion
+from itk_consensus.votes.fusions import DisputedFusion, LabelShares
 from itk_consensus.votes.ties import SAME_SINGLE
 from itk_consensus.work import one_by_one
 
@@ -35,7 +35,7 @@ FAR_SCALES, NEAR_SIDES, FAR_SIDES = 5, 5, 10
 
 
 @dataclass(frozen=True)
-class ShapeAverage:
+class ShapeAverage(LabelShares):
     """The labels of smallest mean distance, and what probabilities are made from."""
 
     voxels: DisputedVoxels  #: In the smallest box that keeps distances exact
@@ -46,9 +46,9 @@ class ShapeAverage:
 
     def fusion(self) -> DisputedFusion:
         """The result and its probabilities."""
-        return DisputedFusion(self.voxels, self.vote, self.decision, self.probability)
+        return DisputedFusion(self.voxels, self.vote, self.decision, self)
 
-    def probability(self, label: int) -> Floats32:
+    def of_label(self, label: int) -> Floats32:
         """(N,) probability of a label index, mean distances over the scale being log odds.
 
         Pohl et al., Medical Image Analysis 11(5):465-477, 2007. Where no rater counts every label

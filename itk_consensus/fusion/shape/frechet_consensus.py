@@ -11,6 +11,7 @@ that helps.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -20,6 +21,7 @@ from itk_consensus.array_types import Floats, Mask
 from itk_consensus.errors import InputError
 from itk_consensus.fusion.voting.majority_vote import majority_vote
 from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.fusions import PatternShares
 from itk_consensus.work import report, stage
 
 Measure = Literal["dice", "jaccard"]
@@ -43,6 +45,24 @@ class FrechetLabels(NamedTuple):
 
     decision: NDArray[np.int64]  #: (P,) label index; the first label where none is claimed
     overlaps: dict[int, float]  #: Mean overlap of this map with the raters, by label index from 1
+
+
+@dataclass(frozen=True)
+class CertainShares(PatternShares):
+    """1 for the label of a map, which has no others."""
+
+    decision: NDArray[np.int64]  #: (P,) label index
+    labels: int  #: K
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.decision), self.labels
+
+    def rows(self, part: slice) -> Floats:
+        return np.eye(self.labels)[self.decision[part]]
+
+    def of_label(self, label: int) -> Floats:
+        return np.asarray(self.decision == label, np.float64)
 
 
 class _Table(NamedTuple):

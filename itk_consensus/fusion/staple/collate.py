@@ -32,6 +32,7 @@ from itk_consensus.fusion.staple.confusion_model import EstimatedTruth
 from itk_consensus.fusion.staple.leaps import Leaps
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import chunks
+from itk_consensus.votes.estimates import Estimate, Told
 from itk_consensus.votes.expected_counts import ROUNDING, VoteTable
 from itk_consensus.votes.fusions import PatternShares
 from itk_consensus.votes.ties import SAME_LOG_POSTERIOR, decide
@@ -61,28 +62,26 @@ class CollateSettings:
 
 
 @dataclass(frozen=True)
-class LevelsAndTruth:
+class LevelsAndTruth(PatternShares):
     """What the parameters say of each pattern; (level, label) pairs are the truths of the table."""
 
     estimated: EstimatedTruth
-    shape: tuple[int, int]
+    sizes: tuple[int, int]  #: (L, K)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.estimated.table.weights), self.sizes[1]
 
     def of_label(self, label: int) -> Floats:
-        """(P,) probability of a label."""
-        levels, labels = self.shape
+        """(P,) probability of a label, whatever the level."""
+        levels, labels = self.sizes
         at_levels = self.estimated.probabilities([k * labels + label for k in range(levels)])
         # Sums of probabilities may exceed one by rounding.
         return np.asarray(at_levels[:, 0].sum(axis=1).clip(max=1.0))
 
     def rows(self, part: slice) -> Floats:
-        """(n, K) probabilities of some patterns."""
+        """(n, K) probabilities of some patterns, whatever the level."""
         return np.asarray(self._pairs(part).sum(axis=1).clip(max=1.0))
-
-    @property
-    def shares(self) -> PatternShares:
-        """Of labels, whatever the level."""
-        patterns = len(self.estimated.table.weights)
-        return PatternShares((patterns, self.shape[1]), self.rows, self.of_label)
 
     def levels(self) -> Floats:
         """(P, L) probability of each level."""
@@ -100,26 +99,55 @@ class LevelsAndTruth:
 
     def _parts(self) -> Iterator[slice]:
         """Patterns whose pairs take little memory."""
-        return chunks(
-            len(self.estimated.table.weights), max(1, _PAIRS_AT_ONCE // math.prod(self.shape))
-        )
+        return chunks(self.shape[0], max(1, _PAIRS_AT_ONCE // math.prod(self.sizes)))
 
     def _pairs(self, part: slice) -> Floats:
         """(n, L, K) probability of each pair."""
-        return self.estimated.probabilities(part=part).reshape(-1, *self.shape)
+        return self.estimated.probabilities(part=part).reshape(-1, *self.sizes)
 
 
-@dataclass(frozen=True)
-class CollateResult:
-    """COLLATE's answer on patterns."""
+@dataclass(frozen=True, kw_only=True)
+class CollateEstimate(Estimate):
+    """What COLLATE says of raters and levels."""
 
-    truth: LevelsAndTruth  #: Probabilities of each pattern and level, made when asked for
-    decision: NDArray[np.int64]  #: (P,) label index, or undecided on a tie
     #: (J, K, K) confusion matrices [rater, observed, true] where voxels are not easy.
     theta: Floats
     shares: Floats  #: (L, K) estimated share of the voxels at each level with each label
     trace: Floats  #: (iterations,) log posterior after each iteration
     converged: bool
+    settings: CollateSettings
+
+    @property
+    def iterations(self) -> int:
+        """How many were run."""
+        return len(self.trace)
+
+    @property
+    def level_shares(self) -> Floats:
+        """(L,) share of the voxels at each level."""
+        return np.asarray(self.shares.sum(axis=1))
+
+    @property
+    def prior(self) -> Floats:
+        """(K,) label prior."""
+        return np.asarray(self.shares.sum(axis=0))
+
+    def told(self, patterns: DecisionPatterns) -> Told:
+        """Performances, and the answer to other votes."""
+        return Told(theta=self.theta, refit=lambda other: collate(other, self.settings).decision)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollateResult(CollateEstimate):
+    """COLLATE's answer on patterns."""
+
+    truth: LevelsAndTruth  #: Probabilities of each pattern and level, made when asked for
+    decision: NDArray[np.int64]  #: (P,) label index, or undecided on a tie
+
+    @property
+    def estimate(self) -> CollateEstimate:
+        """The numbers alone."""
+        return CollateEstimate.of(self)
 
 
 class _Parameters(NamedTuple):
@@ -134,7 +162,8 @@ def collate(
     settings: CollateSettings | None = None,
 ) -> CollateResult:
     """Fuse patterns of any number of labels by EM, which starts from the votes."""
-    model = _Model(patterns, settings or CollateSettings())
+    settings = settings or CollateSettings()
+    model = _Model(patterns, settings)
     stillness = Stillness(model.settings.stop.tolerance)
     leaps = Leaps(model.step, model.leapt, tuple)
 
@@ -149,12 +178,13 @@ def collate(
     now, _, last = leaps.step(run.state)
     truth = LevelsAndTruth(model.truth(now), (len(now.shares), patterns.number_of_labels))
     return CollateResult(
-        truth,
-        truth.decisions(patterns.labels),
-        now.theta,
-        now.shares,
-        np.array([*run.trace[1:], last]) if run.trace else np.empty(0),
-        run.converged,
+        truth=truth,
+        decision=truth.decisions(patterns.labels),
+        theta=now.theta,
+        shares=now.shares,
+        trace=np.array([*run.trace[1:], last]) if run.trace else np.empty(0),
+        converged=run.converged,
+        settings=settings,
     )
 
 

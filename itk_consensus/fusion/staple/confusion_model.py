@@ -15,7 +15,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, reduce
+from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -87,53 +87,51 @@ class KnownTruth:
         return shares if wanted is None else shares[..., list(wanted)]
 
 
-def truth_of_start(
-    truth: EstimatedTruth | KnownTruth,
-    start: int,
-    agreed: NDArray[np.int64] | None,
-    patterns: DecisionPatterns,
-    undecided: NDArray[np.intp],
-) -> PatternShares:
+@dataclass(frozen=True)
+class TruthOfStart(PatternShares):
     """Probabilities of one start; patterns left out of the estimation keep their label.
 
     Votes that no label explains, because some rater never said this where the truth was that,
     leave the model without an answer: such patterns hold the shares of their votes.
-
-    Parameters
-    ----------
-    agreed : (P,) ndarray or None
-        Label index that a pattern keeps, or -1: estimated.
-    undecided : (n,) ndarray
-        Patterns without a decision; those that no label explains are among them.
     """
 
-    @cache
-    def unexplained() -> tuple[NDArray[np.intp], Floats]:
-        """Patterns that no label explains, and the (n, K) shares of their votes."""
-        shares = truth.probabilities(None, start, undecided)[:, 0]
-        rows = undecided[~shares.any(axis=1)]
-        votes = DecisionPatterns(patterns.patterns[rows], patterns.counts[rows], patterns.labels)
-        return rows, mean_of_votes(votes)
+    truth: EstimatedTruth | KnownTruth
+    start: int
+    #: (P,) label index that a pattern keeps, or -1: estimated; None: all are.
+    agreed: NDArray[np.int64] | None
+    patterns: DecisionPatterns
+    #: (n,) patterns without a decision; those that no label explains are among them.
+    undecided: NDArray[np.intp]
 
-    def column(label: int) -> Floats:
-        shares = np.array(truth.probabilities([label], start)[:, 0, 0])
-        rows, votes = unexplained()
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.patterns.counts), self.patterns.number_of_labels
+
+    def of_label(self, label: int) -> Floats:
+        shares = np.array(self.truth.probabilities([label], self.start)[:, 0, 0])
+        rows, votes = self._unexplained
         shares[rows] = votes[:, label]
+        agreed = self.agreed
         return shares if agreed is None else np.where(agreed < 0, shares, agreed == label)
 
-    def some_rows(part: slice) -> Floats:
-        shares = np.array(truth.probabilities(None, start, part)[:, 0])
-        rows, votes = unexplained()
-        here = np.arange(len(patterns.counts))[part]
+    def rows(self, part: slice) -> Floats:
+        shares = np.array(self.truth.probabilities(None, self.start, part)[:, 0])
+        rows, votes = self._unexplained
+        here = np.arange(len(self.patterns.counts))[part]
         inside = np.isin(here, rows)
         shares[inside] = votes[np.searchsorted(rows, here[inside])]
-        if agreed is None:
+        if self.agreed is None:
             return shares
-        kept = agreed[part, None]
+        kept = self.agreed[part, None]
         return np.where(kept < 0, shares, kept == np.arange(shares.shape[1]))
 
-    shape = len(patterns.counts), patterns.number_of_labels
-    return PatternShares(shape, some_rows, column)
+    @cached_property
+    def _unexplained(self) -> tuple[NDArray[np.intp], Floats]:
+        """Patterns that no label explains, and the (n, K) shares of their votes."""
+        shares = self.truth.probabilities(None, self.start, self.undecided)[:, 0]
+        rows, table = self.undecided[~shares.any(axis=1)], self.patterns
+        votes = DecisionPatterns(table.patterns[rows], table.counts[rows], table.labels)
+        return rows, mean_of_votes(votes)
 
 
 class Expectation(NamedTuple):

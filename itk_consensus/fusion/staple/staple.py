@@ -215,6 +215,8 @@ def _from_one_start(
         **scores_of_start(end, 0),
         starts=StartSummary.of(end, 0, dice=np.ones((1, 1))),
         settings=settings,
+        follows_votes=fusion.follows_votes,
+        smoothness=None,
         expected_votes=expected_votes,
     )
 

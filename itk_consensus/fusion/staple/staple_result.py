@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats, Labels
-from itk_consensus.fusion.staple.confusion_model import truth_of_start
+from itk_consensus.fusion.staple.confusion_model import TruthOfStart
 from itk_consensus.fusion.staple.expectation_maximization import Optima, VoxelBeliefs
 from itk_consensus.fusion.staple.votes_without_patterns import in_pairs
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import decide_voxels
+from itk_consensus.votes.estimates import Estimate, Told
 from itk_consensus.votes.expected_counts import mean_of_votes
 from itk_consensus.votes.fusions import (
     DisputedFusion,
@@ -23,7 +24,9 @@ from itk_consensus.votes.fusions import (
     ListedVoxels,
     PatternFusion,
     PatternShares,
+    StoredShares,
 )
+from itk_consensus.votes.recipes import FieldsOnly
 from itk_consensus.votes.ties import SAME_BELIEF, SAME_LOG_POSTERIOR, UNDECIDED
 
 if TYPE_CHECKING:
@@ -62,6 +65,11 @@ class StartSummary:
     dice: Floats
     trace: Floats
 
+    @property
+    def winner_is_switched(self) -> bool:
+        """Whether the answer is a label-switched optimum."""
+        return bool(self.switched[self.winner])
+
     @classmethod
     def of(cls, optima: Optima, winner: int, dice: Floats) -> StartSummary:
         """What is worth telling of where runs of EM ended."""
@@ -77,10 +85,9 @@ class StartSummary:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StapleResult:
-    """STAPLE's answer, whatever form the votes had, and what it says of the raters."""
+class StapleEstimate(Estimate):
+    """What STAPLE says of the raters."""
 
-    fusion: Fusion  #: By pattern, by bits or, of fractions of votes and with a field, by voxel
     #: (J, K, K) confusion matrices [rater, observed, true]; NaN for a rater who gave no vote.
     theta: Floats
     prior: Floats  #: (K,) label prior at the end; the mean of a spatial prior
@@ -90,11 +97,9 @@ class StapleResult:
     converged: bool
     starts: StartSummary
     settings: StapleSettings
-    #: Counts (J, K, K) expected votes by rater, observed and true label.
-    expected_votes: Callable[[], Floats]
-    #: If votes were patterns: the answer of each; with a field that of its voxels on average.
-    by_pattern: PatternFusion | None = None
-    voxels: VoxelBeliefs | None = None  #: With a Markov field: what differs from voxel to voxel
+    #: Whether voxels with equal votes have equal answers, and all votes were whole ones.
+    follows_votes: bool
+    smoothness: float | None  #: Weight of the Markov field at the end; None without one
 
     @property
     def sensitivity(self) -> Floats:
@@ -106,13 +111,67 @@ class StapleResult:
         """(J,) of two labels; NaN where undefined."""
         return self.theta[:, 0, 0]
 
-    @cached_property
+    @property
+    def foreground_prior(self) -> float:
+        """Of two labels."""
+        return float(self.prior[1])
+
+    @property
+    def smoothness_weight(self) -> float:
+        """Weight of the Markov field at the end; 0 without one."""
+        return 0.0 if self.smoothness is None else self.smoothness
+
+    def told(self, patterns: DecisionPatterns) -> Told:
+        """Performances, starts, and the answers to other votes or by another variant."""
+        return Told(
+            theta=self.theta,
+            starts=self.starts,
+            refit=self._decision_of if self._is_plain else None,
+            alternatives=self._alternatives(patterns),
+        )
+
+    @property
+    def _is_plain(self) -> bool:
+        # To leave agreed voxels out fixes what is analysed, as a mask does; and no table of
+        # patterns tells what a field, or fractions of votes, would do there.
+        return self.follows_votes and not self.settings.exclude_consensus
+
+    def _decision_of(self, patterns: DecisionPatterns) -> Labels:
+        from itk_consensus.fusion.staple.staple import staple
+
+        return staple(patterns, self.settings).decision
+
+    def _alternatives(self, patterns: DecisionPatterns) -> dict[str, Callable[[], Fusion]]:
+        from itk_consensus.fusion.staple.staple import MULTILABEL, StapleSettings, staple
+
+        soft = self.smoothness is None and not self.follows_votes
+        if soft or self.settings.estimate_prior or patterns.strata is not None:
+            return {}
+        defaults = StapleSettings() if self.settings.binary else MULTILABEL
+        advanced = defaults.for_variant("advanced")
+        return {"Variant=advanced": lambda: staple(patterns, advanced).fusion}
+
+
+@dataclass(frozen=True, kw_only=True)
+class StapleResult(StapleEstimate, FieldsOnly):
+    """STAPLE's answer, whatever form the votes had, and what it says of the raters."""
+
+    fusion: Fusion  #: By pattern, by bits or, of fractions of votes and with a field, by voxel
+    #: Counts (J, K, K) expected votes by rater, observed and true label; can be pickled.
+    expected_votes: Callable[[], Floats]
+    #: If votes were patterns: the answer of each; with a field that of its voxels on average.
+    by_pattern: PatternFusion | None = None
+    voxels: VoxelBeliefs | None = None  #: With a Markov field: what differs from voxel to voxel
+
+    @property
+    def estimate(self) -> StapleEstimate:
+        """The numbers alone."""
+        return StapleEstimate.of(self)
+
+    @property
     def predictive_values(self) -> Floats:
         """(J, K) probability that a rater's vote for a label is right; NaN without such votes."""
-        table = self.expected_votes()
-        with np.errstate(invalid="ignore"):
-            right = table / table.sum(axis=2, keepdims=True)
-        return np.asarray(np.einsum("jkk->jk", right))
+        return predictive_values(self.expected_votes())
 
     @property
     def table(self) -> PatternFusion:
@@ -141,14 +200,18 @@ class StapleResult:
         return self.posterior[:, 1]
 
 
+def predictive_values(expected_votes: Floats) -> Floats:
+    """(J, K) probability that a rater's vote for a label is right; NaN without such votes."""
+    with np.errstate(invalid="ignore"):
+        right = expected_votes / expected_votes.sum(axis=2, keepdims=True)
+    return np.asarray(np.einsum("jkk->jk", right))
+
+
 def result_by_pattern(
     by_pattern: PatternFusion, voxels: VoxelBeliefs | None = None, **found: Any
 ) -> StapleResult:
     """A result on patterns; with a field every disputed voxel has its own answer."""
     patterns = by_pattern.patterns
-
-    def expected_votes() -> Floats:
-        return patterns.tally(by_pattern.probabilities * patterns.counts[:, None])
 
     fusion: Fusion = by_pattern
     if voxels is not None:
@@ -158,14 +221,22 @@ def result_by_pattern(
         else:
             winners = decide_voxels(beliefs, patterns.labels, "undecided", tolerance=SAME_BELIEF)
         places = ListedVoxels(voxels.flags, voxels.voxels)
-        fusion = DisputedFusion(places, by_pattern, winners, beliefs.__getitem__)
+        fusion = DisputedFusion(places, by_pattern, winners, StoredShares(beliefs))
     return StapleResult(
         fusion=fusion,
         by_pattern=by_pattern,
         voxels=voxels,
-        expected_votes=expected_votes,
+        expected_votes=partial(_expected_votes, by_pattern),
+        follows_votes=fusion.follows_votes,
+        smoothness=None if voxels is None else voxels.weight,
         **found,
     )
+
+
+def _expected_votes(by_pattern: PatternFusion) -> Floats:
+    """(J, K, K) if each pattern's probabilities are true."""
+    patterns = by_pattern.patterns
+    return patterns.tally(by_pattern.probabilities * patterns.counts[:, None])
 
 
 def label_switched(optima: Optima) -> NDArray[np.bool_]:
@@ -276,7 +347,7 @@ def _answers(
     if agreed is not None:
         decisions = np.where(agreed[:, None] < 0, decisions, agreed[:, None])
     undecided = np.flatnonzero(decisions[:, winner] == UNDECIDED)
-    return truth_of_start(optima.truth, winner, agreed, patterns, undecided), decisions
+    return TruthOfStart(optima.truth, winner, agreed, patterns, undecided), decisions
 
 
 def nothing_to_estimate(

@@ -29,8 +29,15 @@ from itk_consensus.votes.class_probabilities import SoftVotes, both_classes
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import CHUNK, chunks
 from itk_consensus.votes.expected_counts import ExpectedCounts, FirstTruth
-from itk_consensus.votes.fusions import DecisionTable, Fusion, PatternFusion, VolumeFusion
+from itk_consensus.votes.fusions import (
+    DecisionTable,
+    Fusion,
+    LabelShares,
+    PatternFusion,
+    VolumeFusion,
+)
 from itk_consensus.votes.packed_votes import PackedVotes
+from itk_consensus.votes.recipes import FieldsOnly
 from itk_consensus.votes.ties import BACKGROUND, SAME_VOTES
 from itk_consensus.votes.uncertainty import UncertaintyKind, uncertainty
 
@@ -135,7 +142,7 @@ class PackedFusion(Fusion):
 
 
 @dataclass(frozen=True)
-class SoftTable:
+class SoftTable(FieldsOnly):
     """The votes of the voxels inside the mask, equal background ones taken together."""
 
     votes: Floats  #: (N, J * K) share of each rater's vote for each label; 0 for a missing rater
@@ -207,18 +214,26 @@ class SoftTable:
 
     def fusion(self, truth: Floats) -> VolumeFusion:
         """Every voxel has what (N, 2) its row says; whatever is not foreground is background."""
-        inside = self.rows >= 0
         decision = (truth[:, 1] >= truth[:, 0]).astype(np.int32)[self.rows]
-        decision[~inside] = BACKGROUND
-        return VolumeFusion(
-            decision, lambda label: np.where(inside, truth[:, label][self.rows], 0.0)
-        )
+        decision[self.rows < 0] = BACKGROUND
+        return VolumeFusion(decision, RowShares(truth, self.rows))
 
     def _expected(self, truth: Floats) -> tuple[Floats, Floats]:
         """(J, K, S, K) expected votes and (1, S, K) expected voxels, given (N, S, K) beliefs."""
         weighted = truth * self.counts[:, None, None]
         counts = self.votes.T @ weighted.reshape(len(truth), -1)
         return counts.reshape(self.raters, -1, *truth.shape[1:]), weighted.sum(axis=0)[None]
+
+
+@dataclass(frozen=True)
+class RowShares(LabelShares):
+    """Every voxel has what its row of a table says."""
+
+    truth: Floats  #: (N, 2)
+    rows: NDArray[np.intp]  #: (*shape) row of each voxel; -1 outside the mask
+
+    def of_label(self, label: int) -> Floats:
+        return np.where(self.rows >= 0, self.truth[:, label][self.rows], 0.0)
 
 
 def in_pairs(foreground: Any) -> Floats:

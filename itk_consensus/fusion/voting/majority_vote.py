@@ -45,7 +45,7 @@ def majority_vote(
     """
     weights = np.ones(patterns.number_of_raters) if weights is None else weights
     frequencies = label_frequencies(patterns, weights)
-    shares = vote_shares(patterns, weights, frequencies)
+    shares = VoteShares(patterns, weights, frequencies)
     rules = VoteRules(weights, threshold, ties)
     decision = StackVote(rows_as_stack(patterns), rules, frequencies).decision()
     few = len(decision) * patterns.number_of_labels <= SHARES_AT_ONCE
@@ -69,21 +69,29 @@ def weight_of(flags: NDArray[np.bool_], weights: Floats) -> Floats:
     return total
 
 
-def vote_shares(patterns: DecisionPatterns, weights: Floats, frequencies: Floats) -> PatternShares:
-    """Shares of the votes by pattern and label; (K,) frequencies where nobody annotated."""
+@dataclass(frozen=True)
+class VoteShares(PatternShares):
+    """Shares of the votes."""
 
-    def share(votes: Floats, part: slice, frequency: Any) -> Floats:
-        present = patterns.present[part]
-        total = weight_of(present[:1] if patterns.is_complete else present, weights)
+    patterns: DecisionPatterns
+    weights: Floats  #: (J,)
+    frequencies: Floats  #: (K,) the shares where nobody annotated
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.patterns.counts), self.patterns.number_of_labels
+
+    def rows(self, part: slice) -> Floats:
+        votes = self.patterns.votes(self.weights, part)
+        return self._of_all(votes.T, part, self.frequencies[:, None]).T
+
+    def of_label(self, label: int) -> Floats:
+        votes = weight_of(self.patterns.patterns == label, self.weights)
+        return self._of_all(votes, slice(None), self.frequencies[label])
+
+    def _of_all(self, votes: Floats, part: slice, frequency: Any) -> Floats:
+        """What share of all votes of some patterns these are."""
+        present = self.patterns.present[part]
+        total = weight_of(present[:1] if self.patterns.is_complete else present, self.weights)
         nobody = np.broadcast_to(frequency, votes.shape).copy()
         return np.asarray(np.divide(votes, total, out=nobody, where=total > 0))
-
-    def rows(part: slice) -> Floats:
-        return share(patterns.votes(weights, part).T, part, frequencies[:, None]).T
-
-    def column(label: int) -> Floats:
-        return share(
-            weight_of(patterns.patterns == label, weights), slice(None), frequencies[label]
-        )
-
-    return PatternShares((len(patterns.counts), patterns.number_of_labels), rows, column)

@@ -14,25 +14,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
-from itk_consensus.votes.fusions import VolumeFusion
+from itk_consensus.votes.fusions import VolumeFusion, VoxelShares
 from itk_consensus.votes.kept_stack import KeptStack
 from itk_consensus.votes.ties import TieRule
 from itk_consensus.votes.uncertainty import UncertaintyKind
 from itk_consensus.votes.vote_tiles import VoteTiles
 from itk_consensus.votes.votes import LabelVotes
 
-#: Makes the tiles of votes.
+#: Makes the tiles of votes: `VoteTiles.make` with arguments, which can be pickled.
 TilesOf = Callable[..., VoteTiles]
 
 
 @dataclass(frozen=True)
-class TiledShares:
+class TiledShares(VoxelShares):
     """Smoothed shares by label index, made anew whenever they are asked for."""
 
     #: To be exchanged for what is kept before the caller's images go.
     votes: LabelVotes
     tiles_of: TilesOf  #: Makes the tiles of votes, or of a part of them
-    shape: tuple[int, ...]
     reach: int  #: Planes that the Gaussian covers to each side
     unmixing: Floats | None = None  #: (K, K) applied to the shares
 
@@ -42,19 +41,13 @@ class TiledShares:
         reach = tiles.reach[-min(len(tiles.shape), len(tiles.reach))]
         # Part of the votes must not have frequencies of its own.
         again = partial(tiles_of, frequencies=tiles.frequencies)
-        return cls(votes, again, tiles.shape, reach)
-
-    def __call__(self, label: int) -> Floats:
-        """Share of a label at every voxel; 0 outside the mask."""
-        share = np.empty(self.shape)
-        self.write(label, share)
-        return share
+        return cls(votes, again, reach)
 
     def write(self, label: int, out: NDArray[Any]) -> None:
-        """Write the same."""
+        """Write the share of a label at every voxel; 0 outside the mask."""
         self._write(lambda tiles, part: tiles.write_share(label, part, unmixing=self.unmixing), out)
 
-    def write_uncertainty(self, kind: UncertaintyKind, out: NDArray[Any]) -> None:
+    def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
         """Write how unsure the shares leave each voxel, all labels at once."""
         self._write(
             lambda tiles, part: tiles.write_uncertainty(kind, part, unmixing=self.unmixing), out
@@ -75,16 +68,10 @@ class TiledShares:
 class TiledFusion(VolumeFusion):
     """A decision between smoothed shares."""
 
-    probability: TiledShares
+    shares: TiledShares
 
     def keeping(self, votes: LabelVotes) -> TiledFusion:
-        return replace(self, probability=replace(self.probability, votes=votes))
-
-    def write_probability(self, label: int, out: NDArray[Any]) -> None:
-        self.probability.write(label, out)
-
-    def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
-        self.probability.write_uncertainty(kind, out)
+        return replace(self, shares=replace(self.shares, votes=votes))
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from itk_consensus.neighbourhood.gaussian import smooth_volume
 from itk_consensus.neighbourhood.tiles import TRUNCATE
 from itk_consensus.votes.class_probabilities import SoftVotes, weighted_sums
 from itk_consensus.votes.disputed_voxels import decide_voxels
-from itk_consensus.votes.fusions import VolumeFusion
+from itk_consensus.votes.fusions import StoredShares, VolumeFusion
 from itk_consensus.votes.ties import BACKGROUND, SAME_PROBABILITY, SAME_VOTES, TieRule
 from itk_consensus.votes.vote_tiles import MixedVotes
 
@@ -143,4 +143,4 @@ class SoftShares:
     def _fusion(
         self, shares: Floats, scores: Floats, ties: TieRule, tolerance: float
     ) -> VolumeFusion:
-        return VolumeFusion(self._decide(scores, ties, tolerance), lambda label: shares[label])
+        return VolumeFusion(self._decide(scores, ties, tolerance), StoredShares(shares))

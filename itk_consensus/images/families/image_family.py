@@ -51,6 +51,7 @@ class LoadedImages:
     #: For each of `arrays`, where an input that can say so has a value; None: everywhere.
     annotated: tuple[Array | None, ...] = ()
     components: tuple[int, ...] = ()  #: How many of `arrays` each input is; 1 for a missing one
+    names: tuple[str, ...] = ()  #: What each input is called; () if they have no names
 
     @property
     def reference_index(self) -> int:

@@ -26,8 +26,8 @@ from vtkmodules.vtkCommonCore import vtkLogger, vtkOutputWindow
 
 from itk_consensus.array_types import Mask
 from itk_consensus.images.grey_windows import GreyWindow, windows_for
+from itk_consensus.rater_names import naming_raters
 from itk_consensus.report.dispute_figures import rater_color
-from itk_consensus.report.text import naming_raters
 from itk_consensus.review.application.panel import panel
 from itk_consensus.review.application.scene import MOST_VOXELS_OF_A_SURFACE, ReviewScene
 from itk_consensus.review.decisions import Decision

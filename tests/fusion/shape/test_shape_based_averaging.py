@@ -234,12 +234,12 @@ def test_in_4d_every_volume_stands_for_itself():
 def test_probabilities_sum_to_one_and_the_winner_has_the_largest():
     arrays = list(noisy_organs_case(0, (48, 48)).raters)
     average = shape_based_average(encode(Drawn(arrays)), AveragingSettings((1.0, 1.0)))
-    shares = np.array([average.probability(label) for label in range(6)])
+    shares = np.array([average.of_label(label) for label in range(6)])
     np.testing.assert_allclose(shares.sum(axis=0), 1.0, rtol=1e-5)
     decided = average.decision >= 0
     np.testing.assert_array_equal(shares.argmax(axis=0)[decided], average.decision[decided])
     wanted = AveragingSettings((1.0, 1.0), probability_scale=0.01)
-    sharp = shape_based_average(encode(Drawn(arrays)), wanted).probability(0)
+    sharp = shape_based_average(encode(Drawn(arrays)), wanted).of_label(0)
     assert np.minimum(sharp, 1 - sharp).mean() < 0.02
 
 
@@ -255,7 +255,7 @@ def test_voxels_whose_raters_all_have_weight_zero_are_undecided_with_equal_share
     wanted = AveragingSettings((1.0,), np.array([0.0, 0.0, 1.0]))
     average = shape_based_average(patterns, wanted)
     assert label_map(average)[0] == UNDECIDED
-    assert average.probability(1)[0] == 0.5
+    assert average.of_label(1)[0] == 0.5
 
 
 def mean_dice(found: np.ndarray, truth: np.ndarray) -> float:

@@ -70,8 +70,8 @@ class ConsensusReviewLogic:
         rated, probabilities, colors = [], [], {}
         for name, row in matched.table.items():
             fuser.Execute([None if one is None else one.mask for one in row])
-            rated.append(rated_map(fuser, name))
-            probabilities.append(self._probability(fuser.fused))
+            rated.append(rated_map(fuser.GetResult(), name))
+            probabilities.append(self._probability(fuser.GetResult()))
             colors[name] = next(one.color for one in row if one is not None)
         disputes, _ = find_disputes(rated, probabilities)
         self.review = Review(rated, disputes)

@@ -25,7 +25,8 @@ from itk_consensus.fusion.voting.majority_vote import VoteResult, majority_vote
 from itk_consensus.neighbourhood.window_frame import Planes, WindowFrame
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import CHUNK, DisputedVoxels, chunks, decide_voxels
-from itk_consensus.votes.fusions import DisputedFusion
+from itk_consensus.votes.estimates import Estimate
+from itk_consensus.votes.fusions import DisputedFusion, StoredShares
 from itk_consensus.votes.label_weights import LabelWeights
 from itk_consensus.votes.ties import SAME_PROBABILITY, TieRule
 from itk_consensus.work import report
@@ -47,23 +48,32 @@ class BoundarySettings:
         return StopRule(self.tolerance, self.maximum_iterations)
 
 
-@dataclass(frozen=True)
-class BoundaryResult:
+@dataclass(frozen=True, kw_only=True)
+class BoundaryEstimate(Estimate):
+    """How much each rater counted."""
+
+    weights: Floats  #: (J,) mean weight of each rater; they sum to 1
+    trace: tuple[float, ...]  #: Mean change of the shares in each iteration
+    converged: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundaryResult(BoundaryEstimate):
     """What boundary SIMPLE makes of the disputed voxels."""
 
     voxels: DisputedVoxels
     vote: VoteResult  #: The answer at all other voxels
     shares: LabelWeights  #: (K, N) weighted share of each label that somebody gave a voxel
     decision: NDArray[np.int32]  #: (N,) label index, or a code of `votes.ties`
-    weights: Floats  #: (J,) mean weight of each rater; they sum to 1
-    trace: tuple[float, ...]  #: Mean change of the shares in each iteration
-    converged: bool
+
+    @property
+    def estimate(self) -> BoundaryEstimate:
+        """The numbers alone."""
+        return BoundaryEstimate.of(self)
 
     def fusion(self) -> DisputedFusion:
         """The result."""
-        return DisputedFusion(
-            self.voxels, self.vote, self.decision, lambda label: self.shares[label]
-        )
+        return DisputedFusion(self.voxels, self.vote, self.decision, StoredShares(self.shares))
 
 
 def boundary_simple(
@@ -106,7 +116,15 @@ def boundary_simple(
     )
     converged = run.converged or not shares.number
     overall = _normalised(weights)
-    return BoundaryResult(voxels, vote, shares, decision, overall, tuple(run.trace), converged)
+    return BoundaryResult(
+        voxels=voxels,
+        vote=vote,
+        shares=shares,
+        decision=decision,
+        weights=overall,
+        trace=tuple(run.trace),
+        converged=converged,
+    )
 
 
 class _LocalWeights:

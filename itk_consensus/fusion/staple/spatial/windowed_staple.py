@@ -24,6 +24,7 @@ from itk_consensus.fusion.voting.majority_vote import VoteResult, majority_vote
 from itk_consensus.neighbourhood.window_frame import WindowFrame
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import CHUNK, DisputedVoxels, chunks, decide_voxels
+from itk_consensus.votes.estimates import Estimate
 from itk_consensus.votes.label_weights import LabelWeights
 from itk_consensus.votes.ties import SAME_SINGLE
 
@@ -48,20 +49,36 @@ class SpatialSettings:
     stop: StopRule = _STOP  #: The tolerance is on the mean change of a disputed voxel's posterior
 
 
-@dataclass(frozen=True)
-class SpatialResult:
-    """Spatial STAPLE's answer."""
+@dataclass(frozen=True, kw_only=True)
+class SpatialEstimate(Estimate):
+    """What spatial STAPLE says of the raters, over all voxels, and of its search."""
 
-    voxels: DisputedVoxels
-    posterior: LabelWeights  #: (K, N) probability of each label at the disputed voxels
-    decision: NDArray[np.int32]  #: (N,) label index, or undecided on a tie
-    vote: VoteResult  #: The answer at all other voxels
     theta: Floats  #: (J, K, K) confusion of each rater [rater, observed, true], over all voxels
     #: (iterations,) of the disputed voxels' votes, under the fields and prior of each iteration.
     log_likelihood: Floats
     change: Floats  #: (iterations,) mean change of the disputed voxels' posteriors
     converged: bool
     settings: SpatialSettings
+
+    @property
+    def iterations(self) -> int:
+        """How many were run."""
+        return len(self.change)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpatialResult(SpatialEstimate):
+    """Spatial STAPLE's answer."""
+
+    voxels: DisputedVoxels
+    posterior: LabelWeights  #: (K, N) probability of each label at the disputed voxels
+    decision: NDArray[np.int32]  #: (N,) label index, or undecided on a tie
+    vote: VoteResult  #: The answer at all other voxels
+
+    @property
+    def estimate(self) -> SpatialEstimate:
+        """The numbers alone."""
+        return SpatialEstimate.of(self)
 
 
 def spatial_staple(
@@ -84,15 +101,15 @@ def spatial_staple(
     log_likelihood, change = np.array(run.trace).reshape(-1, 2).T
     posterior = model.frame.by_label(run.state)
     return SpatialResult(
-        model.frame.voxels,
-        posterior,
-        decide_voxels(posterior, patterns.labels, "undecided", tolerance=SAME_SINGLE),
-        vote,
-        model.global_theta(run.state),
-        log_likelihood,
-        change,
-        run.converged or not run.trace,
-        settings,
+        voxels=model.frame.voxels,
+        posterior=posterior,
+        decision=decide_voxels(posterior, patterns.labels, "undecided", tolerance=SAME_SINGLE),
+        vote=vote,
+        theta=model.global_theta(run.state),
+        log_likelihood=log_likelihood,
+        change=change,
+        converged=run.converged or not run.trace,
+        settings=settings,
     )
 
 

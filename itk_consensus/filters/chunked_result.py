@@ -1,34 +1,39 @@
-"""ChunkedImages: outputs of dask arrays, which are dask arrays, made when they are computed."""
+"""ChunkedResult: outputs of dask arrays, which are dask arrays, made when they are computed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from itk_consensus.chunked.passes import ChunkedWork, ImageKey, Request
+from itk_consensus.chunked.passes import ChunkedWork, Estimated, ImageKey, Request
 from itk_consensus.errors import GeometryError, InputError, ParameterError
-from itk_consensus.filters.fused_images import label_type
-from itk_consensus.filters.parameters import parameters_of
-from itk_consensus.filters.pattern_chunks import Filter, PatternWork, without_images
+from itk_consensus.filters.fusion_result import label_type
+from itk_consensus.filters.parameters import Measurement
+from itk_consensus.filters.pattern_chunks import PatternWork
+from itk_consensus.filters.results import Memo, Result
 from itk_consensus.filters.tile_chunks import TileWork
+from itk_consensus.filters.tile_votes import TileVoteFilter
 from itk_consensus.votes.uncertainty import UncertaintyKind
 
 if TYPE_CHECKING:  # which imports dask
     from itk_consensus.chunked.graph import ChunkedInputs
+    from itk_consensus.filters.label_fusion import LabelFusionFilter
 
 
-@dataclass(frozen=True)
-class ChunkedImages:
-    """What `FusedImages` are for images in memory."""
+@dataclass(frozen=True, eq=False)
+class ChunkedResult(Result):
+    """What a `FusionResult` is of images in memory."""
+
+    reads_inputs = True
 
     work: ChunkedWork
     inputs: ChunkedInputs
     dtype: np.dtype[Any]  #: Of label maps, known before any voxel is
+    memo: Memo = field(default_factory=Memo, repr=False)
 
     def label_image(self) -> Any:
         """The label map."""
@@ -49,20 +54,26 @@ class ChunkedImages:
     @property
     def labels(self) -> tuple[int, ...]:
         """The labels that occur; asking computes the gathering passes."""
-        labels: tuple[int, ...] = self._measured["Labels"]
-        return labels
+        return self._estimated.labels
 
-    def measurement(self, name: str) -> Any:
-        """What the filter measured under this name; asking computes the gathering passes."""
-        if name not in self._measured:
-            raise InputError(f"{name} needs the images in memory: compute() them first")
-        return self._measured[name]
+    @property
+    def estimate(self) -> Any:
+        """The method's own numbers; asking computes the gathering passes."""
+        return self._estimated.estimate
 
-    @cached_property
-    def _measured(self) -> dict[str, Any]:
-        from itk_consensus.chunked.graph import measured
+    def measured(self, measurement: Measurement[Any]) -> Any:
+        if callable(measurement.read):
+            raise InputError(f"{measurement.name} needs the images in memory: compute() them first")
+        return super().measured(measurement)
 
-        return measured(self.work, self.inputs)
+    def is_known(self, measurement: Measurement[Any]) -> bool:
+        return False
+
+    @property
+    def _estimated(self) -> Estimated:
+        from itk_consensus.chunked.graph import estimated
+
+        return self.memo.made("estimated", lambda: estimated(self.work, self.inputs))
 
     def _output(self, method: str, dtype: DTypeLike, *arguments: Any) -> Any:
         from itk_consensus.chunked.graph import lazy_output
@@ -70,11 +81,13 @@ class ChunkedImages:
         return lazy_output(self.work, self.inputs, Request(method, arguments, dtype))
 
 
-def promised_images(filter_: Filter, arrays: Any) -> ChunkedImages:
+def promised_result(filter_: LabelFusionFilter, arrays: Any) -> ChunkedResult:
     """Outputs of a filter for dask arrays, of which only shapes and types are looked at."""
     from itk_consensus.chunked.graph import ArrayInputs
 
     owner = filter_.GetName()
+    if isinstance(arrays, Mapping):
+        arrays = list(arrays.values())
     if not isinstance(arrays, (list, tuple)):
         raise InputError(
             f"needs a list of images, got one array of shape {arrays.shape}; "
@@ -82,7 +95,7 @@ def promised_images(filter_: Filter, arrays: Any) -> ChunkedImages:
             owner=owner,
         )
     present = [array for array in arrays if array is not None]
-    images = _image_parameters(filter_)
+    images = filter_.images_among_parameters()
     masks = filter_.RaterMasks
     if masks is not None and len(masks) != len(arrays):
         raise InputError(
@@ -93,7 +106,7 @@ def promised_images(filter_: Filter, arrays: Any) -> ChunkedImages:
     _require_one_shape(present, images, owner)
     shape = tuple(int(size) for size in present[0].shape)
     work = work_of(filter_, shape, (1.0,) * len(shape), [array.dtype for array in present], arrays)
-    return ChunkedImages(
+    return ChunkedResult(
         work,
         ArrayInputs.make(arrays, images, work),
         label_type(array.dtype for array in present),
@@ -101,7 +114,7 @@ def promised_images(filter_: Filter, arrays: Any) -> ChunkedImages:
 
 
 def work_of(
-    filter_: Filter,
+    filter_: LabelFusionFilter,
     shape: tuple[int, ...],
     spacing: tuple[float, ...],
     types: Sequence[np.dtype[Any]],
@@ -114,22 +127,11 @@ def work_of(
     InputError
         It cannot be exact in chunks.
     """
-    filter_._require_chunks(shape, types)
-    bare = without_images(filter_)
-    if filter_.chunking == "tiles":
+    filter_.require_chunks(shape, types)
+    bare = filter_.without_images()
+    if isinstance(bare, TileVoteFilter) and bare.chunking == "tiles":
         return TileWork(bare, shape, spacing, tuple(rater is not None for rater in raters))
     return PatternWork(bare, len(shape))
-
-
-def _image_parameters(filter_: Filter) -> dict[ImageKey, Any]:
-    """Every array among the parameters."""
-    images: dict[ImageKey, Any] = {}
-    for parameter in parameters_of(type(filter_)):
-        value = filter_._values.get(parameter.name)
-        members = dict(enumerate(value)) if isinstance(value, tuple) else {None: value}
-        if any(hasattr(member, "shape") for member in members.values()):
-            images |= {(parameter.name, i): one for i, one in members.items() if one is not None}
-    return images
 
 
 def _require_one_shape(arrays: Sequence[Any], images: Mapping[ImageKey, Any], owner: str) -> None:
