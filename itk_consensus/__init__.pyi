@@ -29,6 +29,7 @@ from itk_consensus.filters.accumulators import PatternAccumulator as PatternAccu
 from itk_consensus.filters.consensus_explanation import ListedComponent as ListedComponent
 from itk_consensus.filters.deep_inputs import RaterId as RaterId
 from itk_consensus.filters.deep_inputs import RaterIds as RaterIds
+from itk_consensus.filters.fusion_result import FusionResult as FusionResult
 from itk_consensus.filters.held_out_rater import HeldOutCohort as HeldOutCohort
 from itk_consensus.filters.sample_segmentations import SampleSegmentations as SampleSegmentations
 from itk_consensus.fusion.coherence.curve import CoherenceCurve as CoherenceCurve
@@ -113,6 +114,8 @@ class ProcessObject:
         """The name of the filter's class."""
     def GetProgress(self) -> float:
         """How much of Execute is done, from 0 to 1; the youngest, if threads are at several."""
+    def GetResult(self) -> Any:
+        """What the last Execute made: a value that later ones do not change."""
     @staticmethod
     def GlobalDefaultDebugOff() -> None:
         """SetGlobalDefaultDebug(False)."""
@@ -971,9 +974,9 @@ class ProbabilityAverageFilter(LabelFusionFilter):
 class HybridFusionFilter(LabelFusionFilter):
     """Uses the interior fuser everywhere but in a band around the contour.
 
-    Both fusers are filters with parameters of their own, and can be asked for their measurements
-    afterwards. They see the same images, with the hybrid's mask, missing label, tolerances and
-    threads if set.
+    Both fusers are filters with parameters of their own; GetBoundaryResult() and
+    GetInteriorResult() have what each of them made. They see the same images, with the hybrid's
+    mask, missing label, tolerances and threads if set.
     """
     def __init__(self, *, InteriorFilter: LabelFusionFilter | None = ..., interiorFilter: LabelFusionFilter | None = ..., interior_filter: LabelFusionFilter | None = ..., BoundaryFilter: LabelFusionFilter | None = ..., boundaryFilter: LabelFusionFilter | None = ..., boundary_filter: LabelFusionFilter | None = ..., BandWidth: float | None = ..., bandWidth: float | None = ..., band_width: float | None = ..., BandContour: str = ..., bandContour: str = ..., band_contour: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetInteriorFilter(self, value: LabelFusionFilter | None) -> None:
@@ -1002,6 +1005,10 @@ class HybridFusionFilter(LabelFusionFilter):
         """Whether LabelForUndecidedPixels was set."""
     def GetBandVoxels(self) -> int:
         """Number of voxels in the band."""
+    def GetBoundaryResult(self) -> FusionResult[Any]:
+        """What the boundary filter made in the last Execute."""
+    def GetInteriorResult(self) -> FusionResult[Any]:
+        """What the interior filter made in the last Execute."""
 
 class InstanceConsensusFilter(LabelFusionFilter):
     """Objects one by one: marks of different readers are matched, judged and drawn.
@@ -1054,7 +1061,8 @@ class IntensityRefinementFilter(LabelFusionFilter):
     Where all raters agree, each label shows what its intensities are; around a disputed voxel they
     tell how likely its own is under each label. How much that counts is what held-out raters
     support: a power with which each of them is foreseen better from the others, or 0, and then the
-    answer is the fuser's. Three raters at least must have drawn, or nobody can be held out.
+    answer is the fuser's; GetFilterResult() has what it made. Three raters at least must have
+    drawn, or nobody can be held out.
 
     >>> refined = IntensityRefinementFilter(Image=ct).Execute(raters)
     """
@@ -1083,6 +1091,8 @@ class IntensityRefinementFilter(LabelFusionFilter):
         """Power of the intensity likelihood; 0 if held-out raters do not support it."""
     def GetHeldOutGains(self) -> tuple[float, ...]:
         """Gain in each held-out rater's mean log likelihood, in nats per disputed voxel, at the power that is best for the rater it helps least; NaN if unknown."""
+    def GetFilterResult(self) -> FusionResult[Any]:
+        """What the fuser made in the last Execute, before it was refined."""
 
 class LocallyWeightedVoteFilter(LabelFusionFilter):
     """Vote of atlases, each weighted by how much its image looks like the target nearby.
@@ -1959,8 +1969,6 @@ class AgreementFilter(ProcessObject):
         AgreementResult
             Has ``.table()``, ``.to_csv()``, ``.to_json()``, ``.to_pandas()``.
         """
-    def GetResult(self) -> AgreementResult:
-        """What the last Execute returned."""
 
 class ReaderBiasFilter(ProcessObject):
     """How far outside a consensus each rater draws, in mm, over the whole surface and by direction.
@@ -4110,9 +4118,9 @@ def probability_average_filter(*images: Any, tie_rule: str = 'undecided', label_
 def HybridFusion(images: Sequence[NDArray[Any] | None], *, interiorFilter: LabelFusionFilter | None = None, boundaryFilter: LabelFusionFilter | None = None, bandWidth: float | None = None, bandContour: str = 'vote', labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Uses the interior fuser everywhere but in a band around the contour.
 
-    Both fusers are filters with parameters of their own, and can be asked for their measurements
-    afterwards. They see the same images, with the hybrid's mask, missing label, tolerances and
-    threads if set.
+    Both fusers are filters with parameters of their own; GetBoundaryResult() and
+    GetInteriorResult() have what each of them made. They see the same images, with the hybrid's
+    mask, missing label, tolerances and threads if set.
 
     Function form of HybridFusionFilter.
 
@@ -4172,9 +4180,9 @@ def HybridFusion(*images: Any, interiorFilter: LabelFusionFilter | None = None, 
 def hybrid_fusion_filter(images: Sequence[NDArray[Any] | None], *, interior_filter: LabelFusionFilter | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Uses the interior fuser everywhere but in a band around the contour.
 
-    Both fusers are filters with parameters of their own, and can be asked for their measurements
-    afterwards. They see the same images, with the hybrid's mask, missing label, tolerances and
-    threads if set.
+    Both fusers are filters with parameters of their own; GetBoundaryResult() and
+    GetInteriorResult() have what each of them made. They see the same images, with the hybrid's
+    mask, missing label, tolerances and threads if set.
 
     Function form of HybridFusionFilter.
 
@@ -4601,8 +4609,8 @@ def reader_bias(images: Any, reference: Any = None, names: Sequence[str] | None 
     label : int, optional
         The largest one that occurs by default.
     """
-def report(filter_: LabelFusionFilter, path: PathLike, image: Any = None, names: Sequence[str] | None = None, *, files: Sequence[PathLike] | None = None, outputs: Mapping[str, PathLike] | None = None, window: tuple[float, float] | str | None = None, label_names: Mapping[int, str] | None = None, contact_sheet: bool = False) -> None:
-    """Write one self-contained HTML page about a filter's last Execute.
+def report(made: Any, path: PathLike, image: Any = None, names: Sequence[str] | None = None, *, files: Sequence[PathLike] | None = None, outputs: Mapping[str, PathLike] | None = None, window: tuple[float, float] | str | None = None, label_names: Mapping[int, str] | None = None, contact_sheet: bool = False) -> None:
+    """Write one self-contained HTML page about a fusion.
 
     It shows slices through the dispute with each rater's contour, pairwise Dice, a table of the
     raters, the diagnostics, and what it takes to repeat the fusion. It opens offline and prints.
@@ -4611,8 +4619,8 @@ def report(filter_: LabelFusionFilter, path: PathLike, image: Any = None, names:
 
     Parameters
     ----------
-    filter_ : LabelFusionFilter
-        After Execute.
+    made : FusionResult, or a filter after Execute
+        What is shown.
     path : str or path
         The page; replaced in one step.
     image : image, optional
@@ -4732,8 +4740,8 @@ def show(thing: Any, image: Any = None, names: Sequence[str] | None = None, *, w
 
     Parameters
     ----------
-    thing : LabelFusionFilter
-        After Execute. Agreement, diagnostics and matched structures are shown as they are.
+    thing : FusionResult, or a filter after Execute
+        What is shown. Agreement, diagnostics and matched structures are shown as they are.
     image : image, optional
         What the raters looked at, on their grid, to be drawn below the contours.
     names : sequence of str, optional
