@@ -162,7 +162,7 @@ def test_options_that_do_not_fit_are_refused(margin, tmp_path):
         calibrated(cohort(10), Alpha=0.05)
     flat = [fraction[:, :, 14] for fraction in columns(cohort(10))[0]]
     with pytest.raises(ParameterError, match="CraniocaudalRatio must be 1 for 2D images, got 2"):
-        ConformalMarginFilter(CraniocaudalRatio=2.0).Calibrate(flat, flat)
+        ConformalMarginFilter(CraniocaudalRatio=2.0).Calibrate(flat, [one > 0.5 for one in flat])
     margin.Save(tmp_path / "margin.json")
     with pytest.raises(
         FileError, match="is not a record of the kind 'itk_consensus conformal band'"
