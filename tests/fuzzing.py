@@ -29,6 +29,7 @@ sys.path.append(str(Path(__file__).parent / "filters"))
 from contract import make
 from damaged_files import check_damage
 from fuzz_cases import Case, check_case, draw_case
+from fuzz_entries import CHECKS
 from fuzz_stores import check_batch, check_volumes
 
 from itk_consensus.cli import main
@@ -176,6 +177,18 @@ def run_stores(seed: int, numbers: range) -> Tally:
     return tally
 
 
+def run_entries(seed: int, numbers: range) -> Tally:
+    """Images among raters, results of earlier runs, formats that lose something."""
+    tally = Tally()
+    for number in numbers:
+        rng = np.random.default_rng([seed, number, 3])
+        check = CHECKS[number % len(CHECKS)]
+        with tempfile.TemporaryDirectory() as folder:
+            what = f"--seed {seed}, entry {number}"
+            _attempt(tally, what, lambda c=check, r=rng, f=folder: c(r, Path(f)))
+    return tally
+
+
 def _attempt(tally: Tally, what: str, action: Callable[[], str]) -> None:
     try:
         tally.outcomes[action()] += 1
@@ -192,6 +205,7 @@ def _main() -> int:
     parser.add_argument("--commands", type=int, default=500)
     parser.add_argument("--files", type=int, default=1000, help="damaged records and models")
     parser.add_argument("--stores", type=int, default=200, help="batches and runs to stores")
+    parser.add_argument("--entries", type=int, default=400, help="what enters and leaves")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--only", type=int, help="one API case")
     arguments = parser.parse_args()
@@ -201,6 +215,7 @@ def _main() -> int:
         "API": lambda: run_cases(seed, range(arguments.cases)),
         "command line": lambda: run_command_lines(seed, range(arguments.commands)),
         "records and models": lambda: run_damage(seed, range(arguments.files)),
+        "entries": lambda: run_entries(seed, range(arguments.entries)),
         "batches and stores": lambda: run_stores(seed, range(arguments.stores)),
     }
     if arguments.only is not None:
