@@ -30,6 +30,7 @@ sys.path.append(str(Path(__file__).parent / "images"))
 from contract import make
 from damaged_files import check_damage
 from fuzz_cases import Case, check_case, draw_case
+from fuzz_entries import CHECKS
 from fuzz_references import check_references
 from fuzz_series import check_series
 from fuzz_stores import check_batch, check_volumes
@@ -192,6 +193,18 @@ def run_references(seed: int, numbers: range) -> Tally:
     return tally
 
 
+def run_entries(seed: int, numbers: range) -> Tally:
+    """Images among raters, results of earlier runs, formats that lose something."""
+    tally = Tally()
+    for number in numbers:
+        rng = np.random.default_rng([seed, number, 4])
+        check = CHECKS[number % len(CHECKS)]
+        with tempfile.TemporaryDirectory() as folder:
+            what = f"--seed {seed}, entry {number}"
+            _attempt(tally, what, lambda c=check, r=rng, f=folder: c(r, Path(f)))
+    return tally
+
+
 def _attempt(tally: Tally, what: str, action: Callable[[], str]) -> None:
     try:
         tally.outcomes[action()] += 1
@@ -209,6 +222,7 @@ def _main() -> int:
     parser.add_argument("--files", type=int, default=1000, help="damaged records and models")
     parser.add_argument("--stores", type=int, default=200, help="batches and runs to stores")
     parser.add_argument("--references", type=int, default=300, help="calibrations and series")
+    parser.add_argument("--entries", type=int, default=400, help="what enters and leaves")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--only", type=int, help="one API case")
     arguments = parser.parse_args()
@@ -218,6 +232,7 @@ def _main() -> int:
         "API": lambda: run_cases(seed, range(arguments.cases)),
         "command line": lambda: run_command_lines(seed, range(arguments.commands)),
         "records and models": lambda: run_damage(seed, range(arguments.files)),
+        "entries": lambda: run_entries(seed, range(arguments.entries)),
         "batches and stores": lambda: run_stores(seed, range(arguments.stores)),
         "references and series": lambda: run_references(seed, range(arguments.references)),
     }

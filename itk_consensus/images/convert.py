@@ -320,9 +320,10 @@ def _reject_colours(read: dict[int, ReadImage], owner: str) -> None:
 
 
 def _tell_of_intensities(image: ReadImage, where: Where, suspect: Suspect) -> None:
-    why = next(filter(None, map(intensities, image.components)), "")
-    if why:
-        suspect(where, why)
+    for component in image.components:
+        if why := intensities(component, spares_fractions=True):
+            suspect(where, why)
+            return
 
 
 def _reject_gaps(annotated: Array | None, where: Where) -> None:

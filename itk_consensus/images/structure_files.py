@@ -25,6 +25,9 @@ from itk_consensus.images.structures import Structure
 #: What the name of a file ends in that is to hold contours.
 CONTOURS = ".rtstruct.dcm"
 
+#: Methods of RTSTRUCTs that are no fusion.
+_BY_HAND = (" hand", " manual")
+
 
 def read_structures(
     path: PathLike, series: DicomSeries | None = None, **options: Any
@@ -59,7 +62,14 @@ def is_own_output(path: PathLike) -> bool:
         reader = header_reader(Path(path))
         reader.ReadImageInformation()
         return is_marked(reader)
-    return str(read_dicom(path, stop_before_pixels=True).get("Manufacturer", "")) == PROGRAM
+    dataset = read_dicom(path, stop_before_pixels=True)
+    made = [
+        str(roi.get("ROIGenerationDescription", ""))
+        for roi in dataset.get("StructureSetROISequence", [])
+    ]
+    # Our writers also serve those who convert what a reader drew, and say so.
+    is_by_hand = any(made) and all(one.endswith(_BY_HAND) for one in made)
+    return str(dataset.get("Manufacturer", "")) == PROGRAM and not is_by_hand
 
 
 @without_remarks()

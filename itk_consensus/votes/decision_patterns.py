@@ -180,6 +180,15 @@ class DecisionPatterns(FieldsOnly):
         rows = np.ascontiguousarray(self.patterns)
         return _kernels.pair_counts(rows, self.counts, self.number_of_labels, current().threads)
 
+    @cached_property
+    def shared_voxels(self) -> NDArray[np.int64]:
+        """(J, J) voxels that two raters both annotated; not to be written to."""
+        if self.is_complete:
+            return np.full((self.number_of_raters,) * 2, self.number_of_voxels)
+        present = np.ascontiguousarray(self.present, np.uint8)
+        found: NDArray[np.int64] = _kernels.pair_counts(present, self.counts, 2, current().threads)
+        return found[1]
+
     def best_moves(
         self,
         chosen: NDArray[np.intp],

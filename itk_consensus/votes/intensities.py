@@ -31,8 +31,13 @@ FEW = (2048, 32)
 MANY = (1 << 16, 1024)
 
 
-def intensities(values: NDArray[Any], looked_at: tuple[int, int] = FEW) -> str:
-    """What makes an array one of intensities, in words; empty if it may hold labels."""
+def intensities(
+    values: NDArray[Any], looked_at: tuple[int, int] = FEW, *, spares_fractions: bool = False
+) -> str:
+    """What makes an array one of intensities, in words; empty if it may hold labels.
+
+    Fractions may be spared where they are refused by value, unless they are probabilities.
+    """
     kind = values.dtype.kind
     if kind not in "iuf" or not values.size:
         return ""
@@ -43,6 +48,8 @@ def intensities(values: NDArray[Any], looked_at: tuple[int, int] = FEW) -> str:
     low = rows.min()
     if low >= 0 and high <= (1 if kind == "f" else MOST_LABELS):
         return ""  # probabilities, of which others have their word, or labels
+    if spares_fractions and kind == "f" and (rows != np.trunc(rows)).any():
+        return ""
     found = np.unique(rows)
     one, other = rows[:, 1:], rows[:, :-1]
     drawn = (one != 0) & (other != 0)

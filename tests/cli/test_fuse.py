@@ -401,7 +401,7 @@ def test_help_lists_exactly_the_parameters_of_the_method(
     common |= {"--report", "--image", "--uncertainty", "--uncertainty-kind"}
     common |= {"--per-structure", "--rename", "--series", "--series-number"}
     common |= {"--absent-frames", "--show-identity", "--window", "--label-names", "--contact-sheet"}
-    common |= {"--scheduler", "--jobs", "--fail-on", "--full"}
+    common |= {"--scheduler", "--jobs", "--fail-on", "--full", "--accept-own-outputs"}
     if METHODS[method].takes_probabilities or METHODS[method].soft_inputs:
         common |= {"--classes"}
     derived = {

@@ -138,6 +138,18 @@ def test_what_speaks_against_a_structure_is_said_and_guards(
     assert main([*page, "--fail-on", "caution"]) == 1
 
 
+def test_a_fused_rtstruct_or_seg_is_no_reader(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("earlier.rtstruct.dcm", "earlier.dcm", "earlier.seg.nrrd"):
+        earlier = str(tmp_path / name)
+        assert main(["fuse", *inputs(study), *options(study), "-o", earlier]) == 0
+        capsys.readouterr()
+        words = ["fuse", *inputs(study), earlier, *options(study), "-o", str(tmp_path / "o.dcm")]
+        assert main(words) == 2
+        assert f"{earlier}: was written by itk-consensus" in capsys.readouterr().err
+
+
 def test_a_name_that_nearly_fits_is_suggested(
     study: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

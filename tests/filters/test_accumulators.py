@@ -32,7 +32,8 @@ def test_votes_one_by_one_are_the_vote_of_all(labels: int, parameters: dict[str,
     votes = ic.PatternAccumulator()
     for array in arrays:
         votes.add(array)
-    part, whole = ic.MajorityVoteFilter(**parameters), ic.MajorityVoteFilter(**parameters)
+    part = ic.MajorityVoteFilter(**parameters)
+    whole = ic.MajorityVoteFilter(InputsAreLabels=True, **parameters)
     np.testing.assert_array_equal(votes.fuse(part), whole.Execute(arrays))
     np.testing.assert_array_equal(part.GetProbabilityImage(1), whole.GetProbabilityImage(1))
     assert part.GetLabels() == whole.GetLabels()

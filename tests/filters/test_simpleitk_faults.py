@@ -513,7 +513,7 @@ def test_many_labels_are_voted_on_and_fused(labels: int) -> None:
     truth = np.arange(4 * labels).reshape(4, labels).astype(np.uint16) % labels
     raters = noisy(truth, 3, 0.02)
     for function in (itk_consensus.LabelVoting, itk_consensus.MultiLabelSTAPLE):
-        wrong = function(raters) != truth
+        wrong = function(raters, inputsAreLabels=True) != truth
         assert wrong.mean() < 0.01
 
 

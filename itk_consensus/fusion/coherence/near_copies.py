@@ -19,11 +19,9 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from itk_consensus import _kernels
 from itk_consensus.array_types import Floats, Mask
 from itk_consensus.neighbourhood.boxes import bounding_box, grown
 from itk_consensus.votes.decision_patterns import DecisionPatterns
-from itk_consensus.work import current
 
 #: Copies differ by less than this share of the voxels of their contours. Two readers whose contours
 #: each err by s voxels differ by about 1.1 s of them: at .24 their hands err by a fifth of a voxel.
@@ -190,10 +188,7 @@ def _neighbours(dimension: int, axis: int) -> tuple[tuple[slice, ...], tuple[sli
 def disagreements(patterns: DecisionPatterns) -> Floats:
     """(J, J) share of the voxels that both annotated on which two raters differ; NaN if none."""
     same = patterns.shared_votes.sum(axis=0)
-    both = np.full(same.shape, patterns.number_of_voxels)
-    if not patterns.is_complete:
-        present = np.ascontiguousarray(patterns.present, np.uint8)
-        both = _kernels.pair_counts(present, patterns.counts, 2, current().threads)[1]
+    both = patterns.shared_voxels
     share = np.divide(both - same, both, out=np.full(same.shape, np.nan), where=both > 0)
     np.fill_diagonal(share, 0.0)
     return np.asarray(share)
