@@ -485,7 +485,7 @@ class DeepConsensusFilter(LabelInputs):
         run.progress = 0.05 + 0.9 * share
         self._invoke(PROGRESS_EVENT)
         self._invoke(ITERATION_EVENT)
-        return self._goes_on()
+        return self._goes_on(run)
 
     def _judge(
         self, model: ConsensusModel, trainer: Trainer, sources: Sequence[CaseSource]

@@ -216,6 +216,9 @@ class Measurement(_Declared[T]):
         with filter_._making_output():
             return self.value_in(result)
 
+    def __set__(self, instance: ProcessObject, value: Any) -> None:
+        raise AttributeError(f"{instance.GetName()}: {self.name} is read from the last result")
+
     def value_in(self, result: Result) -> T:
         """What a result says."""
         value = result.measured(self)

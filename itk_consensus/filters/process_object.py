@@ -208,21 +208,17 @@ class ProcessObject(Displayed, Runs, GlobalDefaults):
             run.is_answering = True
             raise ProcessAborted("aborted before there was an answer", owner=self.GetName())
 
-    def _goes_on(self) -> bool:
+    def _goes_on(self, run: Run) -> bool:
         """Whether a loop goes on; asked once an iteration, for Abort may come at any time."""
-        run = self._run
-        assert run is not None
         stop = run.is_aborting
         run.is_answering |= stop
         return not stop
 
-    def _after_iteration(self, number: int) -> bool:
-        """Observer of loops: tells the commands, and whether to go on."""
-        run = self._run
-        assert run is not None
+    def _after_iteration(self, run: Run, number: int) -> bool:
+        """Observer of loops, in whichever thread: tells the commands, and whether to go on."""
         run.iterations = number  # commands may ask for it already
         self._invoke(ITERATION_EVENT)
-        return self._goes_on()
+        return self._goes_on(run)
 
     def Abort(self) -> None:
         """Stop at the next chance. During iterations the current estimate is still returned.
@@ -268,7 +264,7 @@ class ProcessObject(Displayed, Runs, GlobalDefaults):
         with self._seeing(run):
             try:
                 # Whatever iterates for it is not what Execute's iterations are counted by.
-                with self._work(run), working(iterated=lambda _: self._goes_on()):
+                with self._work(run), working(iterated=lambda _: self._goes_on(run)):
                     yield
             except ProcessAborted:
                 self._invoke(ABORT_EVENT)
@@ -283,7 +279,7 @@ class ProcessObject(Displayed, Runs, GlobalDefaults):
             begin=0.0,
             end=1.0,
             moved=partial(self._move, run),
-            iterated=self._after_iteration,
+            iterated=partial(self._after_iteration, run),
             ask=partial(self._checkpoint, run),
         )
 

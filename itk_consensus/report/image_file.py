@@ -17,9 +17,9 @@ from itk_consensus.images.geometry import ImageGeometry, odd_ones_out
 from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.images.own_outputs import is_marked
 from itk_consensus.report.text import counted, section, shown, times
-from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.intensities import intensities
 from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.votes.voting import StackVote
 
 _MOST_LABELS_LISTED = 12
 
@@ -73,9 +73,9 @@ class ImageFile:
 
 def label_counts(array: NDArray[Any], owner: str) -> dict[int, int]:
     """Voxels of each label that occurs in an array of whole numbers."""
-    patterns = DecisionPatterns.from_stack(LabelStack.multilabel([array], owner=owner))
-    labels = patterns.labels[patterns.patterns[:, 0]]
-    return {int(label): int(n) for label, n in zip(labels, patterns.counts, strict=True)}
+    stack = LabelStack.multilabel([array], owner=owner)
+    (counts,) = StackVote(stack).counts
+    return {int(label): int(n) for label, n in zip(stack.labels, counts, strict=True) if n}
 
 
 def label_sizes(counts: dict[int, int], geometry: ImageGeometry) -> list[dict[str, Any]]:

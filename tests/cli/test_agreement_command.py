@@ -18,7 +18,7 @@ from itk_consensus.images.files import write_image
 def files(tmp_path: Path) -> list[str]:
     paths = [tmp_path / f"reader-{letter}.nii.gz" for letter in "abcd"]
     for path, image in zip(paths, ic.sample_case(), strict=True):
-        write_image(image, path)
+        sitk.WriteImage(image, path)
     return [str(path) for path in paths]
 
 
@@ -114,8 +114,8 @@ def test_what_cannot_be_scored_is_named(
     said: str,
 ) -> None:
     first, second, *_ = ic.sample_case()
-    write_image(first * 3, tmp_path / "grey.nii.gz")
-    write_image(sitk.Compose(first, second), tmp_path / "vector.nii.gz")
+    sitk.WriteImage(first * 3, tmp_path / "grey.nii.gz")
+    sitk.WriteImage(sitk.Compose(first, second), tmp_path / "vector.nii.gz")
     known = {
         "FILE": files[0],
         "GREY": str(tmp_path / "grey.nii.gz"),

@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import SimpleITK as sitk
 
 import itk_consensus as ic
 from itk_consensus.cli import main
 from itk_consensus.images.content import file_hash
-from itk_consensus.images.files import write_image
 
 
 @pytest.fixture
 def files(tmp_path: Path) -> list[str]:
     paths = [tmp_path / f"reader-{letter}.nii.gz" for letter in "abc"]
     for path, image in zip(paths, ic.sample_case(), strict=False):
-        write_image(image, path)
+        sitk.WriteImage(image, path)
     return [str(path) for path in paths]
 
 
@@ -65,7 +65,7 @@ def test_a_window_may_be_below_zero(words: list[str], tmp_path: Path) -> None:
     paths = []
     for number, reader in enumerate(ic.sample_case()):
         paths.append(str(tmp_path / f"{number}.nii.gz"))
-        write_image(reader, paths[-1])
+        sitk.WriteImage(reader, paths[-1])
     page = tmp_path / "p.html"
     options = ["--image", paths[0], "-o", str(page), "--method", "vote"]
     assert main(["report", *paths, *options, *words]) == 0

@@ -659,7 +659,7 @@ def moved(made):
         (lambda t, f, r: [t, f, [moved(m) for m in r]], GeometryError,
          r"raters of case 3 does not occupy the same space"),
         (lambda t, f, r: [t, f, [moved(r[0]), *r[1:]]], GeometryError,
-         r"raters of case 3: input 1 does not occupy the same space"),
+         r"raters of case 3: input 0 does not occupy the same space"),
         (lambda t, f, r: [t, f, r[:1]], InputError, r"raters of case 3 must be at least 2 images"),
         (lambda t, f, r: [t, f, r[:4]], InputError, r"equally many raters, got 4, 5"),
         (lambda t, f, r: [t, [f, f], r], InputError, r"case 3: .* must sum to 1, got sums from 0"),

@@ -175,8 +175,8 @@ def test_a_cohort_of_the_same_readers_changes_what_is_believed_and_others_are_re
 def test_more_objects_than_a_map_can_number_are_refused_by_their_number():
     noise = np.zeros((600, 600), np.uint8)
     noise[::2, ::2] = 1
-    with pytest.raises(InputError, match=r"found 90000 objects.*OutputMap to mask"):
-        ic.InstanceConsensusFilter().Execute([noise, noise])
+    with pytest.raises(InputError, match=r"rater 0 has 90000 objects.*OutputMap to mask"):
+        ic.InstanceConsensusFilter(InputsAreLabels=True).Execute([noise, noise])
 
 
 def test_kidneys_and_their_masses_are_matched_as_their_annotators_named_them(shared_data):
@@ -226,4 +226,4 @@ def test_noise_is_counted_before_it_is_matched(monkeypatch):
     noise = np.random.default_rng(44).integers(0, 200, (42, 42, 42), dtype=np.uint8)
     monkeypatch.setattr(instance_consensus, "match_objects", None)  # nobody gets there
     with pytest.raises(InputError, match=r"rater 0 has \d+ objects, more than the 65534 that an"):
-        ic.InstanceConsensusFilter().Execute([noise, noise])
+        ic.InstanceConsensusFilter(InputsAreLabels=True).Execute([noise, noise])

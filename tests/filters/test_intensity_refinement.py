@@ -71,8 +71,9 @@ def test_without_support_the_answer_is_the_fusers_own(raters, truth):
     filter_ = refinement(flat, Filter=fuser)
     refined = filter_.Execute(raters)
     assert filter_.GetIntensityWeight() == 0
-    np.testing.assert_array_equal(refined, fuser.GetLabelImage())
-    np.testing.assert_array_equal(filter_.GetProbabilityImage(1), fuser.GetProbabilityImage(1))
+    before = filter_.GetFilterResult()
+    np.testing.assert_array_equal(refined, before.label_image())
+    np.testing.assert_array_equal(filter_.GetProbabilityImage(1), before.probability_image(1))
 
 
 def test_two_raters_leave_nobody_to_hold_out(image, raters):

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from itk_consensus.filters.fused_images import common_type, holds, label_type, smallest_type
 from stacks import INTEGER_TYPES
 
 from itk_consensus import LabelVotingImageFilter, MajorityVoteFilter, MultiLabelSTAPLEImageFilter
 from itk_consensus.errors import InputError, ParameterError
+from itk_consensus.filters.fusion_result import common_type, holds, label_type, smallest_type
 
 any_label = st.integers(-(2**63), 2**64 - 1)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -35,11 +35,12 @@ from itk_consensus.filters.parameters import (
     snake_case,
 )
 from itk_consensus.filters.process_object import ProcessObject
+from itk_consensus.filters.results import Memo, Result
 
 
 class Base(ProcessObject):
     Shared = Parameter(Integer(low=0), 7, "Shared by all.")
-    Iterations = Measurement(int, "How many.")
+    Iterations = Measurement(int, "How many.", "iterations")
 
 
 class Sample(Base):
@@ -50,7 +51,7 @@ class Sample(Base):
         "How far to go.",
         default_doc="from Mode",
     )
-    Score = Measurement(float, "How good.")
+    Score = Measurement(float, "How good.", "score")
 
     def SetMode(self, value: str) -> None:
         """A setter of the class's own."""
@@ -112,11 +113,20 @@ def test_a_redeclared_parameter_is_listed_once_as_the_last_class_has_it() -> Non
     assert Sample(Shared=4).GetShared() == 4
 
 
-def test_measurements_are_unknown_until_stored() -> None:
+@dataclass(frozen=True, eq=False)
+class Scored(Result):
+    score: float
+    memo: Memo = field(default_factory=Memo)
+
+
+def test_measurements_are_unknown_until_there_is_a_result() -> None:
     sample = Sample()
     with pytest.raises(NotExecutedError, match="Sample: Score is known only after Execute"):
         sample.GetScore()
-    sample.Score = 0.5
+    with pytest.raises(AttributeError, match="Score is read from the last result"):
+        sample.Score = 0.5
+    with sample._running() as run:
+        run.result = Scored(0.5)
     assert sample.GetScore() == sample.Score == 0.5
     assert not hasattr(Sample, "SetScore")
 

@@ -206,7 +206,7 @@ def test_an_image_without_foreground_is_scaled_but_cannot_be_fitted(staple):
     scaling = fitted(tuple(column[:2] for column in staple))
     nothing = staple[0][0] * 0
     assert len(np.unique(array(scaling.Execute(nothing)))) == 1
-    with pytest.raises(InputError, match="nothing to fit"):
+    with pytest.raises(InputError, match="every reference is empty"):
         TemperatureScalingFilter().Calibrate([nothing], [nothing])
 
 
