@@ -14,24 +14,24 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 #: What is no filter, no form of one and no error, and where it lives.
 _OTHERS = (
-    ("filters.accumulators", "PatternAccumulator"),
-    ("filters.agreement", "Agreement"),
-    ("filters.ants_joint_fusion", "joint_label_fusion"),
-    ("filters.fuse_structures", "FuseStructures"),
-    ("filters.held_out_rater", "HeldOutCohort"),
-    ("filters.held_out_rater", "hold_out_raters"),
-    ("filters.instance_consensus", "match_lesions"),
-    ("filters.label_fusion", "LabelFusionFilter"),
-    ("filters.lesion_agreement", "LesionAgreement"),
-    ("filters.process_object", "ProcessObject"),
-    ("filters.plural_truth", "score_against_readers"),
-    ("filters.rater_number", "rater_number_curve"),
-    ("filters.reader_bias", "reader_bias"),
-    ("filters.sample_segmentations", "SampleSegmentations"),
+    ("fusing.accumulators", "PatternAccumulator"),
+    ("assessment.agreement.agreement_filter", "Agreement"),
+    ("methods.atlas.ants_joint_fusion", "joint_label_fusion"),
+    ("fusing.fuse_structures", "FuseStructures"),
+    ("calibration.held_out_rater", "HeldOutCohort"),
+    ("calibration.held_out_rater", "hold_out_raters"),
+    ("methods.lesions.instance_consensus_filter", "match_lesions"),
+    ("fusing.label_fusion", "LabelFusionFilter"),
+    ("assessment.agreement.lesion_agreement", "LesionAgreement"),
+    ("core.process_object", "ProcessObject"),
+    ("assessment.agreement.score_against_readers", "score_against_readers"),
+    ("assessment.agreement.rater_number_curve", "rater_number_curve"),
+    ("assessment.agreement.reader_bias_filter", "reader_bias"),
+    ("calibration.sample_segmentations", "SampleSegmentations"),
     ("images.dicom.rtstruct_writing", "write_dicom_contours"),
     ("images.dicom.rtstruct_reading", "read_dicom_contours"),
     ("images.dicom.seg_reading", "read_dicom_segmentation"),
@@ -61,12 +61,12 @@ _OTHERS = (
 
 def _loaders() -> dict[str, Callable[[], Any]]:
     """Every public name, and what loads it and no more than it needs."""
-    registry = import_module("itk_consensus.filters.registry")
-    snake_case = import_module("itk_consensus.filters.parameters").snake_case
-    errors = vars(import_module("itk_consensus.errors"))
+    registry = import_module("itk_consensus.methods.registry")
+    snake_case = import_module("itk_consensus.core.parameters").snake_case
+    errors = vars(import_module("itk_consensus.core.errors"))
     kinds = {name: member for name, member in errors.items() if isinstance(member, type)}
     names = [name for name, kind in kinds.items() if issubclass(kind, Exception)]
-    loaders = {name: partial(_member, "errors", name) for name in names}
+    loaders = {name: partial(_member, "core.errors", name) for name in names}
     loaders |= {name: partial(_member, module, name) for module, name in _OTHERS}
     for name in (*registry.FUSER_MODULES, *registry.OTHER_FILTER_MODULES):
         loaders[name] = partial(registry.load_filter, name)
@@ -81,7 +81,7 @@ def _member(module: str, name: str) -> Any:
 
 
 def _function(filter_name: str, form: int) -> Any:
-    procedural = import_module("itk_consensus.filters.procedural")
+    procedural = import_module("itk_consensus.methods.procedural")
     return procedural.function_forms(filter_name)[form]
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from itk_consensus.errors import ParameterError
+from itk_consensus.core.errors import ParameterError
 from itk_consensus.images import convert
 from itk_consensus.images.files import read_image
 

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter, maximum_filter, minimum_filter
 
-from itk_consensus.fusion.coherence.bands import (
+from itk_consensus.methods.consensus.bands import (
     LEAST_POWER,
     TRUNCATE,
     CoherenceSettings,
     smallest_sides,
 )
-from itk_consensus.fusion.coherence.cut import (
+from itk_consensus.methods.consensus.cut import (
     CONTOUR_REACH,
     CUT_ROUNDS,
     LEAST_COMMON,
@@ -25,10 +25,10 @@ from itk_consensus.fusion.coherence.cut import (
     PSEUDO_VOXELS,
     Cut,
 )
-from itk_consensus.fusion.coherence.rater_masks import RaterMasks
-from itk_consensus.fusion.coherence.shared_consensus import SharedConsensus
-from itk_consensus.fusion.coherence.vote import CoherenceResult
-from itk_consensus.neighbourhood.boxes import (
+from itk_consensus.methods.consensus.rater_masks import RaterMasks
+from itk_consensus.methods.consensus.shared_consensus import SharedConsensus
+from itk_consensus.methods.consensus.vote import CoherenceResult
+from itk_consensus.space.boxes import (
     bounding_box,
     clipped,
     read_extended,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import SimpleITK as sitk
 
-from itk_consensus.filters.staple import STAPLEImageFilter
+from itk_consensus.methods.staple.staple_filter import STAPLEImageFilter
 from itk_consensus.simulation.conformal_cohort import COHORT_SPACING, conformal_case
 
 FAST = 40

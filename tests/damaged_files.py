@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 from mutations import mutate_bytes, mutate_json
 
+from itk_consensus.calibration.conformal_band_filter import ConformalBandFilter
+from itk_consensus.calibration.conformal_margin_filter import ConformalMarginFilter
+from itk_consensus.calibration.cut_calibration_filter import CutCalibrationFilter
 from itk_consensus.calibration.record import checksum
-from itk_consensus.errors import ConsensusError, ConsensusWarning, FileError
-from itk_consensus.filters.conformal_band import ConformalBandFilter
-from itk_consensus.filters.conformal_margin import ConformalMarginFilter
-from itk_consensus.filters.cut_calibration import CutCalibrationFilter
-from itk_consensus.filters.deep_consensus import DeepConsensusFilter
-from itk_consensus.filters.temperature_scaling import TemperatureScalingFilter
+from itk_consensus.calibration.temperature_scaling_filter import TemperatureScalingFilter
+from itk_consensus.core.errors import ConsensusError, ConsensusWarning, FileError
+from itk_consensus.deep.deep_consensus_filter import DeepConsensusFilter
 from itk_consensus.simulation.deep_phantoms import easy_cohort
 
 RATERS = 5

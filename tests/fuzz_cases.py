@@ -23,11 +23,11 @@ from itk_consensus import (
     JointLabelFusionFilter,
     LocallyWeightedVoteFilter,
 )
-from itk_consensus.constraints import Integer, Kind, OneOf, Real, Reals
-from itk_consensus.errors import ConsensusError, ConsensusWarning
-from itk_consensus.filters.label_fusion import AUTOMATIC_LABEL, LabelFusionFilter
-from itk_consensus.filters.parameters import Parameter, parameters_of
-from itk_consensus.filters.registry import FUSERS
+from itk_consensus.core.constraints import Integer, Kind, OneOf, Real, Reals
+from itk_consensus.core.errors import ConsensusError, ConsensusWarning
+from itk_consensus.core.parameters import Parameter, parameters_of
+from itk_consensus.fusing.label_fusion import AUTOMATIC_LABEL, LabelFusionFilter
+from itk_consensus.methods.registry import FUSERS
 
 #: Fusers, and filters that would be if they did not need images.
 FUZZED = (

@@ -12,9 +12,9 @@ import numpy as np
 import SimpleITK as sitk
 
 from itk_consensus.cli import main
-from itk_consensus.errors import FileError, InputError
-from itk_consensus.filters.registry import FUSERS
+from itk_consensus.core.errors import FileError, InputError
 from itk_consensus.images.files import read_image, write_image
+from itk_consensus.methods.registry import FUSERS
 
 FORMATS = ("nii", "nii.gz", "nrrd", "nhdr", "mha", "mhd", "hdr")
 LOSSY = ("vtk", "gipl", "mrc", "tif", "png", "bmp", "jpg", "pic")

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from itk_consensus.errors import ConsensusError
-from itk_consensus.filters.conformal_band import ConformalBandFilter
-from itk_consensus.filters.conformal_margin import ConformalMarginFilter
-from itk_consensus.filters.cut_calibration import CutCalibrationFilter
+from itk_consensus.calibration.conformal_band_filter import ConformalBandFilter
+from itk_consensus.calibration.conformal_margin_filter import ConformalMarginFilter
+from itk_consensus.calibration.cut_calibration_filter import CutCalibrationFilter
+from itk_consensus.core.errors import ConsensusError
 
 Array = np.ndarray[Any, Any]
 #: What may be wrong with a reference; None: nothing.

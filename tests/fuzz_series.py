@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from dicom_objects import AXES, ORIGIN, write_series
 
-from itk_consensus.errors import ConsensusError
+from itk_consensus.core.errors import ConsensusError
 from itk_consensus.images.dicom.series import read_dicom_series
 
 Array = np.ndarray[Any, Any]

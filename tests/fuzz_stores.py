@@ -14,12 +14,12 @@ import numpy as np
 import SimpleITK as sitk
 from fuzz_cases import draw_case
 
+from itk_consensus.batch import batch as batch_module
+from itk_consensus.batch.cases import find_cases
+from itk_consensus.batch.one_case import Plan, run_case
 from itk_consensus.cli import main
-from itk_consensus.errors import ConsensusError
-from itk_consensus.filters.registry import METHODS
-from itk_consensus.pipeline import batch as batch_module
-from itk_consensus.pipeline.cases import find_cases
-from itk_consensus.pipeline.one_case import Plan, run_case
+from itk_consensus.core.errors import ConsensusError
+from itk_consensus.methods.registry import METHODS
 
 #: Names that have been trouble, as those of cases and raters.
 NAMES = ("a", "b", "+1+1", "@SUM(1)", "a b", "<b>", "a;b", "ü", "..", "x" * 80, "\x1b[2J")
@@ -76,7 +76,7 @@ def check_volumes(rng: np.random.Generator, folder: Path) -> str:
     """Stop a run to a store, damage what it left or read, and run it, or another, to its end."""
     import dask
 
-    from itk_consensus.pipeline.big_volumes import fuse_volumes
+    from itk_consensus.chunked.big_volumes import fuse_volumes
 
     shape = tuple(int(n) for n in rng.integers(3, 12, 3))
     chunks = tuple(int(n) for n in rng.integers(2, 6, 3))

@@ -36,9 +36,9 @@ from fuzz_series import check_series
 from fuzz_stores import check_batch, check_volumes
 
 from itk_consensus.cli import main
-from itk_consensus.errors import ConsensusWarning
-from itk_consensus.filters.parameters import parameters_of
-from itk_consensus.filters.registry import METHODS
+from itk_consensus.core.errors import ConsensusWarning
+from itk_consensus.core.parameters import parameters_of
+from itk_consensus.methods.registry import METHODS
 
 ONE_LARGE_IN = 250
 SECONDS_PER_VOXEL = 60 / 1e6

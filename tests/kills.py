@@ -21,7 +21,7 @@ import numpy as np
 import SimpleITK as sitk
 
 from itk_consensus.cli import main
-from itk_consensus.errors import FileError
+from itk_consensus.core.errors import FileError
 from itk_consensus.images.files import read_image
 
 _STEPS = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.chmod"}
@@ -33,8 +33,8 @@ _context.set_forkserver_preload(
         "itk_consensus.cli.application",
         "itk_consensus.cli.fuse",
         "itk_consensus.cli.batch",
-        "itk_consensus.pipeline.one_case",
-        "itk_consensus.pipeline.big_volumes",
+        "itk_consensus.batch.one_case",
+        "itk_consensus.chunked.big_volumes",
     ]
 )
 
@@ -99,7 +99,7 @@ def check_kills(
 
 def _run_until(words: Sequence[str], step: int, steps: Any) -> None:
     """Run a command in this process, which ends at a step."""
-    from itk_consensus.pipeline import batch
+    from itk_consensus.batch import batch
 
     def in_this_process(cases: Any, work: Any, **_: Any) -> Iterator[Any]:
         yield from map(work, cases)

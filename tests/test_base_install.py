@@ -42,10 +42,10 @@ NEED_AN_EXTRA = {
     "deep.persistence",
     "deep.training",
     "deep.weights",
-    "pipeline.big_volumes",
+    "chunked.big_volumes",
     "pipeline.itk_pipeline",
-    "pipeline.run_record",
-    "pipeline.volumes",
+    "chunked.run_record",
+    "chunked.volumes",
 }
 
 

@@ -14,7 +14,7 @@ import SimpleITK as sitk
 
 import itk_consensus as ic
 from itk_consensus import pipeline
-from itk_consensus.errors import ConsensusWarning, InputError, NotExecutedError, ParameterError
+from itk_consensus.core.errors import ConsensusWarning, InputError, NotExecutedError, ParameterError
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "migration.md"

@@ -27,8 +27,8 @@ from monai.data import MetaTensor
 
 import itk_consensus as ic
 from itk_consensus.cli import main
-from itk_consensus.filters.registry import FUSERS
 from itk_consensus.images.kept_metadata import Keep
+from itk_consensus.methods.registry import FUSERS
 from itk_consensus.review.case import case_of_result
 from itk_consensus.review.session import ReviewSession
 

@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 
 import itk_consensus
-from itk_consensus import errors
-from itk_consensus.errors import (
+from itk_consensus.core import errors
+from itk_consensus.core.errors import (
     ConsensusError,
     ConsensusWarning,
     FileError,
     InputError,
     ParameterError,
 )
-from itk_consensus.filters.parameters import snake_case
-from itk_consensus.filters.procedural import function_name
-from itk_consensus.filters.registry import FUSERS, METHODS
+from itk_consensus.core.parameters import snake_case
+from itk_consensus.methods.procedural import function_name
+from itk_consensus.methods.registry import FUSERS, METHODS
 
 Run = Callable[[str], "subprocess.CompletedProcess[str]"]
 

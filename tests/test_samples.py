@@ -7,7 +7,7 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus
-from itk_consensus.errors import ParameterError
+from itk_consensus.core.errors import ParameterError
 from itk_consensus.samples import SAMPLE_NODULES, sample_case
 
 DATA = files("itk_consensus") / "sample_data"

@@ -14,5 +14,5 @@ cp -r tests pyproject.toml README.md CITATION.cff "$work"
 cd "$work"
 venv/bin/itk-consensus demo
 venv/bin/python -m pytest -q -m "not slow" -p no:cacheprovider tests/test_public_api.py \
-    tests/test_samples.py tests/votes tests/fusion/staple/test_staple.py tests/images/test_files.py \
+    tests/test_samples.py tests/votes tests/methods/staple/test_staple.py tests/images/test_files.py \
     tests/images/test_headers.py

@@ -31,10 +31,10 @@ status=0
 LD_PRELOAD=$preload ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
     UBSAN_OPTIONS=print_stacktrace=1 \
     "$python" -m pytest -q -n 2 -p no:cacheprovider tests/wrapping tests/votes \
-    tests/fusion/staple/test_spatial_staple.py tests/fusion/selection/test_boundary_simple.py \
-    tests/fusion/coherence/test_coherence_vote.py \
-    tests/neighbourhood/test_band_gains.py tests/neighbourhood/test_pieces.py tests/fusion/atlas \
-    tests/fusion/shape tests/fusion/direct_inference tests/filters/test_stopping.py "$@" \
+    tests/methods/staple/test_spatial_staple.py tests/methods/selection/test_boundary_simple.py \
+    tests/methods/consensus/test_coherence_vote.py \
+    tests/space/test_band_gains.py tests/space/test_pieces.py tests/methods/atlas \
+    tests/methods/shape tests/methods/direct_inference tests/filters/test_stopping.py "$@" \
     --ignore tests/wrapping/test_documentation.py --ignore tests/wrapping/test_example_pages.py ||
     status=$?
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from write_tables import common_table, parameter_table
 
-from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.parameters import measurements_of
-from itk_consensus.filters.procedural import function_name
-from itk_consensus.filters.process_object import ProcessObject
-from itk_consensus.filters.registry import FUSERS, OTHER_FILTERS
+from itk_consensus.core.parameters import measurements_of
+from itk_consensus.core.process_object import ProcessObject
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
+from itk_consensus.methods.procedural import function_name
+from itk_consensus.methods.registry import FUSERS, OTHER_FILTERS
 
 _EVERY_FUSER = "# Every fuser\n\nEvery fuser has these parameters beside its own.\n\n{}\n"
 
@@ -24,7 +24,7 @@ _EVERY_FUSER = "# Every fuser\n\nEvery fuser has these parameters beside its own
 def page_name(filter_: type[ProcessObject]) -> str:
     """Name of a filter's page: how the command line calls it, or its module."""
     method = getattr(filter_, "method", "")
-    return method or filter_.__module__.rpartition(".")[2].replace("_", "-")
+    return method or filter_.__module__.rpartition(".")[2].removesuffix("_filter").replace("_", "-")
 
 
 def method_page(filter_: type[ProcessObject], model: str) -> str:

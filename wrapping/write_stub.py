@@ -12,17 +12,17 @@ from typing import Any, TypeVar, get_args, get_origin
 import numpy as np
 
 import itk_consensus
-from itk_consensus import errors
-from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.parameters import (
+from itk_consensus.core import errors
+from itk_consensus.core.parameters import (
     Parameter,
     measurements_of,
     parameters_of,
     snake_case,
 )
-from itk_consensus.filters.procedural import all_functions, default_of, function_name
-from itk_consensus.filters.process_object import ProcessObject
-from itk_consensus.filters.registry import FUSERS, OTHER_FILTERS
+from itk_consensus.core.process_object import ProcessObject
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
+from itk_consensus.methods.procedural import all_functions, default_of, function_name
+from itk_consensus.methods.registry import FUSERS, OTHER_FILTERS
 
 _HEADER = """\
 # Made by `make docs` from the filters' parameter tables; do not edit.
@@ -221,7 +221,7 @@ def _imports(code: str, classes: list[type]) -> Iterator[str]:
     """Import lines for every type the stub names, found where the filters themselves found it."""
     public = [name for name in itk_consensus.__all__ if hasattr(errors, name)]
     for name in public:
-        yield f"from itk_consensus.errors import {name} as {name}"
+        yield f"from itk_consensus.core.errors import {name} as {name}"
     defined = {cls.__name__ for cls in classes} | set(public) | _KNOWN | set(dir(builtins))
     others = {name for _, name in itk_consensus._OTHERS}
     own = {name for name in others if inspect.isclass(getattr(itk_consensus, name))}

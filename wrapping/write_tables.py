@@ -12,9 +12,9 @@ from pathlib import Path
 
 from write_stub import stub_text
 
-from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.parameters import Parameter, parameters_of
-from itk_consensus.filters.process_object import ProcessObject
+from itk_consensus.core.parameters import Parameter, parameters_of
+from itk_consensus.core.process_object import ProcessObject
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
 
 ROOT = Path(__file__).resolve().parents[1]
 STUB = ROOT / "itk_consensus" / "__init__.pyi"

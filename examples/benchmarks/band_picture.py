@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.array_types import Mask
+from itk_consensus.calibration.conformal_band_filter import ConformalBandFilter
 from itk_consensus.calibration.scores import AMBIGUOUS, FOREGROUND
-from itk_consensus.errors import ConsensusWarning
-from itk_consensus.filters.conformal_band import ConformalBandFilter
-from itk_consensus.filters.majority_vote import MajorityVoteFilter
+from itk_consensus.core.array_types import Mask
+from itk_consensus.core.errors import ConsensusWarning
 from itk_consensus.images import convert
+from itk_consensus.methods.voting.majority_vote_filter import MajorityVoteFilter
 from itk_consensus.report.pictures import (
     PANEL_INCHES,
     RATER_COLORS,

@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import SimpleITK as sitk
 
-from itk_consensus.pipeline.batch import run_batch
-from itk_consensus.pipeline.cases import BatchCase, find_cases
-from itk_consensus.pipeline.one_case import FAILED, Plan
+from itk_consensus.batch.batch import run_batch
+from itk_consensus.batch.cases import BatchCase, find_cases
+from itk_consensus.batch.one_case import FAILED, Plan
 
 
 def write_cases(folder: Path, number: int, side: int) -> list[BatchCase]:

@@ -39,7 +39,7 @@ from speed.volumes import size_text
 from speed.waiting import waiting, waiting_line
 
 import itk_consensus
-from itk_consensus.work import default_threads
+from itk_consensus.core.work import default_threads
 
 __all__ = ["main", "render_markdown", "run"]
 

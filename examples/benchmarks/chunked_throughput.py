@@ -26,8 +26,8 @@ from scipy.spatial import cKDTree
 from written_figures import cost_table
 
 import itk_consensus
-from itk_consensus.pipeline.big_volumes import block_size, fuse_volumes
-from itk_consensus.pipeline.volumes import open_volume
+from itk_consensus.chunked.big_volumes import block_size, fuse_volumes
+from itk_consensus.chunked.volumes import open_volume
 
 RESULTS = Path(__file__).with_suffix(".json")
 RATERS = 5

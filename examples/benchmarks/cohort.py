@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.filters.cohort_staple import CohortSTAPLEFilter
-from itk_consensus.filters.staple import STAPLEImageFilter
 from itk_consensus.images.files import read_image
+from itk_consensus.methods.staple.cohort_staple_filter import CohortSTAPLEFilter
+from itk_consensus.methods.staple.staple_filter import STAPLEImageFilter
 from itk_consensus.simulation import disc_phantom, heterogeneous_raters
 from itk_consensus.votes.overlap import dice
 

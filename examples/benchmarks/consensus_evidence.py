@@ -25,16 +25,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 import itk_consensus
-from itk_consensus.errors import ConsensusWarning
-from itk_consensus.fusion.coherence.bands import CoherenceSettings
-from itk_consensus.fusion.coherence.near_copies import near_copies
-from itk_consensus.fusion.coherence.rater_masks import RaterMasks
-from itk_consensus.fusion.coherence.shared_consensus import shared_consensus
-from itk_consensus.fusion.coherence.vote import coherence_vote
-from itk_consensus.fusion.voting.corrected_vote import corrected_vote
-from itk_consensus.fusion.voting.majority_vote import majority_vote
-from itk_consensus.fusion.voting.smoothed_vote import smoothed_vote
-from itk_consensus.neighbourhood.boxes import bounding_box
+from itk_consensus.core.errors import ConsensusWarning
+from itk_consensus.fusing.near_copies import near_copies
+from itk_consensus.methods.consensus.bands import CoherenceSettings
+from itk_consensus.methods.consensus.rater_masks import RaterMasks
+from itk_consensus.methods.consensus.shared_consensus import shared_consensus
+from itk_consensus.methods.consensus.vote import coherence_vote
+from itk_consensus.methods.voting.corrected_vote import corrected_vote
+from itk_consensus.methods.voting.majority_vote import majority_vote
+from itk_consensus.methods.voting.smoothed_vote import smoothed_vote
 from itk_consensus.simulation import (
     PRACTICE_SETTINGS,
     SLIP_SETTINGS,
@@ -43,6 +42,7 @@ from itk_consensus.simulation import (
     SpacedCase,
     twelve_settings,
 )
+from itk_consensus.space.boxes import bounding_box
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.overlap import dice

@@ -47,8 +47,8 @@ from deep_requirements import Experiment, save
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
-from itk_consensus.errors import ConsensusWarning
-from itk_consensus.filters.deep_consensus import DeepConsensusFilter
+from itk_consensus.core.errors import ConsensusWarning
+from itk_consensus.deep.deep_consensus_filter import DeepConsensusFilter
 from itk_consensus.simulation import contour_error_raters, ellipsoid_mask
 from itk_consensus.simulation.deep_phantoms import (
     UNSEEN_RATERS,

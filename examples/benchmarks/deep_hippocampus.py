@@ -25,7 +25,7 @@ from deep_real import RESULTS, Rows, keep, table
 from real_atlases import CHOOSING, FOLDER, Target, dice_of, load, numbers
 
 import itk_consensus as ic
-from itk_consensus.errors import ConsensusWarning
+from itk_consensus.core.errors import ConsensusWarning
 
 TITLE = "Hippocampi: 12 targets train, 6 are reported; 15 atlases"
 THREADS = 1

@@ -23,8 +23,8 @@ import SimpleITK as sitk
 from deep_real import RESULTS, Rows, keep, table
 
 from itk_consensus import MajorityVoteFilter
-from itk_consensus.errors import ConsensusWarning
-from itk_consensus.filters.deep_consensus import DeepConsensusFilter
+from itk_consensus.core.errors import ConsensusWarning
+from itk_consensus.deep.deep_consensus_filter import DeepConsensusFilter
 from itk_consensus.votes.overlap import dice
 
 DATA = Path(__file__).resolve().parents[2] / "../shared/data/lidc_ct"

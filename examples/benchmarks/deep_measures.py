@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from itk_consensus import MultiLabelSTAPLEImageFilter
 from itk_consensus.calibration.reliability import ReliabilityCurve
-from itk_consensus.filters.deep_consensus import DeepConsensusFilter
+from itk_consensus.deep.deep_consensus_filter import DeepConsensusFilter
 from itk_consensus.simulation.deep_phantoms import Cohort
 from itk_consensus.votes.overlap import dice
 

@@ -29,10 +29,10 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 import itk_consensus
-from itk_consensus.agreement.deviating_rater import farthest_rater
-from itk_consensus.diagnostics.findings import Diagnostics
-from itk_consensus.errors import ConsensusWarning
-from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.assessment.findings import Diagnostics
+from itk_consensus.core.errors import ConsensusWarning
+from itk_consensus.fusing.deviating_rater import farthest_rater
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.simulation import (
     SLIP_SETTINGS,
     STRUCTURE_SETTINGS,

@@ -12,8 +12,8 @@ import numpy as np
 import SimpleITK as sitk
 
 from itk_consensus import BoundarySIMPLEFilter
-from itk_consensus.neighbourhood.distance import signed_distance
 from itk_consensus.simulation import contour_error_raters, ellipsoid_phantom
+from itk_consensus.space.distance import signed_distance
 
 SEEDS = range(20)
 RATERS = 5

@@ -17,12 +17,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.errors import ConsensusWarning
-from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.majority_vote import MajorityVoteFilter
-from itk_consensus.filters.registry import FUSERS
-from itk_consensus.filters.staple import STAPLEImageFilter
+from itk_consensus.core.errors import ConsensusWarning
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images.files import read_image
+from itk_consensus.methods.registry import FUSERS
+from itk_consensus.methods.staple.staple_filter import STAPLEImageFilter
+from itk_consensus.methods.voting.majority_vote_filter import MajorityVoteFilter
 from itk_consensus.simulation import twelve_settings
 from itk_consensus.votes.overlap import dice
 

@@ -19,7 +19,7 @@ import numpy as np
 import SimpleITK as sitk
 
 from itk_consensus import ConsensusFilter, IntensityRefinementFilter, MajorityVoteFilter
-from itk_consensus.errors import ConsensusWarning
+from itk_consensus.core.errors import ConsensusWarning
 from itk_consensus.votes.overlap import dice
 
 FUSERS: dict[str, Callable[[], Any]] = {

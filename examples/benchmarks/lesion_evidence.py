@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 from run_facts import run_facts
 
 import itk_consensus
-from itk_consensus.agreement.lesions import lesion_agreement, paired_objects
-from itk_consensus.errors import ConsensusWarning
-from itk_consensus.fusion.lesions.objects import numbered_objects
+from itk_consensus.assessment.agreement.lesions import lesion_agreement, paired_objects
+from itk_consensus.core.errors import ConsensusWarning
+from itk_consensus.methods.lesions.objects import numbered_objects
 from itk_consensus.simulation import LESION_SETTINGS, STRUCTURE_SETTINGS, SpacedCase
 
 Labels = NDArray[Any]

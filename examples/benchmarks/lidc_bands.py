@@ -25,12 +25,12 @@ from numpy.typing import NDArray
 from run_facts import run_facts
 
 from itk_consensus.calibration.conformal import conformal_threshold
-from itk_consensus.errors import ConsensusWarning
-from itk_consensus.filters.conformal_band import ConformalBandFilter
-from itk_consensus.filters.held_out_rater import HeldOutCohort, hold_out_raters
-from itk_consensus.filters.majority_vote import MajorityVoteFilter
+from itk_consensus.calibration.conformal_band_filter import ConformalBandFilter
+from itk_consensus.calibration.held_out_rater import HeldOutCohort, hold_out_raters
+from itk_consensus.core.errors import ConsensusWarning
 from itk_consensus.images import convert
 from itk_consensus.images.files import read_image, write_text
+from itk_consensus.methods.voting.majority_vote_filter import MajorityVoteFilter
 from itk_consensus.samples import SAMPLE_NODULES
 
 NODULES = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "lidc"

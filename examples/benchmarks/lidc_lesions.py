@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from run_facts import run_facts
 from skimage.draw import polygon
 
-from itk_consensus.fusion.lesions.matching import LesionGroups, match_objects
-from itk_consensus.fusion.lesions.objects import NumberedObjects, ReaderObjects
+from itk_consensus.methods.lesions.matching import LesionGroups, match_objects
+from itk_consensus.methods.lesions.objects import NumberedObjects, ReaderObjects
 
 #: Between the numbers of two nodules of one reading.
 LARGEST_JUMP = 100

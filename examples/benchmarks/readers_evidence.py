@@ -28,10 +28,10 @@ from numpy.typing import NDArray
 from run_facts import run_facts
 from scipy import ndimage
 
-from itk_consensus.diagnostics.findings import Finding
-from itk_consensus.diagnostics.of_readers import diagnose_readers
-from itk_consensus.diagnostics.readers import Readers
-from itk_consensus.filters.vote_facts import VoteFacts
+from itk_consensus.assessment.findings import Finding
+from itk_consensus.assessment.of_readers import diagnose_readers
+from itk_consensus.assessment.readers import Readers
+from itk_consensus.fusing.vote_facts import VoteFacts
 from itk_consensus.simulation import STRUCTURE_SETTINGS
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack

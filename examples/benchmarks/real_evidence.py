@@ -38,9 +38,9 @@ from real_atlases import ALPHA, ANTS_RADII, BETA, CHOOSING, load, numbers
 from run_facts import run_facts
 
 import itk_consensus as ic
-from itk_consensus.errors import ConsensusWarning, InputError
-from itk_consensus.filters.registry import FUSER_MODULES, load_filter, short_name
-from itk_consensus.neighbourhood.boxes import bounding_box
+from itk_consensus.core.errors import ConsensusWarning, InputError
+from itk_consensus.methods.registry import FUSER_MODULES, load_filter, short_name
+from itk_consensus.space.boxes import bounding_box
 
 Labels = NDArray[Any]
 VOTE = "vote"

@@ -20,9 +20,9 @@ from typing import Any
 import SimpleITK as sitk
 
 import itk_consensus as ic
-from itk_consensus.pipeline.batch import run_batch
-from itk_consensus.pipeline.cases import find_cases
-from itk_consensus.pipeline.one_case import Plan
+from itk_consensus.batch.batch import run_batch
+from itk_consensus.batch.cases import find_cases
+from itk_consensus.batch.one_case import Plan
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from fusion_benchmark import CROWD, crowd_cases, fused_mask
 
-from itk_consensus.filters.corrected_vote import CorrectedVoteFilter
-from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.majority_vote import MajorityVoteFilter
-from itk_consensus.filters.staple import STAPLEImageFilter
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
+from itk_consensus.methods.staple.staple_filter import STAPLEImageFilter
+from itk_consensus.methods.voting.corrected_vote_filter import CorrectedVoteFilter
+from itk_consensus.methods.voting.majority_vote_filter import MajorityVoteFilter
 from itk_consensus.simulation import (
     Case,
     class_imbalance_case,

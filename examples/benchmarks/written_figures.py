@@ -19,7 +19,7 @@ from real_atlases import choices_table, ratios
 from real_atlases import table as atlas_table
 from speed.tables import render_markdown
 
-from itk_consensus.diagnostics.reader_limits import ReaderLimits
+from itk_consensus.fusing.reader_limits import ReaderLimits
 
 FOLDER = Path(__file__).resolve().parent
 _TITLES = {

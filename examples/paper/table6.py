@@ -17,9 +17,9 @@ from notebook_staple import Votes, notebook_staple_d
 from numpy.typing import NDArray
 from side_by_side import Rows, mean_and_spread, print_side_by_side
 
-from itk_consensus.errors import ConsensusWarning
-from itk_consensus.filters.conformal_band import ConformalBandFilter
-from itk_consensus.filters.majority_vote import MajorityVoteFilter
+from itk_consensus.calibration.conformal_band_filter import ConformalBandFilter
+from itk_consensus.core.errors import ConsensusWarning
+from itk_consensus.methods.voting.majority_vote_filter import MajorityVoteFilter
 from itk_consensus.simulation import ellipsoid_phantom, paper_raters
 
 SEEDS = range(20)

@@ -23,7 +23,7 @@ from itk_consensus.calibration.conformal_record import (
 )
 from itk_consensus.calibration.record import OnePart
 from itk_consensus.calibration.scored_case import ScoredCase
-from itk_consensus.errors import InputError
+from itk_consensus.core.errors import InputError
 
 USUAL_SPREADS = 0.95
 """Quantile of the calibration cases' spreads up to which a spread is usual."""

@@ -16,7 +16,7 @@ import scipy
 
 from itk_consensus.calibration.record import Part
 from itk_consensus.calibration.scores import ScoreDistribution, as_written
-from itk_consensus.constraints import Boolean, Choice, Real
+from itk_consensus.core.constraints import Boolean, Choice, Real
 
 UNITS = ("case", "voxel")
 RISKS = ("miscoverage", "fnr", "max")

@@ -27,8 +27,8 @@ from itk_consensus.calibration.record import (
     RecordError,
     library_versions,
 )
-from itk_consensus.constraints import Choice, Integer, Real, Text, optional
-from itk_consensus.errors import InputError, ParameterError
+from itk_consensus.core.constraints import Choice, Integer, Real, Text, optional
+from itk_consensus.core.errors import InputError, ParameterError
 
 R = TypeVar("R", bound="ConformalRecord")
 

@@ -15,7 +15,6 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from itk_consensus.array_types import Floats
 from itk_consensus.calibration.probabilities import (
     EPSILON,
     KINDS,
@@ -25,7 +24,8 @@ from itk_consensus.calibration.probabilities import (
     one_per_label,
 )
 from itk_consensus.calibration.record import Each, Members, OnePart, Part, Record
-from itk_consensus.constraints import Choice, Integer, Real, Text, optional
+from itk_consensus.core.array_types import Floats
+from itk_consensus.core.constraints import Choice, Integer, Real, Text, optional
 
 MEASURES = ("dice", "volume")
 

@@ -15,7 +15,6 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.array_types import Floats
 from itk_consensus.calibration.conformal import (
     WORDS,
     Thresholds,
@@ -34,10 +33,11 @@ from itk_consensus.calibration.conformal_record import (
 from itk_consensus.calibration.probabilities import CaseFacts, ProbabilityCase, box_around
 from itk_consensus.calibration.record import Each, OnePart, Part
 from itk_consensus.calibration.scores import ScoreDistribution, as_written
-from itk_consensus.constraints import Choice, Real
-from itk_consensus.errors import InputError
-from itk_consensus.neighbourhood.boxes import Box
-from itk_consensus.neighbourhood.distance import signed_distance
+from itk_consensus.core.array_types import Floats
+from itk_consensus.core.constraints import Choice, Real
+from itk_consensus.core.errors import InputError
+from itk_consensus.space.boxes import Box
+from itk_consensus.space.distance import signed_distance
 
 DIRECTIONS = ("outward", "inward", "both")
 

@@ -16,9 +16,9 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from itk_consensus.array_types import Floats
-from itk_consensus.errors import InputError
-from itk_consensus.neighbourhood.boxes import Box, bounding_box, grown
+from itk_consensus.core.array_types import Floats
+from itk_consensus.core.errors import InputError
+from itk_consensus.space.boxes import Box, bounding_box, grown
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 
 SMALLEST_SPREAD_MM = 0.5

@@ -17,8 +17,8 @@ from math import isfinite
 from typing import Any, ClassVar, TypeVar, get_type_hints
 
 import itk_consensus
-from itk_consensus.constraints import BeyondRange, Integer, Kind, OneOf, Real, Text, shown
-from itk_consensus.errors import FileError
+from itk_consensus.core.constraints import BeyondRange, Integer, Kind, OneOf, Real, Text, shown
+from itk_consensus.core.errors import FileError
 
 SCHEMA_VERSION = 1
 LARGEST_RECORD = 64 * 2**20

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.calibration.probabilities import clipped, consensus_labels
 from itk_consensus.calibration.record import OnePart, Part
-from itk_consensus.constraints import Real
+from itk_consensus.core.constraints import Real
 
 BINS = 15
 

@@ -25,13 +25,12 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from itk_consensus.agreement.overlap import PairCounts
-from itk_consensus.agreement.result import VolumeInterval
-from itk_consensus.array_types import Floats, Mask
 from itk_consensus.calibration.probabilities import box_around
-from itk_consensus.neighbourhood.boxes import Box
-from itk_consensus.neighbourhood.gaussian import smooth_volume
-from itk_consensus.work import checkpoint
+from itk_consensus.core.array_types import Floats, Mask
+from itk_consensus.core.work import checkpoint
+from itk_consensus.space.boxes import Box
+from itk_consensus.space.gaussian import smooth_volume
+from itk_consensus.votes.pair_counts import PairCounts
 
 Singles = NDArray[np.float32]
 
@@ -43,6 +42,14 @@ _LENGTHS = 2.0 ** np.arange(-3, 3)
 """Lengths that are tried, in radii of a ball of the structure's volume."""
 _TRIED = 14
 _MOST_VOXELS_TRIED = 100_000
+
+
+class VolumeInterval(NamedTuple):
+    """A volume with its interval, in ml (mm² in 2D, voxels of arrays)."""
+
+    estimate: float
+    low: float
+    high: float
 
 
 class ReaderDifferences(NamedTuple):

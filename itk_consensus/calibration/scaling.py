@@ -17,7 +17,6 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from itk_consensus.array_types import Floats
 from itk_consensus.calibration.probabilities import (
     ProbabilityCase,
     box_around,
@@ -27,8 +26,9 @@ from itk_consensus.calibration.probabilities import (
 )
 from itk_consensus.calibration.record import Each, Members, OnePart, Part, Record
 from itk_consensus.calibration.reliability import Reliability, ScalingComparison, ScalingReport
-from itk_consensus.constraints import Boolean, Choice, Integer, Real, Text, optional
-from itk_consensus.neighbourhood.distance import signed_distance
+from itk_consensus.core.array_types import Floats
+from itk_consensus.core.constraints import Boolean, Choice, Integer, Real, Text, optional
+from itk_consensus.space.distance import signed_distance
 
 METHODS = ("temperature_bias", "temperature", "isotonic")
 

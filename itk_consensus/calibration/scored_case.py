@@ -23,8 +23,8 @@ from itk_consensus.calibration.scores import (
     distance_scores,
     probability_scores,
 )
-from itk_consensus.errors import InputError, ParameterError
-from itk_consensus.neighbourhood.boxes import Box
+from itk_consensus.core.errors import InputError, ParameterError
+from itk_consensus.space.boxes import Box
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.calibration.probabilities import log_odds
-from itk_consensus.neighbourhood.boxes import Box
-from itk_consensus.neighbourhood.distance import signed_distance
+from itk_consensus.space.boxes import Box
+from itk_consensus.space.distance import signed_distance
 
 BACKGROUND, FOREGROUND, AMBIGUOUS, EMPTY = 0, 1, 2, 3
 _BAND_OF_BITS = np.array([EMPTY, BACKGROUND, FOREGROUND, AMBIGUOUS], dtype=np.uint8)

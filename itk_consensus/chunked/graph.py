@@ -26,8 +26,8 @@ from itk_consensus.chunked.passes import (
     ImageKey,
     Request,
 )
-from itk_consensus.errors import InputError
-from itk_consensus.work import working
+from itk_consensus.core.errors import InputError
+from itk_consensus.core.work import working
 
 #: Summaries that are merged at once: a tree of so many branches.
 _BRANCHES = 16

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, Protocol
 
 from numpy.typing import DTypeLike, NDArray
 
-from itk_consensus.filters.results import Memo, Result
-from itk_consensus.neighbourhood.boxes import Box
+from itk_consensus.core.results import Memo, Result
+from itk_consensus.space.boxes import Box
 
 Array = NDArray[Any]
 

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from itk_consensus.agreement.plural_truth import PluralTruth
+from itk_consensus.assessment.agreement.agreement_filter import AgreementFilter
+from itk_consensus.assessment.agreement.plural_truth import PluralTruth
+from itk_consensus.assessment.agreement.score_against_readers import score_against_readers
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.inputs import read_files, require_label_maps, require_one_space
 from itk_consensus.cli.options import add_file
-from itk_consensus.errors import InputError
-from itk_consensus.filters.agreement import AgreementFilter
-from itk_consensus.filters.plural_truth import score_against_readers
+from itk_consensus.core.errors import InputError
 from itk_consensus.report.image_file import ImageFile
 from itk_consensus.report.text import pairs
 

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from itk_consensus.agreement.result import AgreementResult, Cell
+from itk_consensus.assessment.agreement.agreement_filter import AgreementFilter
+from itk_consensus.assessment.agreement.result import AgreementResult, Cell
 from itk_consensus.cli.against_readers import (
     add_probability_options,
     require_no_probability,
@@ -46,10 +47,9 @@ from itk_consensus.cli.structure_inputs import (
     read_readers,
     require_no_structure_options,
 )
-from itk_consensus.escaping import csv_text
-from itk_consensus.filters.agreement import AgreementFilter
-from itk_consensus.filters.registry import METHODS
+from itk_consensus.core.escaping import csv_text
 from itk_consensus.images.files import write_text
+from itk_consensus.methods.registry import METHODS
 from itk_consensus.report.text import section, table, wrapped
 
 _MEANING = (

@@ -13,7 +13,7 @@ import itk_consensus
 from itk_consensus.cli.console import FAILED, INTERRUPTED, Console
 from itk_consensus.cli.did_you_mean import did_you_mean, near_file
 from itk_consensus.cli.slicer_flags import in_our_spelling
-from itk_consensus.errors import ConsensusError, FileError, ParameterError
+from itk_consensus.core.errors import ConsensusError, FileError, ParameterError
 from itk_consensus.report.text import PROGRAM
 
 #: Each command, which is also the name of its module, and what ``--help`` says about it.

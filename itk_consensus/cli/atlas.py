@@ -14,9 +14,9 @@ from itk_consensus.cli.console import Console
 from itk_consensus.cli.inputs import read_files, require_label_maps, require_one_space
 from itk_consensus.cli.options import add_option, file_name, is_file_name, naming_options
 from itk_consensus.cli.outputs import Output, add_overwrite_option, check_outputs, writing
-from itk_consensus.errors import ParameterError
-from itk_consensus.filters.joint_label_fusion import JointLabelFusionFilter
+from itk_consensus.core.errors import ParameterError
 from itk_consensus.images.files import write_image
+from itk_consensus.methods.atlas.joint_label_fusion_filter import JointLabelFusionFilter
 from itk_consensus.report.image_file import ImageFile
 from itk_consensus.report.text import PROGRAM, pairs, section
 

@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from itk_consensus.calibration.calibration_filter import opened_calibration
+from itk_consensus.calibration.conformal_band_filter import ConformalBandFilter
+from itk_consensus.calibration.cut_calibration_filter import CutCalibrationFilter
 from itk_consensus.cli.calibrate import KINDS, one_or_all
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.inputs import read_files
@@ -19,10 +22,7 @@ from itk_consensus.cli.options import (
     option_of,
 )
 from itk_consensus.cli.outputs import add_output_options, check_outputs, given_outputs, writing
-from itk_consensus.filters.calibration_filter import opened_calibration
-from itk_consensus.filters.conformal_band import ConformalBandFilter
-from itk_consensus.filters.cut_calibration import CutCalibrationFilter
-from itk_consensus.filters.parameters import measurements_of, parameters_of, snake_case
+from itk_consensus.core.parameters import measurements_of, parameters_of, snake_case
 from itk_consensus.images.files import write_image, write_text
 from itk_consensus.report.fusion_report import to_plain
 from itk_consensus.report.text import pairs, section, wrapped

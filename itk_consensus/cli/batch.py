@@ -8,6 +8,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from itk_consensus.batch.batch import INDEX, STUDY, TABLE, WORKBOOK, run_batch
+from itk_consensus.batch.cases import BatchCase, find_cases, only
+from itk_consensus.batch.excel import require_excel
+from itk_consensus.batch.one_case import FAILED, CaseResult, Plan
 from itk_consensus.cli.case_list import Column, read_case_list
 from itk_consensus.cli.console import SOMETHING_FOUND, Console
 from itk_consensus.cli.fusing import (
@@ -21,13 +25,9 @@ from itk_consensus.cli.option_file import as_words, read_option_file
 from itk_consensus.cli.options import add_file, given_parameters, is_file_name, process_count
 from itk_consensus.cli.outputs import add_overwrite_option
 from itk_consensus.cli.page_options import add_page_options, page_options
-from itk_consensus.errors import FileError
-from itk_consensus.pipeline.batch import INDEX, STUDY, TABLE, WORKBOOK, run_batch
-from itk_consensus.pipeline.cases import BatchCase, find_cases, only
-from itk_consensus.pipeline.excel import require_excel
-from itk_consensus.pipeline.one_case import FAILED, CaseResult, Plan
+from itk_consensus.core.errors import FileError
+from itk_consensus.core.work import default_threads
 from itk_consensus.report.text import PROGRAM, pairs, section
-from itk_consensus.work import default_threads
 
 _DESCRIPTION = """\
 Fuse many cases; writes tables of cases, raters and pairs, and a page that lists the worst first.

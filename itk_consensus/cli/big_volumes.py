@@ -16,9 +16,9 @@ from itk_consensus.cli.fusing import warn_of_ignored_labels
 from itk_consensus.cli.inputs import warn_of_copy
 from itk_consensus.cli.options import given_parameters, naming_options, option_of, process_count
 from itk_consensus.cli.outputs import make_folder
-from itk_consensus.errors import FileError, MissingDependencyError
-from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.parameters import parameters_of
+from itk_consensus.core.errors import FileError, MissingDependencyError
+from itk_consensus.core.parameters import parameters_of
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.report.text import pairs, section, shown
 
 _MASK = "MaskImage"
@@ -56,7 +56,7 @@ def fuse_in_blocks(arguments: argparse.Namespace, console: Console) -> None:
     filter_ = arguments.fuser(**given)
     client: AbstractContextManager[Any] = nullcontext()
     if arguments.scheduler is not None:
-        from itk_consensus.pipeline.workers import dask_client
+        from itk_consensus.batch.workers import dask_client
 
         client = dask_client(arguments.scheduler, arguments.jobs)
     with client, naming_options(filter_, arguments.method):
@@ -80,7 +80,7 @@ def _warn(inputs: Sequence[Path], filter_: LabelFusionFilter, console: Console, 
 
 def _volumes() -> Any:
     try:
-        return import_module("itk_consensus.pipeline.big_volumes")
+        return import_module("itk_consensus.chunked.big_volumes")
     except ImportError as error:
         raise MissingDependencyError(
             "an output named .zarr needs dask and zarr: pip install 'itk-consensus[dask]'"

@@ -6,8 +6,13 @@ import argparse
 from collections.abc import Iterator
 from typing import Any
 
+from itk_consensus.calibration.calibration_filter import CalibrationFilter
 from itk_consensus.calibration.conformal import REFERENCE_KINDS, TRUTH
+from itk_consensus.calibration.conformal_band_filter import ConformalBandFilter
+from itk_consensus.calibration.conformal_margin_filter import ConformalMarginFilter
+from itk_consensus.calibration.cut_calibration_filter import CutCalibrationFilter
 from itk_consensus.calibration.cuts import CutRecord
+from itk_consensus.calibration.held_out_rater import hold_out_raters
 from itk_consensus.calibration.margins import MarginRecord
 from itk_consensus.cli.case_list import FORMATS_HELP, Case, Column, read_case_list
 from itk_consensus.cli.console import Console
@@ -20,12 +25,7 @@ from itk_consensus.cli.options import (
     naming_options,
 )
 from itk_consensus.cli.outputs import Output, add_output_options, check_outputs, writing
-from itk_consensus.filters.calibration_filter import CalibrationFilter
-from itk_consensus.filters.conformal_band import ConformalBandFilter
-from itk_consensus.filters.conformal_margin import ConformalMarginFilter
-from itk_consensus.filters.cut_calibration import CutCalibrationFilter
-from itk_consensus.filters.held_out_rater import hold_out_raters
-from itk_consensus.filters.registry import METHODS
+from itk_consensus.methods.registry import METHODS
 from itk_consensus.report.text import PROGRAM, pairs, section, shown, wrapped
 
 #: What can be calibrated.

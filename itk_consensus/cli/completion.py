@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from itk_consensus.cli.console import Console
-from itk_consensus.filters.registry import METHODS
+from itk_consensus.methods.registry import METHODS
 from itk_consensus.report.text import PROGRAM
 
 _SCRIPT = """\

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
-from itk_consensus.errors import ConsensusWarning
-from itk_consensus.escaping import visible
+from itk_consensus.core.errors import ConsensusWarning
+from itk_consensus.core.escaping import visible
 from itk_consensus.report.text import PROGRAM
 
 if TYPE_CHECKING:  # a console is made before anything heavy is loaded
-    from itk_consensus.filters.process_object import ProcessObject
+    from itk_consensus.core.process_object import ProcessObject
     from itk_consensus.report.progress import Bar
 
 # Exit codes besides 0, success.
@@ -99,7 +99,7 @@ class Console:
 
     def follow(self, filter_: ProcessObject, start: float, stop: float) -> None:
         """Let a filter move the bar from `start` to `stop` while it executes."""
-        from itk_consensus.filters.process_object import ITERATION_EVENT, PROGRESS_EVENT
+        from itk_consensus.core.process_object import ITERATION_EVENT, PROGRESS_EVENT
 
         iterations = 0
 

@@ -22,10 +22,10 @@ from itk_consensus.cli.outputs import (
     make_folders,
     writing,
 )
+from itk_consensus.core.errors import ParameterError
+from itk_consensus.core.parameters import parameters_of
+from itk_consensus.deep.deep_consensus_filter import DeepConsensusFilter
 from itk_consensus.deep.runtime import require_torch
-from itk_consensus.errors import ParameterError
-from itk_consensus.filters.deep_consensus import DeepConsensusFilter
-from itk_consensus.filters.parameters import parameters_of
 from itk_consensus.images.files import write_image
 from itk_consensus.report.text import PROGRAM, pairs, shown
 

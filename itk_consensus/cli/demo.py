@@ -13,20 +13,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.array_types import Mask
+from itk_consensus.batch.folder_record import begin, finish, require_ours
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.options import add_file
 from itk_consensus.cli.outputs import add_overwrite_option, make_folder
-from itk_consensus.errors import MissingDependencyError
-from itk_consensus.escaping import csv_text
-from itk_consensus.filters.consensus import ConsensusFilter
-from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.majority_vote import MajorityVoteFilter
-from itk_consensus.filters.staple import STAPLEImageFilter
+from itk_consensus.core.array_types import Mask
+from itk_consensus.core.errors import MissingDependencyError
+from itk_consensus.core.escaping import csv_text
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images import convert
 from itk_consensus.images.files import write_image, write_text
 from itk_consensus.images.locking import locked
-from itk_consensus.pipeline.folder_record import begin, finish, require_ours
+from itk_consensus.methods.consensus.consensus_filter import ConsensusFilter
+from itk_consensus.methods.staple.staple_filter import STAPLEImageFilter
+from itk_consensus.methods.voting.majority_vote_filter import MajorityVoteFilter
 from itk_consensus.report.page import report
 from itk_consensus.report.pictures import draw_consensus
 from itk_consensus.report.text import pairs, section, table, wrapped

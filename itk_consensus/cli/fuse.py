@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from itk_consensus.assessment.assessment import assess
 from itk_consensus.cli.big_volumes import add_volume_options, fuse_in_blocks
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.fusing import (
@@ -31,9 +32,8 @@ from itk_consensus.cli.outputs import (
 )
 from itk_consensus.cli.page_options import add_page_options, page_options
 from itk_consensus.cli.structure_inputs import add_structure_options, require_no_structure_options
-from itk_consensus.diagnostics.assessment import assess
-from itk_consensus.errors import ParameterError
-from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.core.errors import ParameterError
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images.files import write_image, write_text
 from itk_consensus.report.fusion_report import FusionReport, describe_inputs
 from itk_consensus.report.image_file import ImageFile

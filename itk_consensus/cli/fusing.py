@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from itk_consensus.assessment.findings import Diagnostics, Severity
+from itk_consensus.assessment.input_notes import ignored_labels
 from itk_consensus.cli.console import SOMETHING_FOUND, Console
 from itk_consensus.cli.inputs import (
     rater_names,
@@ -36,13 +38,11 @@ from itk_consensus.cli.soft_inputs import (
     soft_raters,
     takes_probabilities,
 )
-from itk_consensus.diagnostics.findings import Diagnostics, Severity
-from itk_consensus.filters.fusion_result import FusionResult, result_of
-from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.parameters import parameters_of
-from itk_consensus.filters.registry import METHODS
+from itk_consensus.core.parameters import parameters_of
+from itk_consensus.fusing.fusion_result import FusionResult, result_of
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images.network_outputs import is_network_output
-from itk_consensus.pipeline.input_notes import ignored_labels
+from itk_consensus.methods.registry import METHODS
 from itk_consensus.report.image_file import ImageFile
 from itk_consensus.report.text import PROGRAM, section, shown, wrapped
 from itk_consensus.votes.label_stack import label_table

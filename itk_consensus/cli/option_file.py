@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from itk_consensus.cli.did_you_mean import did_you_mean
-from itk_consensus.errors import FileError
+from itk_consensus.core.errors import FileError
 from itk_consensus.images.files import read_bytes
 
 Options = Mapping[str, Any]

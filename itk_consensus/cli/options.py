@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from itk_consensus.constraints import (
+from itk_consensus.core.constraints import (
     Boolean,
     Choice,
     ImageLike,
@@ -18,12 +18,12 @@ from itk_consensus.constraints import (
     OneOf,
     Reals,
 )
-from itk_consensus.errors import ConsensusError
-from itk_consensus.filters.hybrid import Fuser
-from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.parameters import Parameter, parameters_of
-from itk_consensus.filters.process_object import ProcessObject
-from itk_consensus.filters.registry import METHODS
+from itk_consensus.core.errors import ConsensusError
+from itk_consensus.core.parameters import Parameter, parameters_of
+from itk_consensus.core.process_object import ProcessObject
+from itk_consensus.fusing.inner_fusers import Fuser
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
+from itk_consensus.methods.registry import METHODS
 from itk_consensus.report.text import shown
 
 _MOST_PROCESSES = 256

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from itk_consensus.cli.options import add_file
-from itk_consensus.errors import FileError
+from itk_consensus.core.errors import FileError
 from itk_consensus.images import convert
 from itk_consensus.images.file_claims import Claim, reading, require_no_overlap
 from itk_consensus.images.files import write_image, write_text

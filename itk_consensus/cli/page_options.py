@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from itk_consensus.errors import ConsensusError
+from itk_consensus.core.errors import ConsensusError
 from itk_consensus.images.grey_windows import WINDOW_WORDS, window_of
 from itk_consensus.images.label_names import label_names
 

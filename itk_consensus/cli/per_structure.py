@@ -12,17 +12,17 @@ from typing import Any
 
 import numpy as np
 
+from itk_consensus.assessment.assessment import assess
+from itk_consensus.assessment.findings import Diagnostics
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.fusing import exit_code
 from itk_consensus.cli.inputs import read
 from itk_consensus.cli.options import given_parameters, naming_options
 from itk_consensus.cli.outputs import Output, check_outputs, given_outputs, writing
 from itk_consensus.cli.structure_inputs import ReadStructures, read_readers
-from itk_consensus.diagnostics.assessment import assess
-from itk_consensus.diagnostics.findings import Diagnostics
-from itk_consensus.errors import ParameterError
-from itk_consensus.filters.fusion_result import MadeBy, result_of
-from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.core.errors import ParameterError
+from itk_consensus.fusing.fusion_result import MadeBy, result_of
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images.dicom.identity import identity_of
 from itk_consensus.images.dicom.rtstruct_reading import ROI_TYPE
 from itk_consensus.images.dicom.seg_reading import NOT_ANNOTATED

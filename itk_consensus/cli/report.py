@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from itk_consensus.assessment.assessment import assess
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.fusing import (
     FusedFiles,
@@ -20,7 +21,6 @@ from itk_consensus.cli.outputs import add_output_options, given_outputs, writing
 from itk_consensus.cli.page_options import add_page_options, page_options
 from itk_consensus.cli.per_structure import page_per_structure
 from itk_consensus.cli.structure_inputs import add_structure_options, require_no_structure_options
-from itk_consensus.diagnostics.assessment import assess
 from itk_consensus.report.page import PathLike, report
 from itk_consensus.report.text import PROGRAM, section, wrapped
 

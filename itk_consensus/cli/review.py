@@ -13,6 +13,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from itk_consensus.batch.batch import CASES
+from itk_consensus.batch.cases import BatchCase
+from itk_consensus.batch.folder_record import FolderRecord
+from itk_consensus.batch.one_case import RECORD
 from itk_consensus.cli.case_list import Column, read_case_list
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.fusing import (
@@ -26,20 +30,16 @@ from itk_consensus.cli.inputs import read, require_one_space
 from itk_consensus.cli.options import add_file, given_parameters
 from itk_consensus.cli.outputs import Output, add_overwrite_option, check_outputs, make_folder
 from itk_consensus.cli.structure_inputs import add_structure_options
-from itk_consensus.errors import FileError
-from itk_consensus.filters.fusion_result import FusionResult, result_of
-from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.registry import METHODS
+from itk_consensus.core.errors import FileError
+from itk_consensus.fusing.fusion_result import FusionResult, result_of
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images import convert
 from itk_consensus.images.dicom.seg_reading import NOT_ANNOTATED
 from itk_consensus.images.dicom.series import DicomSeries, read_dicom_series
 from itk_consensus.images.files import read_quietly
 from itk_consensus.images.locking import locked
 from itk_consensus.images.structure_files import CONTOURS, is_dicom
-from itk_consensus.pipeline.batch import CASES
-from itk_consensus.pipeline.cases import BatchCase
-from itk_consensus.pipeline.folder_record import FolderRecord
-from itk_consensus.pipeline.one_case import RECORD
+from itk_consensus.methods.registry import METHODS
 from itk_consensus.report.image_file import ImageFile
 from itk_consensus.report.text import PROGRAM
 from itk_consensus.review.case import ReviewCase, case_of_result, case_of_structures

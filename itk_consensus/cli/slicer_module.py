@@ -13,11 +13,11 @@ import itk_consensus
 from itk_consensus.cli.fusing import wanted_method
 from itk_consensus.cli.options import offered_parameters, option_of, text_of_default
 from itk_consensus.cli.slicer_flags import RATER
-from itk_consensus.constraints import Boolean, Choice, ImageLike, Integer, Real
-from itk_consensus.errors import ParameterError
-from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.parameters import Parameter, parameters_of
-from itk_consensus.filters.registry import METHODS
+from itk_consensus.core.constraints import Boolean, Choice, ImageLike, Integer, Real
+from itk_consensus.core.errors import ParameterError
+from itk_consensus.core.parameters import Parameter, parameters_of
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
+from itk_consensus.methods.registry import METHODS
 
 #: A panel has a fixed number of inputs, which may be left empty.
 _RATERS = 8

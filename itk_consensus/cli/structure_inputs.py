@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from itk_consensus.cli.options import add_file
-from itk_consensus.errors import InputError, ParameterError
+from itk_consensus.core.errors import InputError, ParameterError
 from itk_consensus.images.dicom.seg_reading import ABSENT_FRAMES
 from itk_consensus.images.dicom.series import DicomSeries, read_dicom_series
 from itk_consensus.images.own_outputs import reject_own_output

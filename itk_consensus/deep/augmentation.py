@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy.ndimage import map_coordinates, zoom
 from scipy.stats import binom
 
+from itk_consensus.core.errors import ParameterError
 from itk_consensus.deep.cases import MISSING, Augmentation, Case
-from itk_consensus.errors import ParameterError
 
 #: From a dict of arrays, channels first, to such a dict.
 Transform: TypeAlias = Callable[[dict[str, Any]], Mapping[str, Any]]

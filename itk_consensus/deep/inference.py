@@ -17,11 +17,11 @@ import torch
 from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt
 
+from itk_consensus.core.errors import TrainingError
 from itk_consensus.deep.cases import Case, as_batch, cropped
 from itk_consensus.deep.model import ConsensusModel, on_device
 from itk_consensus.deep.network import one_hot, rounded_up
-from itk_consensus.errors import TrainingError
-from itk_consensus.neighbourhood.boxes import Box, relative_to
+from itk_consensus.space.boxes import Box, relative_to
 from itk_consensus.votes.disputed_voxels import chunks
 
 #: Of a window's corners, which sometimes are all there is.

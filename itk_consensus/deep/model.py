@@ -13,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from itk_consensus.core.errors import ParameterError
 from itk_consensus.deep.network import (
     OWN_SIDES,
     ConsensusNetwork,
@@ -21,7 +22,6 @@ from itk_consensus.deep.network import (
     rater_log_likelihood,
 )
 from itk_consensus.deep.worth import Gain, Likeness
-from itk_consensus.errors import ParameterError
 
 RaterId = int | str
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from itk_consensus.errors import ParameterError
+from itk_consensus.core.errors import ParameterError
 
 #: Evidence is exp of the logit, clamped here: softplus is slow to reach confident voxels.
 _LARGEST_LOGIT = 10.0

@@ -13,12 +13,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from itk_consensus.core.errors import FileError
 from itk_consensus.deep.model import ConsensusModel
 from itk_consensus.deep.network import OWN_SIDES, ConsensusNetwork, NetworkShape, check_image_stream
 from itk_consensus.deep.training import Trainer, TrainingState
 from itk_consensus.deep.weights import pack, refusing_damage, unpack
 from itk_consensus.deep.worth import VOTE, Gain, Likeness, number_of_figures
-from itk_consensus.errors import FileError
 
 _MODES = ("truth", "joint", "set")
 _WEIGHTS, _BEST, _OPTIMIZER = "network/", "best/", "optimizer/"

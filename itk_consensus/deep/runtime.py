@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 
-from itk_consensus.errors import MissingDependencyError
+from itk_consensus.core.errors import MissingDependencyError
 
 #: More than any machine has; torch takes no larger numbers than C does.
 _MOST_THREADS = 2**15

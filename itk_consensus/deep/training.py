@@ -23,6 +23,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from itk_consensus.core.errors import TrainingError
 from itk_consensus.deep.augmentation import BuiltInAugmentation
 from itk_consensus.deep.case_store import ChosenCases
 from itk_consensus.deep.cases import (
@@ -38,7 +39,6 @@ from itk_consensus.deep.cases import (
 )
 from itk_consensus.deep.model import ConsensusModel, seeded
 from itk_consensus.deep.objective import Objective, first_tally
-from itk_consensus.errors import TrainingError
 
 _LARGEST_KL_WEIGHT = 0.05
 _WEIGHT_DECAY = 1e-2

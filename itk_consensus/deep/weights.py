@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors import numpy as safetensors
 
-from itk_consensus.errors import ConsensusError, FileError
+from itk_consensus.core.errors import ConsensusError, FileError
 
 FORMAT = "itk-consensus deep consensus"
 VERSION = 1

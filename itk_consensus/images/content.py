@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.errors import FileError
+from itk_consensus.core.errors import FileError
 from itk_consensus.images.files import PathLike, files_of
 from itk_consensus.images.headers.header import require_regular
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from itk_consensus.errors import InputError, Where
+from itk_consensus.core.errors import InputError, Where
 from itk_consensus.images.families.array_family import ArrayFamily, ArrayLikeFamily
 from itk_consensus.images.families.image_family import (
     INSTEAD_OF_COLOURS,
@@ -51,7 +51,7 @@ def load(
     images: Any,
     *,
     owner: str,
-    keep: Keep = Keep.ALL_BUT_IDENTITY,
+    keep: Keep | str = Keep.ALL_BUT_IDENTITY,
     suspect: Suspect | None = None,
     **tolerances: float,
 ) -> LoadedImages:
@@ -88,7 +88,7 @@ def load_with_gaps(
     images: Any,
     *,
     owner: str,
-    keep: Keep = Keep.ALL_BUT_IDENTITY,
+    keep: Keep | str = Keep.ALL_BUT_IDENTITY,
     suspect: Suspect | None = None,
     **tolerances: float,
 ) -> LoadedImages:
@@ -117,7 +117,7 @@ def load_with_gaps(
         ),
         geometry=read[first].geometry,
         family=families[first],
-        metadata=_ADAPTERS[families[first]].metadata(present[first], keep),
+        metadata=_ADAPTERS[families[first]].metadata(present[first], Keep(keep)),
         owners=tuple(inputs),
         components=tuple(len(read[i].components) if i in read else 1 for i in range(len(inputs))),
         annotated=tuple(

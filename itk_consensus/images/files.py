@@ -17,7 +17,7 @@ import numpy as np
 import SimpleITK as sitk
 from numpy.typing import NDArray
 
-from itk_consensus.errors import FileError
+from itk_consensus.core.errors import FileError
 from itk_consensus.images.families.image_family import keep_alive
 from itk_consensus.images.families.simpleitk_family import PIXEL_KIND
 from itk_consensus.images.headers import binary, text

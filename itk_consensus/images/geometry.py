@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from itk_consensus.array_types import VoxelSteps
-from itk_consensus.errors import GeometryError
+from itk_consensus.core.array_types import VoxelSteps
+from itk_consensus.core.errors import GeometryError
 
 
 @dataclass(frozen=True)

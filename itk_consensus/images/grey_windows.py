@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.array_types import Mask
-from itk_consensus.errors import ParameterError
-from itk_consensus.neighbourhood.boxes import bounding_box, grown
+from itk_consensus.core.array_types import Mask
+from itk_consensus.core.errors import ParameterError
+from itk_consensus.space.boxes import bounding_box, grown
 
 #: Air is -1000 HU and no other modality has values like it.
 _BELOW_ALL_BUT_CT = -500

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from itk_consensus.errors import FileError, ParameterError
+from itk_consensus.core.errors import FileError, ParameterError
 from itk_consensus.images.files import read_bytes
 
 #: Columns of the number of a label in tables of BIDS (dseg.tsv) and others.

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from itk_consensus.errors import FileError
+from itk_consensus.core.errors import FileError
 
 try:
     import fcntl

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.errors import FileError
+from itk_consensus.core.errors import FileError
 
 #: What nnU-Net calls the array, in its second version and in its first.
 NAMES = ("probabilities", "softmax")

@@ -10,7 +10,7 @@ from typing import Any
 
 import SimpleITK as sitk
 
-from itk_consensus.errors import InputError
+from itk_consensus.core.errors import InputError
 from itk_consensus.images.kept_metadata import MARK
 
 #: Who made a DICOM object.

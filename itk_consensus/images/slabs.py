@@ -14,10 +14,10 @@ import numpy as np
 import SimpleITK as sitk
 from numpy.typing import NDArray
 
-from itk_consensus.errors import FileError
+from itk_consensus.core.errors import FileError
 from itk_consensus.images.files import header_reader, not_finite, reject_layers
 from itk_consensus.images.geometry import ImageGeometry
-from itk_consensus.neighbourhood.boxes import Box
+from itk_consensus.space.boxes import Box
 
 
 @dataclass(frozen=True)

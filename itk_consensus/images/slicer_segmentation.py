@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import SimpleITK as sitk
 
-from itk_consensus.errors import FileError, InputError
+from itk_consensus.core.errors import FileError, InputError
 from itk_consensus.images.files import PathLike, header_reader
 from itk_consensus.images.kept_metadata import MARK
 from itk_consensus.images.own_outputs import MARK_KEY

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from itk_consensus.errors import FileError, InputError
+from itk_consensus.core.errors import FileError, InputError
 from itk_consensus.images.dicom.identity import modality_of, without_remarks
 from itk_consensus.images.dicom.rtstruct_reading import STRUCTURE_SET, read_dicom_contours
 from itk_consensus.images.dicom.rtstruct_writing import write_dicom_contours

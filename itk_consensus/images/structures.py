@@ -15,8 +15,8 @@ import numpy as np
 import SimpleITK as sitk
 from numpy.typing import NDArray
 
-from itk_consensus.display import Displayed
-from itk_consensus.errors import GeometryError, InputError
+from itk_consensus.core.display import Displayed
+from itk_consensus.core.errors import GeometryError, InputError
 from itk_consensus.images.geometry import ImageGeometry
 
 #: How far, in voxels, a mask's grid may lie beside the one it is put on.

@@ -9,8 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from itk_consensus.errors import MissingDependencyError
-from itk_consensus.filters.registry import FUSER_MODULES
+from itk_consensus.core.errors import MissingDependencyError
+from itk_consensus.methods.registry import FUSER_MODULES
 
 
 def __getattr__(name: str) -> Any:

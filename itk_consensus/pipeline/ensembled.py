@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from itk_consensus.errors import InputError
-from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.probability_average import ProbabilityAverageFilter
+from itk_consensus.core.errors import InputError
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
+from itk_consensus.methods.pooling.probability_average_filter import ProbabilityAverageFilter
 from itk_consensus.votes.uncertainty import UncertaintyKind
 
 

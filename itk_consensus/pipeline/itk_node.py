@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from itk_consensus.errors import InputError, ProcessAborted
-from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.process_object import ITERATION_EVENT, PROGRESS_EVENT
+from itk_consensus.core.errors import InputError, ProcessAborted
+from itk_consensus.core.process_object import ITERATION_EVENT, PROGRESS_EVENT
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
 
 
 class ItkNode:

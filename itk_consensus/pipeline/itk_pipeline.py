@@ -13,10 +13,10 @@ from typing import Any, ClassVar, NamedTuple, cast
 
 import itk
 
-from itk_consensus.errors import InputError
-from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.parameters import find_parameter, parameters_of
-from itk_consensus.filters.registry import FUSERS
+from itk_consensus.core.errors import InputError
+from itk_consensus.core.parameters import find_parameter, parameters_of
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
+from itk_consensus.methods.registry import FUSERS
 from itk_consensus.pipeline.itk_node import ItkNode, upstream_of
 
 #: Filters whose Python object is gone while somebody downstream still holds their output.

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from itk_consensus.agreement.result import AgreementResult, LabelAgreement
-from itk_consensus.array_types import Floats
-from itk_consensus.report.dispute_figures import line_sample, rater_color, rater_dashes
+from itk_consensus.assessment.agreement.result import AgreementResult, LabelAgreement
+from itk_consensus.core.array_types import Floats
+from itk_consensus.report.dispute_figures import line_sample
 from itk_consensus.report.markup import Markup, data_table, joined, tag
 from itk_consensus.report.shown_case import ShownCase
+from itk_consensus.review.rater_colors import rater_color, rater_dashes
 
 #: Pale to dark blue; a Dice at the lower end or below is white.
 _HEAT = ((247, 251, 255), (8, 48, 107))

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from itk_consensus.agreement.reader_bias import PADDING, ConsensusSurface
-from itk_consensus.array_types import Floats
-from itk_consensus.neighbourhood.boxes import bounding_box
+from itk_consensus.assessment.agreement.reader_bias import PADDING, ConsensusSurface
+from itk_consensus.core.array_types import Floats
 from itk_consensus.report.agreement_tables import rater_name
-from itk_consensus.report.dispute_figures import rater_color
 from itk_consensus.report.markup import Markup, data_table, tag
 from itk_consensus.report.shown_case import ShownCase
+from itk_consensus.review.rater_colors import rater_color
+from itk_consensus.space.boxes import bounding_box
 
 #: Of more structures a page would be tables of bias only.
 _MOST_STRUCTURES = 6

@@ -9,18 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.array_types import length_unit
+from itk_consensus.core.array_types import length_unit
 from itk_consensus.images.grey_windows import GreyWindow, windows_for
 from itk_consensus.report.drawing import contour_path, grey, png_uri, tint
 from itk_consensus.report.markup import Markup, joined, tag
 from itk_consensus.report.pictures import Window
 from itk_consensus.report.shown_case import ShownCase
 from itk_consensus.report.text import counted
+from itk_consensus.review.rater_colors import rater_color, rater_dashes
 
-#: Visible on near-black and distinguishable by colour-blind readers; without the band's yellow.
-CONTOUR_COLORS = ("#56B4E9", "#E69F00", "#1FC795", "#F49AC8", "#FF6F43", "#B9A5FF")
-#: How lines of the second six raters, the third and so on are broken, in pixels.
-_DASHES = ("none", "7 4", "2 4", "10 3 2 3")
 BAND_COLOR = (240, 228, 66)
 _DARK, _BRIGHT = "#101317", "#FFFFFF"
 
@@ -34,16 +31,6 @@ _SHEET_PIXELS = 160  # the same on a contact sheet
 _MARGIN_MM = 8.0
 _BAND_OPACITY = 0.5
 _SCALE_BARS_MM = (100.0, 50.0, 20.0, 10.0, 5.0, 2.0, 1.0, 0.5, 0.2, 0.1)
-
-
-def rater_color(index: int) -> str:
-    """The colour of a rater's contour."""
-    return CONTOUR_COLORS[index % len(CONTOUR_COLORS)]
-
-
-def rater_dashes(index: int) -> str:
-    """How a rater's contour is broken, as SVG has it: those of the first six are not."""
-    return _DASHES[index // len(CONTOUR_COLORS) % len(_DASHES)]
 
 
 @dataclass(frozen=True)

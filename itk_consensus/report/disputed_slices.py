@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.filters.fusion_result import FusionResult
+from itk_consensus.fusing.fusion_result import FusionResult
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 
 

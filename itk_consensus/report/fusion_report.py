@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 import itk_consensus
-from itk_consensus.filters.consensus_explanation import MANY_LABELS
-from itk_consensus.filters.fusion_result import FusionResult
-from itk_consensus.filters.parameters import Parameter, measurements_of, parameters_of
-from itk_consensus.filters.process_object import ProcessObject
-from itk_consensus.fusion.coherence.curve import Resolution
+from itk_consensus.core.parameters import Parameter, measurements_of, parameters_of
+from itk_consensus.core.process_object import ProcessObject
+from itk_consensus.fusing.fusion_result import FusionResult
+from itk_consensus.methods.consensus.consensus_explanation import MANY_LABELS
+from itk_consensus.methods.consensus.curve import Resolution
 from itk_consensus.report.disputed_slices import DisputedSlices, disputed_slices_of
 from itk_consensus.report.image_file import ImageFile, label_sizes
 from itk_consensus.report.text import (

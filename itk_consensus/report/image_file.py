@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.errors import InputError
+from itk_consensus.core.errors import InputError
 from itk_consensus.images import convert
 from itk_consensus.images.geometry import ImageGeometry, odd_ones_out
 from itk_consensus.images.kept_metadata import Keep

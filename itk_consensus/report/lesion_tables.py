@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from itk_consensus.fusion.lesions.table import LesionTable, ReaderDetection
+from itk_consensus.methods.lesions.table import LesionTable, ReaderDetection
 from itk_consensus.report.agreement_tables import rater_mark
 from itk_consensus.report.markup import Markup, data_table
 

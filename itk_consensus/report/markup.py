@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from typing import Any
 
-from itk_consensus.escaping import html_text
+from itk_consensus.core.escaping import html_text
 from itk_consensus.report.text import shown
 
 #: Elements without an end tag; within SVG they must be closed explicitly.

@@ -7,14 +7,14 @@ from importlib.resources import files
 from math import prod
 from typing import Any
 
-from itk_consensus.agreement.result import AgreementResult
-from itk_consensus.diagnostics.findings import Diagnostics
-from itk_consensus.display import Displayed, Rows, Sentence
-from itk_consensus.errors import NotExecutedError, ParameterError
-from itk_consensus.filters.conformal_band import ConformalBandFilter
-from itk_consensus.filters.deep_consensus import DeepConsensusFilter
-from itk_consensus.filters.fusion_result import FusionResult, makes_results, result_of
-from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.assessment.agreement.result import AgreementResult
+from itk_consensus.assessment.findings import Diagnostics
+from itk_consensus.calibration.conformal_band_filter import ConformalBandFilter
+from itk_consensus.core.display import Displayed, Rows, Sentence
+from itk_consensus.core.errors import NotExecutedError, ParameterError
+from itk_consensus.deep.deep_consensus_filter import DeepConsensusFilter
+from itk_consensus.fusing.fusion_result import FusionResult, makes_results, result_of
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images.grey_windows import as_window
 from itk_consensus.images.structures import MatchedStructures
 from itk_consensus.report.agreement_tables import agreement_heat_map

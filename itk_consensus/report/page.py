@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import itk_consensus
-from itk_consensus.diagnostics.findings import Diagnostics, Finding
-from itk_consensus.errors import InputError, ParameterError
-from itk_consensus.filters.fusion_result import FusionResult, MadeBy, makes_results, result_of
-from itk_consensus.filters.parameters import measurements_of, parameters_of
+from itk_consensus.assessment.findings import Diagnostics, Finding
+from itk_consensus.core.errors import InputError, ParameterError
+from itk_consensus.core.parameters import measurements_of, parameters_of
+from itk_consensus.fusing.fusion_result import FusionResult, MadeBy, makes_results, result_of
 from itk_consensus.images import convert
 from itk_consensus.images.content import image_hashes, voxel_hash
 from itk_consensus.images.files import write_text

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.agreement.rater_number import RaterNumberCurve
-from itk_consensus.array_types import Mask
+from itk_consensus.assessment.agreement.rater_number import RaterNumberCurve
 from itk_consensus.calibration.reliability import BINS, ReliabilityCurve
-from itk_consensus.errors import MissingDependencyError
+from itk_consensus.core.array_types import Mask
+from itk_consensus.core.errors import MissingDependencyError
 from itk_consensus.images.files import PathLike
 from itk_consensus.images.replacing import replacing
-from itk_consensus.neighbourhood.boxes import bounding_box, grown
+from itk_consensus.space.boxes import bounding_box, grown
 
 PANEL_INCHES = 1.7
 # Okabe and Ito's colours, which colour-blind readers tell apart.

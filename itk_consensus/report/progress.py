@@ -7,8 +7,8 @@ import sys
 import warnings
 from typing import Any, Protocol, TextIO
 
-from itk_consensus.escaping import on_one_line
-from itk_consensus.filters.process_object import (
+from itk_consensus.core.escaping import on_one_line
+from itk_consensus.core.process_object import (
     ABORT_EVENT,
     END_EVENT,
     PROGRESS_EVENT,

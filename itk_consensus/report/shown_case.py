@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.agreement.result import AgreementResult
-from itk_consensus.agreement.study import AgreementSettings
-from itk_consensus.diagnostics.assessment import Assessment, assess
-from itk_consensus.filters.consensus_explanation import MANY_LABELS
-from itk_consensus.filters.fusion_result import FusionResult
+from itk_consensus.assessment.agreement.result import AgreementResult
+from itk_consensus.assessment.agreement.study import AgreementSettings
+from itk_consensus.assessment.assessment import Assessment, assess
+from itk_consensus.fusing.fusion_result import FusionResult
+from itk_consensus.methods.consensus.consensus_explanation import MANY_LABELS
 from itk_consensus.report.orientation import Orientation
 
 

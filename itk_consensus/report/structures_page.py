@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from itk_consensus.agreement.result import AgreementResult
-from itk_consensus.filters.fusion_result import FusionResult, MadeBy
+from itk_consensus.assessment.agreement.result import AgreementResult
+from itk_consensus.fusing.fusion_result import FusionResult, MadeBy
 from itk_consensus.report.agreement_tables import volume_to_expect
 from itk_consensus.report.dispute_figures import Look, dispute_figures, legend, switch_style
 from itk_consensus.report.markup import Markup, data_table, document, section, tag

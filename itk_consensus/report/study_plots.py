@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itk_consensus.report.dispute_figures import rater_color
 from itk_consensus.report.markup import Markup, tag
+from itk_consensus.review.rater_colors import rater_color
 
 _WIDTH, _LEFT, _ROW = 640, 150, 26
 _PLOT_HEIGHT, _BOTTOM = 300, 40

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from itk_consensus.escaping import on_one_line
+from itk_consensus.core.escaping import on_one_line
 
 #: What the command is called.
 PROGRAM = "itk-consensus"

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.filters.fusion_result import FusionResult
+from itk_consensus.fusing.fusion_result import FusionResult
 from itk_consensus.images import convert
 from itk_consensus.images.grey_windows import GreyWindow, windows_for
-from itk_consensus.neighbourhood.boxes import Box
 from itk_consensus.report.dispute_figures import BAND_COLOR
 from itk_consensus.report.disputed_slices import disputed_patterns
 from itk_consensus.report.drawing import grey, png_bytes
 from itk_consensus.report.orientation import Orientation
+from itk_consensus.space.boxes import Box
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 
 _PIXELS = 112

@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.array_types import length_unit
+from itk_consensus.core.array_types import length_unit
 from itk_consensus.images.files import split_image_name
 from itk_consensus.images.grey_windows import GreyWindow, windows_for
-from itk_consensus.neighbourhood.boxes import bounding_box, grown
-from itk_consensus.report.dispute_figures import rater_color, rater_dashes
 from itk_consensus.report.drawing import grey
 from itk_consensus.report.markup import Markup, tag
 from itk_consensus.report.shown_case import ShownCase
 from itk_consensus.review.case import ReviewCase, case_of_result
 from itk_consensus.review.disputes import Dispute, RatedMap
+from itk_consensus.review.rater_colors import rater_color, rater_dashes
 from itk_consensus.review.record import SCHEMA, SCHEMA_VERSION, default_record_path
+from itk_consensus.space.boxes import bounding_box, grown
 
 #: Bytes of a page that slices may take; what does not fit is left out, and the page says so.
 MOST_BYTES = 2_000_000

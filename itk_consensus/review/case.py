@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.diagnostics.assessment import assess
-from itk_consensus.diagnostics.findings import Finding
-from itk_consensus.errors import FileError, InputError
-from itk_consensus.filters.fuse_structures import FuseStructures
-from itk_consensus.filters.fusion_result import FusionResult, common_type
-from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.assessment.assessment import assess
+from itk_consensus.assessment.findings import Finding
+from itk_consensus.core.errors import FileError, InputError
+from itk_consensus.fusing.fuse_structures import FuseStructures
+from itk_consensus.fusing.fusion_result import FusionResult, common_type
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images import convert
 from itk_consensus.images.content import image_hashes, voxel_hash
 from itk_consensus.images.dicom.seg_reading import NOT_ANNOTATED

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.calibration.record import Part
-from itk_consensus.constraints import Choice, Integer, Kind, Text, optional
-from itk_consensus.errors import InputError
+from itk_consensus.core.constraints import Choice, Integer, Kind, Text, optional
+from itk_consensus.core.errors import InputError
 from itk_consensus.review.disputes import Dispute, RatedMap
 from itk_consensus.review.voxel_runs import counted, decoded, encoded
 

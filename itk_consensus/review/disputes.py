@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.array_types import Mask
-from itk_consensus.neighbourhood.boxes import bounding_box
+from itk_consensus.core.array_types import Mask
 from itk_consensus.review.voxel_runs import Places, counted
+from itk_consensus.space.boxes import bounding_box
 
 #: Smaller regions than the largest so many are not listed and stay as the consensus has them.
 MOST_DISPUTES = 1000

@@ -22,8 +22,8 @@ import numpy as np
 
 import itk_consensus
 from itk_consensus.calibration.record import Each, Members, OnePart, Part, RecordError
-from itk_consensus.constraints import Boolean, Choice, Integer, Real, Text, optional
-from itk_consensus.errors import FileError, InputError
+from itk_consensus.core.constraints import Boolean, Choice, Integer, Real, Text, optional
+from itk_consensus.core.errors import FileError, InputError
 from itk_consensus.images.files import read_bytes, write_text
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.review.decisions import Decision, Review, Runs

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from itk_consensus.errors import FileError
+from itk_consensus.core.errors import FileError
 from itk_consensus.images.dicom.series import DicomSeries
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.review.case import ReviewCase

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from itk_consensus.errors import ParameterError
+from itk_consensus.core.errors import ParameterError
 
 Labels = NDArray[np.unsignedinteger]
 Field = NDArray[np.float64]

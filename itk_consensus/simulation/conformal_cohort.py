@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import binary_fill_holes, distance_transform_edt, gaussian_filter, label
 
-from itk_consensus.array_types import Mask
+from itk_consensus.core.array_types import Mask
 from itk_consensus.simulation.raters import Seed
 
 COHORT_SHAPE = (28, 68, 68)

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt, find_objects, gaussian_filter, map_coordinates
 
-from itk_consensus.errors import ParameterError
-from itk_consensus.neighbourhood.boxes import Box, grown
+from itk_consensus.core.errors import ParameterError
+from itk_consensus.space.boxes import Box, grown
 
 NODES_PER_LENGTH = 2
 """Coarse nodes per correlation length: interpolating between them loses < 4 % of the spread."""

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from itk_consensus.array_types import Mask
-from itk_consensus.errors import ParameterError
+from itk_consensus.core.array_types import Mask
+from itk_consensus.core.errors import ParameterError
 
 Shape = Sequence[int]
 Field = NDArray[np.float32]

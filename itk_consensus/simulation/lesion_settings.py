@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt, gaussian_filter
 
-from itk_consensus.array_types import Floats
+from itk_consensus.core.array_types import Floats
 from itk_consensus.simulation.structure_settings import SpacedCase
 
 #: Voxels of the plane and slices of the volume of the settings.

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from itk_consensus.array_types import Floats, Mask
-from itk_consensus.errors import ParameterError
+from itk_consensus.core.array_types import Floats, Mask
+from itk_consensus.core.errors import ParameterError
 
 #: What is drawn: one disc, three lesions of which one is tiny, an ellipsoid on thick slices.
 LEVEL_FAMILIES = ("disc", "lesions", "thick slices")

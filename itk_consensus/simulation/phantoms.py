@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.errors import ParameterError
+from itk_consensus.core.errors import ParameterError
 
 PAPER_SHAPE = (128, 128)
 PAPER_SEMI_AXES = (35, 25)

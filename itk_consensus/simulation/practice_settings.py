@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import binary_dilation, binary_erosion, distance_transform_edt, shift
 
-from itk_consensus.array_types import Mask
+from itk_consensus.core.array_types import Mask
 from itk_consensus.simulation.contour_errors import contour_error_raters, smooth_field
 from itk_consensus.simulation.phantoms import ellipsoid_mask
 from itk_consensus.simulation.structure_settings import (

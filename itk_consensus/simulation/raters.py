@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import maximum_filter, minimum_filter
 
-from itk_consensus.array_types import Mask
-from itk_consensus.errors import ParameterError
+from itk_consensus.core.array_types import Mask
+from itk_consensus.core.errors import ParameterError
 
 Quality = tuple[float, float]
 """Sensitivity and specificity."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import binary_dilation, binary_erosion, distance_transform_edt, gaussian_filter1d
 
-from itk_consensus.array_types import Mask
+from itk_consensus.core.array_types import Mask
 from itk_consensus.simulation.contour_errors import contour_error_raters
 from itk_consensus.simulation.phantoms import disc_phantom, ellipsoid_mask, nested_phantom
 from itk_consensus.simulation.raters import heterogeneous_raters

@@ -16,12 +16,12 @@ import scipy
 from numpy.typing import NDArray
 
 from itk_consensus import _kernels
-from itk_consensus.errors import InputError
-from itk_consensus.neighbourhood.boxes import Box, grown
+from itk_consensus.core.errors import InputError
+from itk_consensus.core.work import current
+from itk_consensus.space.boxes import Box, grown
 from itk_consensus.votes.encoding import MOST_FEW, Table, encode, encode_if_few, merge_tables
 from itk_consensus.votes.label_stack import LabelStack, label_array
 from itk_consensus.votes.recipes import FieldsOnly
-from itk_consensus.work import current
 
 #: Up to so many votes (patterns times raters) work on the whole table at once; beyond, intermediate
 #: arrays would be many times larger than the images, so it is done in blocks of this size.
@@ -187,7 +187,7 @@ class DecisionPatterns(FieldsOnly):
             return np.full((self.number_of_raters,) * 2, self.number_of_voxels)
         present = np.ascontiguousarray(self.present, np.uint8)
         found: NDArray[np.int64] = _kernels.pair_counts(present, self.counts, 2, current().threads)
-        return found[1]
+        return np.asarray(found[1])
 
     def best_moves(
         self,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.neighbourhood.boxes import Box, relative_to
+from itk_consensus.space.boxes import Box, relative_to
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_weights import LabelWeights
 from itk_consensus.votes.recipes import FieldsOnly

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus import _kernels
-from itk_consensus.errors import InputError
+from itk_consensus.core.errors import InputError
+from itk_consensus.core.work import current
 from itk_consensus.votes.label_stack import LabelStack
-from itk_consensus.work import current
 
 #: Up to here every possible pattern gets its own code and no hashing is needed.
 MOST_DIRECT_CODES = 65_536

@@ -1,7 +1,7 @@
 """What EM needs of a table of votes: sums for the M-step, and the posterior in the form asked for.
 
 Responsibilities are never kept: a step costs one compiled pass and the memory of its count table.
-Array layout as in fusion/staple/confusion_model.py: P patterns, J raters, S starts, K labels;
+Array layout as in methods/staple/confusion_model.py: P patterns, J raters, S starts, K labels;
 ``theta[j, d, s, t]`` is the probability that rater j says d where the truth is t. There may be more
 truths than labels, such as a label at one of several levels of difficulty.
 """
@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus import _kernels
-from itk_consensus.array_types import Floats
-from itk_consensus.errors import InputError
+from itk_consensus.core.array_types import Floats
+from itk_consensus.core.errors import InputError
+from itk_consensus.core.work import current
 from itk_consensus.votes.decision_patterns import DecisionPatterns
-from itk_consensus.work import current
 
 #: How votes alone share a voxel among labels: in proportion to the votes; one for the label with
 #: most, shared by tied ones; or the same, patterns that tie being left out.

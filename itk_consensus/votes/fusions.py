@@ -18,6 +18,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.core.work import one_by_one
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import CHUNK, chunks
 from itk_consensus.votes.label_weights import LabelWeights
@@ -25,7 +26,6 @@ from itk_consensus.votes.recipes import FieldsOnly
 from itk_consensus.votes.ties import BACKGROUND, UNDECIDED
 from itk_consensus.votes.uncertainty import UncertaintyKind, uncertainty
 from itk_consensus.votes.votes import LabelVotes
-from itk_consensus.work import one_by_one
 
 #: Shares (patterns times labels) that are made together.
 SHARES_AT_ONCE = 1 << 20

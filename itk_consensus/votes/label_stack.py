@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus import _kernels
-from itk_consensus.errors import InputError
-from itk_consensus.work import current
+from itk_consensus.core.errors import InputError
+from itk_consensus.core.work import current
 
 AnyArray = NDArray[Any]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from itk_consensus.errors import InputError
+from itk_consensus.core.errors import InputError
 
 
 def dice(first: ArrayLike, second: ArrayLike) -> float:

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus import _kernels
-from itk_consensus.array_types import Floats
-from itk_consensus.errors import InputError
+from itk_consensus.core.array_types import Floats
+from itk_consensus.core.errors import InputError
+from itk_consensus.core.work import current
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.expected_counts import ExpectedCounts, FirstTruth
 from itk_consensus.votes.label_stack import LabelStack
-from itk_consensus.work import current
 
 #: (256, 8) whether a byte has each of its bits.
 _BITS = (np.arange(256)[:, None] >> np.arange(8)) & 1 == 1

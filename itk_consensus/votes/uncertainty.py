@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.array_types import Floats
+from itk_consensus.core.array_types import Floats
 from itk_consensus.votes.disputed_voxels import CHUNK, chunks
 
 #: entropy: - sum p ln p, in nats. disagreement: 1 - largest p. variance: sum p (1 - p) / 2, which

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus import _kernels
-from itk_consensus.errors import InputError
-from itk_consensus.neighbourhood.boxes import Box, space_axes
-from itk_consensus.neighbourhood.tiles import (
+from itk_consensus.core.errors import InputError
+from itk_consensus.core.work import current
+from itk_consensus.space.boxes import Box, space_axes
+from itk_consensus.space.tiles import (
     four_axes,
     gaussian_weights,
     tile_groups,
@@ -23,7 +24,6 @@ from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.ties import SAME_VOTES, TIE_RULES, TieRule
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS, UncertaintyKind
 from itk_consensus.votes.votes import LabelVotes
-from itk_consensus.work import current
 
 Floats = NDArray[np.float64]
 

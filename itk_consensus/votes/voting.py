@@ -1,6 +1,6 @@
 """Voting voxel by voxel, without patterns: one compiled pass over the raters.
 
-The rules are those of `votes.ties`; fusion/voting/majority_vote.py votes on patterns.
+The rules are those of `votes.ties`; methods/voting/majority_vote.py votes on patterns.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus import _kernels
-from itk_consensus.array_types import Floats
-from itk_consensus.errors import InputError
+from itk_consensus.core.array_types import Floats
+from itk_consensus.core.errors import InputError
+from itk_consensus.core.work import current
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fusions import DecisionTable, Fusion, PatternFusion
 from itk_consensus.votes.kept_stack import KeptStack
@@ -23,7 +24,6 @@ from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.ties import BACKGROUND, SAME_VOTES, TIE_RULES, UNDECIDED, TieRule
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS, UncertaintyKind, uncertainty
 from itk_consensus.votes.votes import LabelVotes
-from itk_consensus.work import current
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from cohorts import array, cohort, image
 
-from itk_consensus.errors import GeometryError, InputError
-from itk_consensus.filters.conformal_band import ConformalBandFilter
-from itk_consensus.filters.held_out_rater import hold_out, hold_out_raters
-from itk_consensus.filters.majority_vote import MajorityVoteFilter
-from itk_consensus.filters.staple import STAPLEImageFilter
-from itk_consensus.filters.temperature_scaling import TemperatureScalingFilter
+from itk_consensus.calibration.conformal_band_filter import ConformalBandFilter
+from itk_consensus.calibration.held_out_rater import hold_out, hold_out_raters
+from itk_consensus.calibration.temperature_scaling_filter import TemperatureScalingFilter
+from itk_consensus.core.errors import GeometryError, InputError
+from itk_consensus.methods.staple.staple_filter import STAPLEImageFilter
+from itk_consensus.methods.voting.majority_vote_filter import MajorityVoteFilter
 
 
 def test_raters_take_turns():

@@ -17,11 +17,11 @@ from damaged_files import (
 )
 from mutations import MUTATIONS
 
+from itk_consensus.calibration.conformal_band_filter import ConformalBandFilter
 from itk_consensus.calibration.record import LARGEST_RECORD
-from itk_consensus.errors import ConsensusError, FileError
-from itk_consensus.filters.conformal_band import ConformalBandFilter
+from itk_consensus.core.errors import ConsensusError, FileError
 
-pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 FILTERS = {name: calibrated(name) for name in RECORDS}
 
 

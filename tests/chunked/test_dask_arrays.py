@@ -15,10 +15,10 @@ import pytest
 from distributed import Client
 
 import itk_consensus as ic
-from itk_consensus.errors import GeometryError, InputError, ParameterError
-from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.registry import FUSERS
-from itk_consensus.pipeline.workers import LOCAL, dask_client
+from itk_consensus.batch.workers import LOCAL, dask_client
+from itk_consensus.core.errors import GeometryError, InputError, ParameterError
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
+from itk_consensus.methods.registry import FUSERS
 
 SHAPE = (14, 17, 20)
 CHUNKINGS = [(14, 17, 20), (5, 8, 20), (3, 17, 6), ((1, 13), (9, 8), (2, 5, 13))]

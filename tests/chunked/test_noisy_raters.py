@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import itk_consensus as ic
-from itk_consensus.filters.accumulators import PatternAccumulator
-from itk_consensus.fusion.staple.votes_without_patterns import PackedFusion
+from itk_consensus.fusing.accumulators import PatternAccumulator
+from itk_consensus.methods.staple.votes_without_patterns import PackedFusion
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.encoding import MOST_FEW
 from itk_consensus.votes.label_stack import LabelStack

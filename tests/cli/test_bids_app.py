@@ -12,9 +12,9 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus as ic
+from itk_consensus.batch.cases import find_cases, only
 from itk_consensus.cli.bids_app import main
-from itk_consensus.errors import FileError
-from itk_consensus.pipeline.cases import find_cases, only
+from itk_consensus.core.errors import FileError
 
 
 @pytest.fixture

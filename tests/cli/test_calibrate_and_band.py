@@ -8,13 +8,13 @@ import pytest
 import SimpleITK as sitk
 from cohorts import array, cohort, columns
 
+from itk_consensus.calibration.conformal_band_filter import ConformalBandFilter
+from itk_consensus.calibration.conformal_margin_filter import ConformalMarginFilter
+from itk_consensus.calibration.cut_calibration_filter import CutCalibrationFilter
 from itk_consensus.cli import band, calibrate
 from itk_consensus.cli.case_list import Column, read_case_list
 from itk_consensus.cli.console import Console
-from itk_consensus.errors import FileError, InputError, ParameterError
-from itk_consensus.filters.conformal_band import ConformalBandFilter
-from itk_consensus.filters.conformal_margin import ConformalMarginFilter
-from itk_consensus.filters.cut_calibration import CutCalibrationFilter
+from itk_consensus.core.errors import FileError, InputError, ParameterError
 
 NUMBER = 12
 

@@ -14,9 +14,9 @@ from itk_consensus import STAPLEImageFilter
 from itk_consensus.cli import console as console_module
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.inputs import read
-from itk_consensus.errors import ConsensusWarning, FileError
+from itk_consensus.core.errors import ConsensusWarning, FileError
+from itk_consensus.core.work import report
 from itk_consensus.images import files as files_module
-from itk_consensus.work import report
 
 
 class Terminal(io.StringIO):

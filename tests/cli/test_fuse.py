@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +22,18 @@ from itk_consensus import (
     MajorityVoteFilter,
     STAPLEImageFilter,
 )
+from itk_consensus.assessment import assessment as assessment_module
 from itk_consensus.cli import demo as demo_module
 from itk_consensus.cli import main
-from itk_consensus.diagnostics import assessment as assessment_module
-from itk_consensus.errors import MissingDependencyError
-from itk_consensus.filters.fusion_result import FusionResult
-from itk_consensus.filters.parameters import measurements_of, parameters_of
-from itk_consensus.filters.registry import METHODS
+from itk_consensus.core.errors import MissingDependencyError
+from itk_consensus.core.parameters import measurements_of, parameters_of
+from itk_consensus.fusing import vote_facts as vote_facts_module
+from itk_consensus.fusing.fusion_result import FusionResult
 from itk_consensus.images import files as files_module
+from itk_consensus.methods.registry import METHODS
 from itk_consensus.report.image_file import ImageFile
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.pair_counts import PairCounts
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SAMPLE = REPOSITORY / "itk_consensus" / "sample_data" / "LIDC-IDRI-0003.nrrd"
@@ -915,3 +919,30 @@ def test_a_demo_folder_that_cannot_be_made_is_one_line(
     occupied.write_text("")
     line = error_line(capfd, "demo", "--output", str(occupied))
     assert line == f"itk-consensus: {occupied}: cannot be made a folder: File exists\n"
+
+
+def test_a_report_looks_at_its_case_once(
+    masks: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One `fuse --report` ran the findings 4 times, `near_copies` 5 and pair counts 8 times."""
+    asked: Counter[str] = Counter()
+
+    def counting(owner: Any, name: str) -> None:
+        found = getattr(owner, name)
+
+        def count(*given: Any, **more: Any) -> Any:
+            asked[name] += 1
+            return found(*given, **more)
+
+        monkeypatch.setattr(owner, name, count)
+
+    counting(vote_facts_module, "near_copies")
+    counting(assessment_module, "diagnose")
+    counting(assessment_module, "diagnose_readers")
+    counting(PairCounts, "of")
+    counting(DecisionPatterns, "from_stack")
+    page = tmp_path / "page.html"
+    assert main(["fuse", *masks, "-o", str(tmp_path / "f.nii.gz"), "--report", str(page)]) == 0
+    assert asked["near_copies"] == asked["diagnose"] == asked["diagnose_readers"] == 1
+    assert asked["of"] <= 2
+    assert asked["from_stack"] <= 2

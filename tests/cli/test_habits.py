@@ -18,7 +18,7 @@ import SimpleITK as sitk
 
 import itk_consensus as ic
 from itk_consensus.cli import main
-from itk_consensus.filters.registry import METHODS
+from itk_consensus.methods.registry import METHODS
 
 
 def write(path: Path, array: Any) -> str:

@@ -9,7 +9,7 @@ import SimpleITK as sitk
 
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.inputs import rater_names, require_one_space, warn_of_copies
-from itk_consensus.errors import GeometryError
+from itk_consensus.core.errors import GeometryError
 from itk_consensus.report.image_file import ImageFile
 
 

@@ -9,7 +9,7 @@ import pytest
 import SimpleITK as sitk
 
 from itk_consensus.cli.outputs import Output, check_outputs, make_folders
-from itk_consensus.errors import FileError
+from itk_consensus.core.errors import FileError
 from itk_consensus.images.geometry import ImageGeometry
 
 

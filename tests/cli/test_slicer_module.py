@@ -17,7 +17,7 @@ from itk_consensus.cli import main
 from itk_consensus.cli.options import offered_parameters, option_of
 from itk_consensus.cli.slicer_flags import in_our_spelling
 from itk_consensus.cli.slicer_module import module_description
-from itk_consensus.filters.registry import METHODS
+from itk_consensus.methods.registry import METHODS
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "slicer" / "ItkConsensus.py"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import SimpleITK as sitk
 
-from itk_consensus.filters.deep_consensus import DeepConsensusFilter
+from itk_consensus.deep.deep_consensus_filter import DeepConsensusFilter
 from itk_consensus.simulation.deep_phantoms import Cohort
 
 QUICK = {

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from cohort_lists import QUICK, image_list, label_lists, truth_list
 
-from itk_consensus.errors import ConsensusWarning
-from itk_consensus.filters.deep_consensus import DeepConsensusFilter
+from itk_consensus.core.errors import ConsensusWarning
+from itk_consensus.deep.deep_consensus_filter import DeepConsensusFilter
 from itk_consensus.simulation.deep_phantoms import Cohort, easy_cohort
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "benchmarks"

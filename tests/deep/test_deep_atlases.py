@@ -12,14 +12,14 @@ from cohort_lists import QUICK, image_list, label_lists, sitk_image, truth_list
 torch = pytest.importorskip("torch")
 
 from itk_consensus import JointLabelFusionFilter  # noqa: E402
+from itk_consensus.core.errors import InputError  # noqa: E402
 from itk_consensus.deep.cases import MISSING, Batch, with_raters_dropped  # noqa: E402
+from itk_consensus.deep.deep_consensus_filter import DeepConsensusFilter  # noqa: E402
+from itk_consensus.deep.deep_inputs import case_sources  # noqa: E402
 from itk_consensus.deep.model import new_network  # noqa: E402
 from itk_consensus.deep.network import NetworkShape, one_hot  # noqa: E402
-from itk_consensus.errors import InputError  # noqa: E402
-from itk_consensus.filters.deep_consensus import DeepConsensusFilter  # noqa: E402
-from itk_consensus.filters.deep_inputs import case_sources  # noqa: E402
 
-pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 UNTRAINED = {**QUICK, "NumberOfIterations": 1, "LearningRate": 1e-12}
 
 

@@ -10,6 +10,7 @@ from cohort_lists import QUICK, abort_after, image_list, label_lists, truth_list
 
 torch = pytest.importorskip("torch")
 
+from itk_consensus.core.errors import ParameterError  # noqa: E402
 from itk_consensus.deep.augmentation import (  # noqa: E402
     BuiltInAugmentation,
     by_transform,
@@ -17,10 +18,9 @@ from itk_consensus.deep.augmentation import (  # noqa: E402
     unoriented_axes,
 )
 from itk_consensus.deep.cases import MISSING, Case  # noqa: E402
-from itk_consensus.errors import ParameterError  # noqa: E402
-from itk_consensus.filters.deep_consensus import DeepConsensusFilter  # noqa: E402
+from itk_consensus.deep.deep_consensus_filter import DeepConsensusFilter  # noqa: E402
 
-pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 
 
 def patch(shape, channels=2):

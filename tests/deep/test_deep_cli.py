@@ -10,13 +10,13 @@ import SimpleITK as sitk
 from cohort_lists import image_list, label_lists, sitk_image, truth_list
 
 from itk_consensus.cli import main
-from itk_consensus.filters.deep_consensus import DeepConsensusFilter
+from itk_consensus.deep.deep_consensus_filter import DeepConsensusFilter
 
 pytest.importorskip("torch")
 
 QUICK = ("--number-of-iterations", "5", "--number-of-channels", "4", "--number-of-threads", "1")
 
-pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 
 
 @pytest.fixture

@@ -12,13 +12,13 @@ from cohort_lists import QUICK, abort_after, image_list, label_lists
 
 pytest.importorskip("torch")
 
+from itk_consensus.core.errors import FileError
 from itk_consensus.deep.case_store import CaseStore, ChosenCases
 from itk_consensus.deep.cases import Case
-from itk_consensus.errors import FileError
-from itk_consensus.filters.deep_consensus import DeepConsensusFilter
+from itk_consensus.deep.deep_consensus_filter import DeepConsensusFilter
 from itk_consensus.simulation.deep_phantoms import easy_cohort
 
-pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 
 
 def write(cohort, folder):

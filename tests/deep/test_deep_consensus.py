@@ -10,19 +10,19 @@ import SimpleITK as sitk
 from cohort_lists import QUICK, abort_after, image_list, label_lists, sitk_image, truth_list
 
 import itk_consensus
-from itk_consensus.errors import (
+from itk_consensus.core.errors import (
     FileError,
     GeometryError,
     InputError,
     NotExecutedError,
     ParameterError,
 )
-from itk_consensus.filters.deep_consensus import DeepConsensusFilter
+from itk_consensus.deep.deep_consensus_filter import DeepConsensusFilter
 from itk_consensus.simulation.deep_phantoms import easy_cohort, hard_cohort
 
 torch = pytest.importorskip("torch")
 
-pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 
 
 # -- Execute ---------------------------------------------------------------------------------

@@ -18,10 +18,10 @@ from cohort_lists import QUICK, image_list, label_lists, sitk_image, truth_list
 torch = pytest.importorskip("torch")
 
 from itk_consensus.cli import main  # noqa: E402
-from itk_consensus.errors import InputError, NotExecutedError, ParameterError  # noqa: E402
-from itk_consensus.filters.deep_consensus import DeepConsensusFilter  # noqa: E402
+from itk_consensus.core.errors import InputError, NotExecutedError, ParameterError  # noqa: E402
+from itk_consensus.deep.deep_consensus_filter import DeepConsensusFilter  # noqa: E402
 
-pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 BRIEF = {**QUICK, "NumberOfIterations": 2}
 
 

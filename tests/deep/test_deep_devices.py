@@ -17,11 +17,11 @@ torch = pytest.importorskip("torch")
 from itk_consensus.deep import objective, training  # noqa: E402
 from itk_consensus.deep.case_store import CaseStore  # noqa: E402
 from itk_consensus.deep.cases import Case  # noqa: E402
+from itk_consensus.deep.deep_consensus_filter import DeepConsensusFilter  # noqa: E402
 from itk_consensus.deep.model import ConsensusModel, on_device  # noqa: E402
 from itk_consensus.deep.training import drawn_ahead  # noqa: E402
-from itk_consensus.filters.deep_consensus import DeepConsensusFilter  # noqa: E402
 
-pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 
 
 def saved(filter_, folder):

@@ -12,7 +12,7 @@ from lengths import by_length
 pytest.importorskip("torch")
 
 # Trainings that are too short to show a gain say so.
-pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 
 
 def difference(experiment, better, worse):

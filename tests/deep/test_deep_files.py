@@ -11,14 +11,14 @@ import SimpleITK as sitk
 from cohort_lists import QUICK, abort_after, image_list, label_lists, truth_list
 from mutations import MUTATIONS, mutate_bytes, mutate_json
 
-from itk_consensus.errors import (
+from itk_consensus.core.errors import (
     ConsensusError,
     FileError,
     NotExecutedError,
     ParameterError,
     TrainingError,
 )
-from itk_consensus.filters.deep_consensus import (
+from itk_consensus.deep.deep_consensus_filter import (
     DeepConsensusFilter,
     NetworkShares,
     WriteEvidence,
@@ -30,7 +30,7 @@ torch = pytest.importorskip("torch")
 from itk_consensus.deep.inference import Prediction  # noqa: E402
 from itk_consensus.deep.weights import pack, unpack  # noqa: E402
 
-pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 
 
 @pytest.fixture

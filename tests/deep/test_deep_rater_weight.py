@@ -9,12 +9,12 @@ from cohort_lists import QUICK, image_list, label_lists
 torch = pytest.importorskip("torch")
 
 from itk_consensus.deep.cases import Case  # noqa: E402
+from itk_consensus.deep.deep_consensus_filter import DeepConsensusFilter  # noqa: E402
 from itk_consensus.deep.held_out import chosen_rater_weight  # noqa: E402
 from itk_consensus.deep.model import ConsensusModel  # noqa: E402
 from itk_consensus.deep.network import NetworkShape  # noqa: E402
-from itk_consensus.filters.deep_consensus import DeepConsensusFilter  # noqa: E402
 
-pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 
 
 def model_that_sees(certainty):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from cohort_lists import QUICK, image_list, label_lists, truth_list
 
+from itk_consensus.core.errors import ConsensusError, InputError, ParameterError, TrainingError
 from itk_consensus.deep.augmentation import BuiltInAugmentation
 from itk_consensus.deep.cases import (
     MISSING,
@@ -15,13 +16,12 @@ from itk_consensus.deep.cases import (
     patch_shape,
     telling_patches,
 )
-from itk_consensus.errors import ConsensusError, InputError, ParameterError, TrainingError
-from itk_consensus.filters.deep_consensus import DeepConsensusFilter
+from itk_consensus.deep.deep_consensus_filter import DeepConsensusFilter
 from itk_consensus.simulation.deep_phantoms import easy_cohort
 
 torch = pytest.importorskip("torch")
 
-pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 
 
 @pytest.fixture

@@ -12,13 +12,13 @@ from cohort_lists import QUICK, image_list, label_lists
 
 torch = pytest.importorskip("torch")
 
+from itk_consensus.core.errors import InputError, ParameterError  # noqa: E402
+from itk_consensus.deep.deep_consensus_filter import DeepConsensusFilter  # noqa: E402
 from itk_consensus.deep.model import ConsensusModel, find_device, precision  # noqa: E402
 from itk_consensus.deep.network import NetworkShape, check_image_stream  # noqa: E402
 from itk_consensus.deep.persistence import pack_model, unpack_model  # noqa: E402
-from itk_consensus.errors import InputError, ParameterError  # noqa: E402
-from itk_consensus.filters.deep_consensus import DeepConsensusFilter  # noqa: E402
 
-pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 BRIEF = {**QUICK, "NumberOfIterations": 2, "BatchSize": 2}
 
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from itk_consensus.core.errors import FileError
 from itk_consensus.deep.weights import pack, unpack
-from itk_consensus.errors import FileError
 
 TENSORS = {
     "a": np.arange(6, dtype=np.float32).reshape(2, 3),

@@ -9,8 +9,8 @@ import pytest
 from cohort_lists import image_list, label_lists
 
 from itk_consensus.cli import main
-from itk_consensus.errors import MissingDependencyError
-from itk_consensus.filters.deep_consensus import DeepConsensusFilter
+from itk_consensus.core.errors import MissingDependencyError
+from itk_consensus.deep.deep_consensus_filter import DeepConsensusFilter
 
 
 @pytest.mark.parametrize("library", ["torch", "safetensors"])
@@ -26,7 +26,7 @@ def test_without_torch_or_its_file_format_the_error_names_the_extra(cohort, monk
 def test_importing_the_filter_and_parsing_a_command_line_load_no_torch(run_python):
     script = """
         import argparse, sys
-        import itk_consensus.filters.registry
+        import itk_consensus.methods.registry
         from itk_consensus.cli.deep import configure
         parser = argparse.ArgumentParser()
         configure(parser, [])

@@ -13,14 +13,14 @@ from scipy.stats import ttest_1samp
 torch = pytest.importorskip("torch")
 
 from itk_consensus import MajorityVote  # noqa: E402
+from itk_consensus.core.errors import ConsensusWarning, FileError  # noqa: E402
+from itk_consensus.deep.deep_consensus_filter import DeepConsensusFilter  # noqa: E402
+from itk_consensus.deep.deep_gain import gain_of, gain_over, mean_dice, vote_of, vote_shares  # noqa: E402
+from itk_consensus.deep.deep_inputs import load_input  # noqa: E402
 from itk_consensus.deep.worth import Gain, Interval, Likeness, image_figures  # noqa: E402
-from itk_consensus.errors import ConsensusWarning, FileError  # noqa: E402
-from itk_consensus.filters.deep_consensus import DeepConsensusFilter  # noqa: E402
-from itk_consensus.filters.deep_gain import gain_of, gain_over, mean_dice, vote_of, vote_shares  # noqa: E402
-from itk_consensus.filters.deep_inputs import load_input  # noqa: E402
 from itk_consensus.simulation.deep_phantoms import easy_cohort  # noqa: E402
 
-ignored = pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
+ignored = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 
 
 @pytest.fixture(scope="module")

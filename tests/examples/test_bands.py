@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import SimpleITK as sitk
 
-from itk_consensus.filters.conformal_band import ConformalBandFilter
+from itk_consensus.calibration.conformal_band_filter import ConformalBandFilter
 from itk_consensus.samples import SAMPLE_NODULES
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "examples" / "benchmarks"

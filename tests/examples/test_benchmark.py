@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from itk_consensus.filters.registry import FUSER_MODULES, short_name
+from itk_consensus.methods.registry import FUSER_MODULES, short_name
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "examples" / "benchmarks"
 

@@ -12,7 +12,7 @@ import SimpleITK as sitk
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "examples" / "benchmarks"
 
-pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from itk_consensus.diagnostics.findings import Diagnostics, Finding
+from itk_consensus.assessment.findings import Diagnostics, Finding
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

@@ -63,7 +63,7 @@ def test_raters_are_told_apart_with_reasons_for_doubt(capsys: pytest.CaptureFixt
     assert "\nRaters: " in doubts
 
 
-@pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
+@pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 def test_the_band_of_new_cases_keeps_its_promise(capsys: pytest.CaptureFixture[str]) -> None:
     example("03").main()
     kept, cases = re.findall(r"In (\d+) of (\d+) new cases", capsys.readouterr().out)[0]
@@ -81,7 +81,8 @@ def test_a_cohort_rates_its_raters_almost_as_a_truth_would(
         assert abs(float(together) - float(truly)) < float(highest) - float(lowest)
 
 
-@pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")  # it is that short
+# It is that short.
+@pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 def test_the_deep_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("torch")
     example("05").main(6, 3)

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from itk_consensus.errors import ConsensusWarning
-from itk_consensus.filters.conformal_band import ConformalBandFilter
+from itk_consensus.calibration.conformal_band_filter import ConformalBandFilter
+from itk_consensus.core.errors import ConsensusWarning
 
 PAPER = Path(__file__).resolve().parents[2] / "examples" / "paper"
 

@@ -19,7 +19,7 @@ import xarray
 from monai.data import MetaTensor
 
 import itk_consensus
-from itk_consensus.constraints import (
+from itk_consensus.core.constraints import (
     Boolean,
     Choice,
     ImageLike,
@@ -37,19 +37,19 @@ from itk_consensus.constraints import (
     Reals,
     Text,
 )
-from itk_consensus.errors import NotExecutedError
-from itk_consensus.filters.hybrid import Fuser as FuserKind
-from itk_consensus.filters.instance_consensus import LesionTables
-from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.majority_vote import MajorityVoteFilter
-from itk_consensus.filters.parameters import (
+from itk_consensus.core.errors import NotExecutedError
+from itk_consensus.core.parameters import (
     Parameter,
     measurements_of,
     parameters_of,
     snake_case,
 )
-from itk_consensus.filters.procedural import function_name
-from itk_consensus.filters.registry import FUSERS
+from itk_consensus.fusing.inner_fusers import Fuser as FuserKind
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
+from itk_consensus.methods.lesions.instance_consensus_filter import LesionTables
+from itk_consensus.methods.procedural import function_name
+from itk_consensus.methods.registry import FUSERS
+from itk_consensus.methods.voting.majority_vote_filter import MajorityVoteFilter
 
 Fuser = type[LabelFusionFilter]
 

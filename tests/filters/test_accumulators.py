@@ -10,9 +10,9 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus as ic
-from itk_consensus.errors import GeometryError, InputError, NotExecutedError
-from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.registry import FUSERS
+from itk_consensus.core.errors import GeometryError, InputError, NotExecutedError
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
+from itk_consensus.methods.registry import FUSERS
 
 SHAPE = (13, 18, 21)
 BY_PATTERNS = [fuser for fuser in FUSERS if fuser().chunking == "patterns"]

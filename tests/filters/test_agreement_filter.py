@@ -12,7 +12,7 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus as ic
-from itk_consensus.errors import (
+from itk_consensus.core.errors import (
     GeometryError,
     NotExecutedError,
     ParameterError,

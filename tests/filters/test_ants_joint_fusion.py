@@ -11,7 +11,7 @@ import pytest
 import SimpleITK as sitk
 
 from itk_consensus import JointLabelFusionFilter, joint_label_fusion
-from itk_consensus.errors import ParameterError
+from itk_consensus.core.errors import ParameterError
 from itk_consensus.simulation.atlas_phantoms import AtlasCase, atlas_case
 
 SHAPE = (14, 20, 22)

@@ -29,11 +29,11 @@ from itk_consensus import (
     SIMPLEFilter,
     _kernels,
 )
+from itk_consensus.batch.one_case import Plan, run_case
 from itk_consensus.cli import batch, main
-from itk_consensus.errors import ProcessAborted
-from itk_consensus.filters.registry import FUSERS
-from itk_consensus.pipeline.one_case import Plan, run_case
-from itk_consensus.work import checkpoint, default_threads, in_threads, working
+from itk_consensus.core.errors import ProcessAborted
+from itk_consensus.core.work import checkpoint, default_threads, in_threads, working
+from itk_consensus.methods.registry import FUSERS
 
 SHAPE = (6, 7, 8)
 
@@ -97,7 +97,7 @@ def working_filters() -> list[Any]:
     return [pytest.param(*one, id=one[0].__name__) for one in (*others, *atlas, *smooth)]
 
 
-@pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
+@pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 @pytest.mark.parametrize(("kind", "parameters"), working_filters())
 def test_one_thread_is_one_thread_in_every_filter_and_output(kind: Any, parameters: Any) -> None:
     with counted_threads() as given:
@@ -108,7 +108,7 @@ def test_one_thread_is_one_thread_in_every_filter_and_output(kind: Any, paramete
     assert set(given) - {1} or not given
 
 
-@pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
+@pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 def test_one_thread_is_one_thread_in_a_cohort() -> None:
     with counted_threads() as given:
         all_outputs(CohortSTAPLEFilter(NumberOfThreads=1), [contract.raters(SHAPE)] * 2)

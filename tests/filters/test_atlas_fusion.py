@@ -16,7 +16,7 @@ from itk_consensus import (
     LocallyWeightedVoteFilter,
     MajorityVoteFilter,
 )
-from itk_consensus.errors import ConsensusError, InputError, ParameterError, ProcessAborted
+from itk_consensus.core.errors import ConsensusError, InputError, ParameterError, ProcessAborted
 from itk_consensus.simulation.atlas_phantoms import AtlasCase, atlas_case
 
 SHAPE = (40, 44, 36)

@@ -19,18 +19,18 @@ from itk_consensus import (
     MultiLabelSTAPLEImageFilter,
     STAPLEImageFilter,
 )
-from itk_consensus.errors import (
+from itk_consensus.core.errors import (
     ConsensusWarning,
     InputError,
     NotExecutedError,
     ParameterError,
 )
-from itk_consensus.filters.fusion_case import FusionCase
-from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
-from itk_consensus.filters.parameters import measurements_of
-from itk_consensus.filters.procedural import itk_form, simpleitk_form
-from itk_consensus.filters.registry import FUSERS
-from itk_consensus.fusion.voting.majority_vote import majority_vote
+from itk_consensus.core.parameters import measurements_of
+from itk_consensus.fusing.fusion_case import FusionCase
+from itk_consensus.fusing.label_fusion import LabelFusionFilter, UndecidedLabelMixin
+from itk_consensus.methods.procedural import itk_form, simpleitk_form
+from itk_consensus.methods.registry import FUSERS
+from itk_consensus.methods.voting.majority_vote import majority_vote
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fusions import Fusion, StoredShares, VolumeFusion
 from itk_consensus.votes.kept_stack import KeptStack

@@ -7,14 +7,14 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus
-from itk_consensus.errors import (
+from itk_consensus.core.errors import (
     ConsensusWarning,
     GeometryError,
     InputError,
     NotExecutedError,
     ParameterError,
 )
-from itk_consensus.filters.cohort_staple import CohortSTAPLEFilter
+from itk_consensus.methods.staple.cohort_staple_filter import CohortSTAPLEFilter
 from itk_consensus.simulation import disc_phantom, heterogeneous_raters
 
 QUALITIES = [(0.95, 0.98), (0.8, 0.95), (0.7, 0.92)]

@@ -13,8 +13,11 @@ import SimpleITK as sitk
 from cohorts import FAST, FULL, array, cohort, columns, image, staple_columns
 
 from itk_consensus.calibration.conformal import conformal_threshold, risk_threshold
+from itk_consensus.calibration.conformal_band_filter import ConformalBandFilter
+from itk_consensus.calibration.conformal_margin_filter import ConformalMarginFilter
+from itk_consensus.calibration.cut_calibration_filter import CutCalibrationFilter
 from itk_consensus.calibration.scored_case import score_case
-from itk_consensus.errors import (
+from itk_consensus.core.errors import (
     ConsensusWarning,
     FileError,
     GeometryError,
@@ -23,11 +26,8 @@ from itk_consensus.errors import (
     ParameterError,
     ProcessAborted,
 )
-from itk_consensus.filters.conformal_band import ConformalBandFilter
-from itk_consensus.filters.conformal_margin import ConformalMarginFilter
-from itk_consensus.filters.cut_calibration import CutCalibrationFilter
-from itk_consensus.filters.process_object import ITERATION_EVENT
-from itk_consensus.neighbourhood.distance import signed_distance
+from itk_consensus.core.process_object import ITERATION_EVENT
+from itk_consensus.space.distance import signed_distance
 
 N = 20
 

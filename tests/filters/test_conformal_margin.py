@@ -6,11 +6,11 @@ import SimpleITK as sitk
 from cohorts import array, cohort, columns, image
 
 from itk_consensus.calibration.conformal import conformal_threshold
-from itk_consensus.errors import ConsensusWarning, FileError, InputError, ParameterError
-from itk_consensus.filters.conformal_band import ConformalBandFilter
-from itk_consensus.filters.conformal_margin import ConformalMarginFilter
-from itk_consensus.filters.held_out_rater import hold_out_raters
-from itk_consensus.filters.majority_vote import MajorityVoteFilter
+from itk_consensus.calibration.conformal_band_filter import ConformalBandFilter
+from itk_consensus.calibration.conformal_margin_filter import ConformalMarginFilter
+from itk_consensus.calibration.held_out_rater import hold_out_raters
+from itk_consensus.core.errors import ConsensusWarning, FileError, InputError, ParameterError
+from itk_consensus.methods.voting.majority_vote_filter import MajorityVoteFilter
 
 N = 20
 

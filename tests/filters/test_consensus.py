@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.ndimage import label
 
 import itk_consensus
-from itk_consensus.errors import ParameterError
-from itk_consensus.fusion.coherence.shared_consensus import shared_consensus
+from itk_consensus.core.errors import ParameterError
+from itk_consensus.methods.consensus.shared_consensus import shared_consensus
 from itk_consensus.simulation import (
     ONE_GOOD_FOUR_POOR,
     SLIP_SETTINGS,

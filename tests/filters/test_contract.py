@@ -34,7 +34,7 @@ from scipy.ndimage import gaussian_filter
 from scipy.stats import entropy
 
 import itk_consensus
-from itk_consensus.errors import (
+from itk_consensus.core.errors import (
     ConsensusError,
     ConsensusWarning,
     GeometryError,
@@ -42,9 +42,9 @@ from itk_consensus.errors import (
     ParameterError,
     ProcessAborted,
 )
-from itk_consensus.filters.parameters import Parameter, measurements_of, parameters_of
-from itk_consensus.filters.registry import FUSERS
-from itk_consensus.fusion.iteration import MOST_WITHOUT_TOLERANCE
+from itk_consensus.core.parameters import Parameter, measurements_of, parameters_of
+from itk_consensus.fusing.iteration import MOST_WITHOUT_TOLERANCE
+from itk_consensus.methods.registry import FUSERS
 
 every_fuser = pytest.mark.parametrize("fuser", FUSERS, ids=lambda fuser: fuser.__name__)
 every_family = pytest.mark.parametrize("family", FAMILIES)
@@ -505,7 +505,7 @@ def test_every_spelling_of_a_parameter_sets_the_same_value(
 
 
 @every_parameter
-@pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
+@pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 def test_keyword_setter_and_both_functions_give_the_same_output(
     fuser: Fuser, parameter: Parameter[Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -525,7 +525,7 @@ def test_keyword_setter_and_both_functions_give_the_same_output(
 
 
 @every_fuser
-@pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
+@pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 def test_parameters_by_position_follow_simpleitks_order(fuser: Fuser) -> None:
     images = raters()
     table = {parameter.name: parameter for parameter in parameters_of(fuser)}

@@ -14,7 +14,7 @@ import pytest
 from contract import FAMILIES, GUESTS, Fuser
 
 from itk_consensus import MajorityVoteFilter
-from itk_consensus.filters.registry import FUSERS
+from itk_consensus.methods.registry import FUSERS
 
 SHAPE = (8, 9, 10)
 

@@ -5,10 +5,10 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus
-from itk_consensus.errors import ConsensusWarning
-from itk_consensus.filters.direct_inference import DirectInferenceFilter
-from itk_consensus.filters.process_object import ITERATION_EVENT
-from itk_consensus.fusion.direct_inference.most_probable_map import direct_inference
+from itk_consensus.core.errors import ConsensusWarning
+from itk_consensus.core.process_object import ITERATION_EVENT
+from itk_consensus.methods.direct_inference.direct_inference_filter import DirectInferenceFilter
+from itk_consensus.methods.direct_inference.most_probable_map import direct_inference
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 

@@ -7,9 +7,9 @@ import pytest
 from contract import ASKEW, FAMILIES, Fuser, geometry, make, raters, to_array
 from scipy.stats import entropy
 
-from itk_consensus.errors import NotExecutedError
-from itk_consensus.filters.label_voting import LabelVotingImageFilter
-from itk_consensus.filters.registry import FUSERS
+from itk_consensus.core.errors import NotExecutedError
+from itk_consensus.methods.registry import FUSERS
+from itk_consensus.methods.voting.label_voting_filter import LabelVotingImageFilter
 from itk_consensus.votes.ties import BACKGROUND, UNDECIDED
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from itk_consensus.filters.fusion_case import have_same_votes
+from itk_consensus.fusing.fusion_case import have_same_votes
 from itk_consensus.votes.label_stack import LabelStack
 
 

@@ -24,10 +24,10 @@ from itk_consensus import (
     MultiLabelSTAPLEImageFilter,
     TemperatureScalingFilter,
 )
-from itk_consensus.errors import ConsensusError
-from itk_consensus.filters.calibration_filter import CalibrationFilter
-from itk_consensus.filters.registry import FUSERS
-from itk_consensus.filters.results import Result
+from itk_consensus.calibration.calibration_filter import CalibrationFilter
+from itk_consensus.core.errors import ConsensusError
+from itk_consensus.core.results import Result
+from itk_consensus.methods.registry import FUSERS
 
 #: What getters that ask for something are asked.
 ARGUMENTS = {"rater": 0, "observed": 0, "true": 1, "label": 1, "level": 0}
@@ -101,7 +101,7 @@ def executed(kind: Any) -> Any:
     return filter_
 
 
-@pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
+@pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 @pytest.mark.parametrize(
     "kind",
     [

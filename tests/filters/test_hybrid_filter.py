@@ -19,7 +19,7 @@ from itk_consensus import (
     SIMPLEFilter,
     STAPLEImageFilter,
 )
-from itk_consensus.errors import ParameterError, ProcessAborted
+from itk_consensus.core.errors import ParameterError, ProcessAborted
 
 
 def near_contour(labels: np.ndarray, width: float, spacing) -> np.ndarray:

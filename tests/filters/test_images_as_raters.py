@@ -10,8 +10,8 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus as ic
-from itk_consensus.errors import ConsensusWarning, InputError
-from itk_consensus.filters.registry import FUSERS
+from itk_consensus.core.errors import ConsensusWarning, InputError
+from itk_consensus.methods.registry import FUSERS
 from itk_consensus.votes.intensities import MANY, intensities
 
 DROP_INS = (ic.STAPLE, ic.MultiLabelSTAPLE, ic.LabelVoting)

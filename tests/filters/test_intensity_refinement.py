@@ -14,7 +14,7 @@ from itk_consensus import (
     MajorityVoteFilter,
     STAPLEImageFilter,
 )
-from itk_consensus.errors import InputError, ParameterError
+from itk_consensus.core.errors import InputError, ParameterError
 from itk_consensus.simulation import contour_error_raters, ellipsoid_mask
 from itk_consensus.simulation.structure_settings import vessel_tree
 from itk_consensus.votes.overlap import dice

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from stacks import INTEGER_TYPES
 
 from itk_consensus import LabelVotingImageFilter, MajorityVoteFilter, MultiLabelSTAPLEImageFilter
-from itk_consensus.errors import InputError, ParameterError
-from itk_consensus.filters.fusion_result import common_type, holds, label_type, smallest_type
+from itk_consensus.core.errors import InputError, ParameterError
+from itk_consensus.fusing.fusion_result import common_type, holds, label_type, smallest_type
 
 any_label = st.integers(-(2**63), 2**64 - 1)
 

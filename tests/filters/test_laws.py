@@ -19,8 +19,8 @@ from itk_consensus import (
     JointLabelFusionFilter,
     LocallyWeightedVoteFilter,
 )
-from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.registry import FUSERS
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
+from itk_consensus.methods.registry import FUSERS
 
 #: Filters, and those that would be among them if they did not need images.
 FILTERS = (*FUSERS, JointLabelFusionFilter, LocallyWeightedVoteFilter, IntensityRefinementFilter)
@@ -31,7 +31,7 @@ TIES_BY_PLACE = ("InstanceConsensusFilter",)
 #: Fields in single precision, and iterations that end near where they lead, differ by less.
 ROUNDING = 1e-5
 
-pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 
 
 class Stack(NamedTuple):

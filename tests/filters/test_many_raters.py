@@ -12,8 +12,8 @@ from itk_consensus import (
     InstanceConsensusFilter,
     STAPLEImageFilter,
 )
-from itk_consensus.filters.registry import FUSERS
-from itk_consensus.fusion.direct_inference.label_evidence import LabelEvidence
+from itk_consensus.methods.direct_inference.label_evidence import LabelEvidence
+from itk_consensus.methods.registry import FUSERS
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 
 TRUTH = np.array([[0, 0, 0, 1, 1, 1, 1, 0, 0, 0]], np.uint8)

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from itk_consensus.constraints import Integer, Integers, Kind, OneOf, Real, Reals
-from itk_consensus.errors import ParameterError
-from itk_consensus.filters.majority_vote import MajorityVoteFilter
-from itk_consensus.filters.parameters import Parameter, parameters_of
-from itk_consensus.filters.registry import FUSERS, OTHER_FILTERS
-from itk_consensus.filters.shape_based_averaging import ShapeBasedAveragingFilter
-from itk_consensus.filters.spatial_staple import SpatialSTAPLEFilter
-from itk_consensus.fusion.selection.boundary_simple.local_correlation import correlation
+from itk_consensus.core.constraints import Integer, Integers, Kind, OneOf, Real, Reals
+from itk_consensus.core.errors import ParameterError
+from itk_consensus.core.parameters import Parameter, parameters_of
+from itk_consensus.methods.registry import FUSERS, OTHER_FILTERS
+from itk_consensus.methods.selection.boundary_simple.local_correlation import correlation
+from itk_consensus.methods.shape.shape_based_averaging_filter import ShapeBasedAveragingFilter
+from itk_consensus.methods.staple.spatial_staple_filter import SpatialSTAPLEFilter
+from itk_consensus.methods.voting.majority_vote_filter import MajorityVoteFilter
 
 ABSURD = [10**400, -(10**400), 2**64, -(2**64), 10**5000]
 
@@ -99,7 +99,7 @@ SCALES = [
 ]
 
 
-@pytest.mark.filterwarnings("error", "ignore::itk_consensus.errors.ConsensusWarning")
+@pytest.mark.filterwarnings("error", "ignore::itk_consensus.core.errors.ConsensusWarning")
 @pytest.mark.parametrize(
     ("fuser", "parameter"), SCALES, ids=[f"{f.__name__}-{p.name}" for f, p in SCALES]
 )

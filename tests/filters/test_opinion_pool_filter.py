@@ -6,7 +6,7 @@ import pytest
 import SimpleITK as sitk
 
 from itk_consensus import LogOpinionPool, LogOpinionPoolFilter, MajorityVoteFilter
-from itk_consensus.errors import InputError, ParameterError
+from itk_consensus.core.errors import InputError, ParameterError
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from itk_consensus.constraints import (
+from itk_consensus.core.constraints import (
     Boolean,
     Choice,
     ImageLike,
@@ -24,8 +24,8 @@ from itk_consensus.constraints import (
     Reals,
     optional,
 )
-from itk_consensus.errors import NotExecutedError, ParameterError
-from itk_consensus.filters.parameters import (
+from itk_consensus.core.errors import NotExecutedError, ParameterError
+from itk_consensus.core.parameters import (
     Measurement,
     Parameter,
     find_parameter,
@@ -34,8 +34,8 @@ from itk_consensus.filters.parameters import (
     settings_from,
     snake_case,
 )
-from itk_consensus.filters.process_object import ProcessObject
-from itk_consensus.filters.results import Memo, Result
+from itk_consensus.core.process_object import ProcessObject
+from itk_consensus.core.results import Memo, Result
 
 
 class Base(ProcessObject):

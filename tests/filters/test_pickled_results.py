@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import itk_consensus as ic
-from itk_consensus.filters.consensus import OTHER_CANDIDATES, Candidate
-from itk_consensus.filters.registry import FUSERS
-from itk_consensus.fusion.coherence.rater_masks import RaterMasks
-from itk_consensus.fusion.staple.markov_field import MarkovField
-from itk_consensus.fusion.staple.staple import MULTILABEL, StapleSettings, staple
-from itk_consensus.fusion.staple.votes_without_patterns import PackedFusion
+from itk_consensus.methods.consensus.consensus_filter import OTHER_CANDIDATES, Candidate
+from itk_consensus.methods.consensus.rater_masks import RaterMasks
+from itk_consensus.methods.registry import FUSERS
+from itk_consensus.methods.staple.markov_field import MarkovField
+from itk_consensus.methods.staple.staple import MULTILABEL, StapleSettings, staple
+from itk_consensus.methods.staple.votes_without_patterns import PackedFusion
 from itk_consensus.votes.class_probabilities import SoftVotes
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fusions import Fusion

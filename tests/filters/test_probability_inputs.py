@@ -15,8 +15,8 @@ from scipy.special import softmax
 
 import itk_consensus
 from itk_consensus import LogOpinionPoolFilter, ProbabilityAverageFilter
-from itk_consensus.errors import ConsensusError, InputError, ParameterError
-from itk_consensus.filters.registry import FUSERS
+from itk_consensus.core.errors import ConsensusError, InputError, ParameterError
+from itk_consensus.methods.registry import FUSERS
 
 SHAPE = (4, 5, 6)
 MASK_FUSERS = [f for f in FUSERS if not f.takes_probabilities and not f.soft_inputs]

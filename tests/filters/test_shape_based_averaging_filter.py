@@ -5,8 +5,8 @@ import pytest
 import SimpleITK as sitk
 
 from itk_consensus import MajorityVoteFilter, ShapeBasedAveragingFilter
-from itk_consensus.errors import ParameterError, ProcessAborted
-from itk_consensus.filters.process_object import PROGRESS_EVENT
+from itk_consensus.core.errors import ParameterError, ProcessAborted
+from itk_consensus.core.process_object import PROGRESS_EVENT
 from itk_consensus.simulation import (
     contour_error_raters,
     ellipsoid_mask,

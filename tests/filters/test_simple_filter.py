@@ -8,7 +8,7 @@ import pytest
 import SimpleITK as sitk
 
 from itk_consensus import BoundarySIMPLEFilter, SIMPLEFilter
-from itk_consensus.errors import GeometryError, InputError, ParameterError, ProcessAborted
+from itk_consensus.core.errors import GeometryError, InputError, ParameterError, ProcessAborted
 from itk_consensus.votes.overlap import dice
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "benchmarks"

@@ -12,8 +12,8 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus
-from itk_consensus.errors import ConsensusWarning, GeometryError, InputError, ParameterError
-from itk_consensus.fusion.staple.staple import MULTILABEL, staple
+from itk_consensus.core.errors import ConsensusWarning, GeometryError, InputError, ParameterError
+from itk_consensus.methods.staple.staple import MULTILABEL, staple
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 

@@ -10,8 +10,8 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus
-from itk_consensus.errors import ConsensusWarning, GeometryError
-from itk_consensus.filters.global_defaults import GlobalDefaults
+from itk_consensus.core.errors import ConsensusWarning, GeometryError
+from itk_consensus.core.global_defaults import GlobalDefaults
 
 BOTH = [sitk.STAPLEImageFilter, itk_consensus.STAPLEImageFilter]
 both = pytest.mark.parametrize("make", BOTH, ids=["SimpleITK", "ours"])

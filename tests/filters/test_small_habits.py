@@ -14,7 +14,7 @@ import torch
 import itk_consensus as ic
 from itk_consensus import pipeline
 from itk_consensus.cli import main
-from itk_consensus.errors import InputError, ParameterError
+from itk_consensus.core.errors import InputError, ParameterError
 
 # -- parameters -----------------------------------------------------------------------------
 

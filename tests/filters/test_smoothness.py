@@ -7,7 +7,7 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus
-from itk_consensus.errors import ParameterError
+from itk_consensus.core.errors import ParameterError
 from itk_consensus.simulation import (
     class_imbalance_case,
     contour_error_raters,

@@ -5,8 +5,8 @@ import pytest
 import SimpleITK as sitk
 
 from itk_consensus import SpatialSTAPLEFilter
-from itk_consensus.errors import NotExecutedError, ParameterError
-from itk_consensus.filters.process_object import ITERATION_EVENT, PROGRESS_EVENT
+from itk_consensus.core.errors import NotExecutedError, ParameterError
+from itk_consensus.core.process_object import ITERATION_EVENT, PROGRESS_EVENT
 from itk_consensus.simulation import noisy_organs_case, spatial_case
 
 

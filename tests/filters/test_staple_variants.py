@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import itk_consensus
-from itk_consensus.errors import ConsensusWarning, GeometryError, ParameterError
+from itk_consensus.core.errors import ConsensusWarning, GeometryError, ParameterError
 from itk_consensus.simulation import (
     class_imbalance_case,
     disc_phantom,
@@ -75,7 +75,7 @@ def test_twenty_starts_from_anywhere_never_return_the_mirrored_optimum(number):
 
 
 @pytest.mark.parametrize(("number", "expected"), [(3, 0.22), (5, 0.43)])
-@pytest.mark.filterwarnings("ignore:.*label-switched:itk_consensus.errors.ConsensusWarning")
+@pytest.mark.filterwarnings("ignore:.*label-switched:itk_consensus.core.errors.ConsensusWarning")
 def test_restricted_staple_reports_its_real_multimodality(number, expected):
     shares = []
     for seed in range(10):

@@ -28,9 +28,9 @@ from itk_consensus import (
     _kernels,
     work,
 )
-from itk_consensus.errors import ConsensusError, NotExecutedError, ProcessAborted
-from itk_consensus.filters.registry import FUSERS
+from itk_consensus.core.errors import ConsensusError, NotExecutedError, ProcessAborted
 from itk_consensus.images import convert
+from itk_consensus.methods.registry import FUSERS
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.packed_votes import PackedVotes
 
@@ -90,7 +90,7 @@ def everything() -> None:
     packed.write_probability(theta, prior, np.empty(SHAPE))
 
 
-@pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
+@pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 def test_every_kernel_asks_whether_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     trial = threading.local()
     asking: set[str] = set()
@@ -139,7 +139,7 @@ def test_ctrl_c_reaches_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     assert in_kernel == [True]
 
 
-@pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
+@pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 @pytest.mark.parametrize("fuser", FUSERS, ids=lambda fuser: fuser.__name__)
 def test_nothing_is_known_after_ctrl_c_in_any_kernel(fuser: Fuser) -> None:
     images = contract.raters(SHAPE)

@@ -9,8 +9,10 @@ import SimpleITK as sitk
 from cohorts import FAST, FULL, array, cohort, columns, image, staple_columns
 from scipy.ndimage import distance_transform_edt
 
+from itk_consensus.calibration.conformal_band_filter import ConformalBandFilter
 from itk_consensus.calibration.reliability import Reliability
-from itk_consensus.errors import (
+from itk_consensus.calibration.temperature_scaling_filter import TemperatureScalingFilter
+from itk_consensus.core.errors import (
     ConsensusWarning,
     FileError,
     GeometryError,
@@ -18,8 +20,6 @@ from itk_consensus.errors import (
     NotExecutedError,
     ParameterError,
 )
-from itk_consensus.filters.conformal_band import ConformalBandFilter
-from itk_consensus.filters.temperature_scaling import TemperatureScalingFilter
 from itk_consensus.report.pictures import draw_reliability
 
 METHODS = ("temperature_bias", "temperature", "isotonic")

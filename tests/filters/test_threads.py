@@ -14,9 +14,9 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus as ic
-from itk_consensus.filters.hybrid import HybridFusionFilter
-from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.registry import FUSERS, OTHER_FILTERS
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
+from itk_consensus.methods.hybrid.hybrid_filter import HybridFusionFilter
+from itk_consensus.methods.registry import FUSERS, OTHER_FILTERS
 
 THREADS, EXECUTES = 8, 400
 #: Few enough for every kind of filter in the quick suite; the slow one makes all of EXECUTES.

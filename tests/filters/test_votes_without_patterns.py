@@ -7,9 +7,9 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus as ic
-from itk_consensus.fusion.voting.corrected_vote import corrected_vote
-from itk_consensus.fusion.voting.majority_vote import majority_vote
-from itk_consensus.fusion.voting.smoothed_vote import smoothed_vote
+from itk_consensus.methods.voting.corrected_vote import corrected_vote
+from itk_consensus.methods.voting.majority_vote import majority_vote
+from itk_consensus.methods.voting.smoothed_vote import smoothed_vote
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 

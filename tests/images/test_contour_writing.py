@@ -20,7 +20,7 @@ from scipy.ndimage import gaussian_filter
 
 import itk_consensus as ic
 from itk_consensus.cli import main
-from itk_consensus.errors import FileError, GeometryError, InputError
+from itk_consensus.core.errors import FileError, GeometryError, InputError
 from itk_consensus.images.dicom.contour_rasterisation import coverage
 from itk_consensus.images.dicom.contour_tracing import outlines
 from itk_consensus.images.dicom.series import DicomSeries

@@ -34,7 +34,7 @@ from pydicom.uid import generate_uid
 
 import itk_consensus
 from itk_consensus.cli import main
-from itk_consensus.errors import (
+from itk_consensus.core.errors import (
     ConsensusWarning,
     FileError,
     GeometryError,

@@ -15,7 +15,7 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus as ic
-from itk_consensus.errors import FileError
+from itk_consensus.core.errors import FileError
 from itk_consensus.images.files import (
     read_bytes,
     read_image,
@@ -325,7 +325,7 @@ def test_a_full_disk_is_reported_and_the_old_file_kept(tmp_path: Path, name: str
         f"""
         import resource, signal
         import numpy as np, SimpleITK as sitk
-        from itk_consensus.errors import FileError
+        from itk_consensus.core.errors import FileError
         from itk_consensus.images.files import write_image
         noise = np.random.default_rng(0).integers(0, 255, (20, 100, 100)).astype(np.uint8)
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -8,7 +8,7 @@ import SimpleITK as sitk
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from itk_consensus.errors import GeometryError
+from itk_consensus.core.errors import GeometryError
 from itk_consensus.images.geometry import ArrayGeometry, ImageGeometry, check_same_space
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import SimpleITK as sitk
 
-from itk_consensus.errors import FileError
+from itk_consensus.core.errors import FileError
 from itk_consensus.images.files import files_of, read_image, write_image
 from itk_consensus.images.headers import header as headers
 
@@ -242,7 +242,7 @@ def test_names_that_are_not_utf8_do_not_end_the_process(tmp_path: Path) -> None:
     Path(name).write_bytes(b"x")
     code = (
         "import sys, SimpleITK as sitk\n"
-        "from itk_consensus.errors import FileError\n"
+        "from itk_consensus.core.errors import FileError\n"
         "from itk_consensus.images.files import read_image, write_image\n"
         "image = sitk.Image([3, 3], sitk.sitkUInt8)\n"
         "for action in (read_image, lambda name: write_image(image, name)):\n"

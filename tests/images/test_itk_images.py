@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import SimpleITK as sitk
 
-from itk_consensus.errors import GeometryError, InputError
+from itk_consensus.core.errors import GeometryError, InputError
 from itk_consensus.images.convert import Family, allocate, load, load_one, to_image
 from itk_consensus.images.kept_metadata import Keep
 

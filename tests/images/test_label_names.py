@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from itk_consensus.errors import ConsensusError
+from itk_consensus.core.errors import ConsensusError
 from itk_consensus.images.label_names import label_names
 
 LIVER_AND_SPLEEN = {1: "liver", 2: "spleen, whole"}

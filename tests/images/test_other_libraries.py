@@ -18,7 +18,7 @@ from monai.data import MetaTensor
 from monai.transforms import LoadImage
 
 import itk_consensus
-from itk_consensus.errors import GeometryError, InputError, Where
+from itk_consensus.core.errors import GeometryError, InputError, Where
 from itk_consensus.images import convert
 from itk_consensus.images.families.affine import geometry_of_affine
 

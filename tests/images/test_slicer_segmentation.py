@@ -11,7 +11,7 @@ import SimpleITK as sitk
 
 import itk_consensus
 from itk_consensus.cli import main
-from itk_consensus.errors import FileError, GeometryError, InputError
+from itk_consensus.core.errors import FileError, GeometryError, InputError
 from itk_consensus.images.structures import Code, Structure, match_structures
 
 LIVER = Code("SCT", "10200004", "Liver")

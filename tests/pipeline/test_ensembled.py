@@ -10,7 +10,7 @@ from monai.transforms import Compose, MeanEnsembled, VoteEnsembled
 from scipy.special import softmax
 
 import itk_consensus as ic
-from itk_consensus.errors import InputError
+from itk_consensus.core.errors import InputError
 
 KEYS = ["a", "b", "c"]
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import itk_consensus
-from itk_consensus.errors import GeometryError, InputError, ProcessAborted
-from itk_consensus.filters.registry import FUSERS
+from itk_consensus.core.errors import GeometryError, InputError, ProcessAborted
+from itk_consensus.methods.registry import FUSERS
 
 itk = pytest.importorskip("itk")
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from itk_consensus.errors import InputError
+from itk_consensus.core.errors import InputError
 from itk_consensus.report.image_file import (
     ImageFile,
     differences_in_space,

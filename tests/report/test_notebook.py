@@ -12,7 +12,7 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus as ic
-from itk_consensus.errors import ParameterError
+from itk_consensus.core.errors import ParameterError
 from itk_consensus.report.progress import TextBar, bar_on, show_progress
 from tests.report.test_page import Elements
 

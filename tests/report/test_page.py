@@ -12,11 +12,11 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus as ic
+from itk_consensus.assessment.findings import Finding
 from itk_consensus.cli import main
-from itk_consensus.diagnostics.findings import Finding
-from itk_consensus.errors import GeometryError, NotExecutedError, ParameterError
+from itk_consensus.core.errors import GeometryError, NotExecutedError, ParameterError
+from itk_consensus.core.rater_names import naming_raters
 from itk_consensus.images.content import file_hash
-from itk_consensus.rater_names import naming_raters
 from itk_consensus.report import page
 from itk_consensus.report.agreement_tables import rater_mark
 from itk_consensus.report.dispute_figures import disputed_slices

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import SimpleITK as sitk
 
-from itk_consensus.errors import FileError, MissingDependencyError
+from itk_consensus.core.errors import FileError, MissingDependencyError
 from itk_consensus.report.pictures import draw_consensus
 
 

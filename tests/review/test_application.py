@@ -23,7 +23,7 @@ import SimpleITK as sitk
 
 import itk_consensus as ic
 from itk_consensus.cli import main
-from itk_consensus.errors import InputError
+from itk_consensus.core.errors import InputError
 from itk_consensus.review.case import ReviewCase, case_of_result
 from itk_consensus.review.record import ReviewRecord
 from itk_consensus.review.session import CaseToOpen

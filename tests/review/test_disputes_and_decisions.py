@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from itk_consensus.calibration.record import RecordError
-from itk_consensus.errors import InputError
+from itk_consensus.core.errors import InputError
 from itk_consensus.review.decisions import Decision, Review, adjudicated, labels_after
 from itk_consensus.review.disputes import RatedMap, disputed_voxels, find_disputes
 from itk_consensus.review.voxel_runs import decoded, decoded_map, encoded, encoded_map

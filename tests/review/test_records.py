@@ -12,7 +12,7 @@ import SimpleITK as sitk
 
 import itk_consensus as ic
 from itk_consensus.cli import main
-from itk_consensus.errors import FileError
+from itk_consensus.core.errors import FileError
 from itk_consensus.images.content import file_hash
 from itk_consensus.images.dicom.series import read_dicom_series
 from itk_consensus.review.case import ReviewCase, case_of_result, case_of_structures

@@ -13,7 +13,7 @@ import SimpleITK as sitk
 
 import itk_consensus as ic
 from itk_consensus.cli import main
-from itk_consensus.errors import FileError
+from itk_consensus.core.errors import FileError
 from itk_consensus.images import grey_windows as windows
 from itk_consensus.review import opening
 from itk_consensus.review.case import ReviewCase, case_of_result

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import SimpleITK as sitk
 
-from itk_consensus.errors import ParameterError
+from itk_consensus.core.errors import ParameterError
 from itk_consensus.simulation import atlas_case, atlas_labels
 
 SHAPE = (24, 28, 20)

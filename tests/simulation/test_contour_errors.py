@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.ndimage import distance_transform_edt, label, uniform_filter
 
-from itk_consensus.errors import ParameterError
+from itk_consensus.core.errors import ParameterError
 from itk_consensus.simulation import (
     contour_error_raters,
     ellipsoid_phantom,

@@ -5,7 +5,7 @@ import hashlib
 import numpy as np
 import pytest
 
-from itk_consensus.errors import ParameterError
+from itk_consensus.core.errors import ParameterError
 from itk_consensus.simulation import (
     ONE_GOOD_FOUR_POOR,
     confusion_raters,

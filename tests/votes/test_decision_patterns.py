@@ -12,10 +12,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from stacks import LABEL_TYPES, Drawn, assert_is_brute_force, drawn_stacks, encode
 
-from itk_consensus.errors import InputError
+from itk_consensus.core.errors import InputError
+from itk_consensus.core.work import working
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
-from itk_consensus.work import working
 
 #: Enough voxels that seven threads get a slab each, with one that is shorter.
 MANY = 7 * 65_536 + 123
@@ -465,7 +465,7 @@ def test_the_kernels_work_after_fork(way: str, run_python: Callable) -> None:
         import numpy as np
         from itk_consensus.votes.decision_patterns import DecisionPatterns
         from itk_consensus.votes.label_stack import LabelStack
-        from itk_consensus.work import working
+        from itk_consensus.core.work import working
 
         arrays = [np.arange({MANY}, dtype=np.int32) // k % 3 for k in (1, 7, 1000)]
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from stacks import Drawn, drawn_stacks, encode
 
-from itk_consensus.errors import InputError
-from itk_consensus.neighbourhood.boxes import intersection
+from itk_consensus.core.errors import InputError
+from itk_consensus.space.boxes import intersection
 from itk_consensus.votes.disputed_voxels import (
     DisputedVoxels,
     chunks,

@@ -10,17 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stacks import Drawn, drawn_stacks
 
-from itk_consensus.errors import InputError
-from itk_consensus.fusion.iteration import largest_change
-from itk_consensus.fusion.staple.confusion_model import ConfusionModel
-from itk_consensus.fusion.staple.staple import MULTILABEL, staple
+from itk_consensus.core.errors import InputError
+from itk_consensus.core.work import working
+from itk_consensus.fusing.iteration import largest_change
+from itk_consensus.methods.staple.confusion_model import ConfusionModel
+from itk_consensus.methods.staple.staple import MULTILABEL, staple
 from itk_consensus.simulation import atlas_labels
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.expected_counts import VoteTable, majority_of_votes, mean_of_votes
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.packed_votes import PackedVotes
 from itk_consensus.votes.ties import decide
-from itk_consensus.work import working
 
 CLOSE: dict[str, Any] = {"rtol": 1e-12, "atol": 0}
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from scipy.stats import entropy
 from stacks import Drawn, drawn_stacks, encode
 
-from itk_consensus.fusion.voting.majority_vote import majority_vote
+from itk_consensus.methods.voting.majority_vote import majority_vote
 from itk_consensus.votes.disputed_voxels import DisputedVoxels
 from itk_consensus.votes.fusions import (
     DisputedFusion,

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stacks import INTEGER_TYPES, LABEL_TYPES, Drawn, assert_is_brute_force, drawn_stacks, encode
 
-from itk_consensus.errors import InputError
+from itk_consensus.core.errors import InputError
+from itk_consensus.core.work import default_threads, working
 from itk_consensus.votes.label_stack import (
     MOST_LABELS,
     LabelStack,
     distinct_values,
     label_table,
 )
-from itk_consensus.work import default_threads, working
 
 OWNER = "SomeFilter"
 

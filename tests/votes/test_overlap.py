@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from itk_consensus.errors import InputError
+from itk_consensus.core.errors import InputError
 from itk_consensus.votes.overlap import dice
 
 masks = arrays(bool, (4, 5))

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from stacks import Drawn, encode
 from whole_volume_votes import WholeVotes
 
-from itk_consensus.fusion.voting.corrected_vote import corrected_vote, mixing_matrix
-from itk_consensus.neighbourhood.tiles import four_axes, tile_groups, tile_sizes
+from itk_consensus.core.work import working
+from itk_consensus.methods.voting.corrected_vote import corrected_vote, mixing_matrix
+from itk_consensus.space.tiles import four_axes, tile_groups, tile_sizes
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.ties import SAME_PROBABILITY, TIE_RULES
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS, uncertainty
 from itk_consensus.votes.vote_tiles import VoteTiles
-from itk_consensus.work import working
 
 TILES = [(1, 1, 1, 1), (1, 2, 3, 4), (1, 5, 5, 7), (1, 64, 64, 64)]
 #: As many as tiles.

@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stacks import Drawn, drawn_stacks
 
-from itk_consensus.errors import InputError
-from itk_consensus.fusion.voting.majority_vote import majority_vote
+from itk_consensus.core.errors import InputError
+from itk_consensus.core.work import working
+from itk_consensus.methods.voting.majority_vote import majority_vote
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.ties import TIE_RULES, UNDECIDED
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS
 from itk_consensus.votes.voting import StackVote, VoteRules
-from itk_consensus.work import working
 
 #: Written for background and undecided voxels, where no label of a drawn stack can be.
 BACKGROUND_VALUE, UNDECIDED_VALUE = -7, -8

@@ -14,9 +14,9 @@ import pytest
 from snippets import PAGES_WITH_CODE, python_of
 
 import itk_consensus
-from itk_consensus.filters.parameters import parameters_of
-from itk_consensus.filters.procedural import Computed, all_functions, function_name
-from itk_consensus.filters.registry import FUSERS, OTHER_FILTERS
+from itk_consensus.core.parameters import parameters_of
+from itk_consensus.methods.procedural import Computed, all_functions, function_name
+from itk_consensus.methods.registry import FUSERS, OTHER_FILTERS
 
 ROOT = Path(__file__).resolve().parents[2]
 _DOCS = ROOT / "docs"
@@ -111,7 +111,9 @@ def test_every_measured_figure_is_written_by_a_script(page: Path) -> None:
 
 def test_every_filter_has_a_page_with_its_model_and_its_limits() -> None:
     for filter_ in (*FUSERS, *OTHER_FILTERS):
-        method = getattr(filter_, "method", "") or filter_.__module__.rpartition(".")[2]
+        method = getattr(filter_, "method", "") or filter_.__module__.rpartition(".")[
+            2
+        ].removesuffix("_filter")
         page = ROOT / "docs" / "models" / f"{method.replace('_', '-')}.md"
         text = page.read_text(encoding="utf-8")
         assert text.startswith("## Model\n")
@@ -144,3 +146,32 @@ def test_mypy_accepts_the_python_of_every_page(
     assert errors == ""
     lines = [re.search(r"wrong\.py:(\d)", line) for line in complaints]
     assert [line and line[1] for line in lines] == ["2", "3", "4", "5", "6"], said
+
+
+def test_the_readme_of_the_kernels_lists_every_header() -> None:
+    text = (ROOT / "wrapping" / "README.md").read_text(encoding="utf-8")
+    headers = {path.name for path in (ROOT / "wrapping" / "include").glob("*.hpp")}
+    assert headers
+    assert not {name for name in headers if f"`{name}`" not in text}
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        ROOT / "CONTRIBUTING.md",
+        ROOT / "SECURITY.md",
+        ROOT / "wrapping" / "README.md",
+        *sorted((_DOCS / "decisions").glob("*.md")),
+    ],
+    ids=lambda page: page.name,
+)
+def test_pages_name_only_files_that_are_there(page: Path) -> None:
+    """Words in backquotes with an ending: a file of the repository, wherever it lies."""
+    known = subprocess.run(
+        ["git", "ls-files"], capture_output=True, text=True, check=False, cwd=ROOT
+    ).stdout.split()
+    if not known:
+        pytest.skip("this is no git checkout")
+    named = re.findall(r"`([\w./]+\.(?:py|hpp|cpp|md|sh|toml))`", page.read_text(encoding="utf-8"))
+    lost = {n for n in named if not any(f"/{file}".endswith(f"/{n}") for file in known)}
+    assert not lost - {"cli/x.py"}

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from scipy.ndimage import distance_transform_edt
 from stacks import Drawn, encode
 
-from itk_consensus.fusion.iteration import StopRule
-from itk_consensus.fusion.staple.spatial.performance_field import FieldSettings
-from itk_consensus.fusion.staple.spatial.windowed_staple import SpatialSettings, spatial_staple
-from itk_consensus.neighbourhood.label_distances import LabelDistances
-from itk_consensus.neighbourhood.window_frame import WindowFrame
+from itk_consensus.core.work import working
+from itk_consensus.fusing.iteration import StopRule
+from itk_consensus.methods.staple.spatial.performance_field import FieldSettings
+from itk_consensus.methods.staple.spatial.windowed_staple import SpatialSettings, spatial_staple
 from itk_consensus.simulation import atlas_labels
 from itk_consensus.votes.disputed_voxels import DisputedVoxels
-from itk_consensus.work import working
+from itk_consensus.votes.fields.label_distances import LabelDistances
+from itk_consensus.votes.fields.window_frame import WindowFrame
 
 
 @st.composite

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from itk_consensus.filters.registry import FUSER_MODULES, short_name
+from itk_consensus.methods.registry import FUSER_MODULES, short_name
 from speed.operations import DERIVED, OPERATIONS
 from speed.peak_memory import peak_bytes, save_raters
 from speed.timing import Effort, best_seconds

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cache, partial
 from typing import Any, NamedTuple
 
-from itk_consensus.filters.registry import FUSER_MODULES, load_filter, short_name
+from itk_consensus.methods.registry import FUSER_MODULES, load_filter, short_name
 from itk_consensus.simulation.atlas_phantoms import AtlasCase, atlas_case
 from speed.volumes import ATLAS_SEED, CONTOUR_ERROR, raters
 from speed.waiting import Row, Shape, Wait, least, row_of

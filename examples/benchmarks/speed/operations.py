@@ -13,7 +13,7 @@ import SimpleITK as sitk
 from numpy.typing import NDArray
 
 import itk_consensus
-from itk_consensus.filters.registry import FUSER_MODULES, short_name
+from itk_consensus.methods.registry import FUSER_MODULES, short_name
 from itk_consensus.simulation import contour_error_raters, ellipsoid_mask
 
 Array = NDArray[Any]

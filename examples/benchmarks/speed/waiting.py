@@ -22,12 +22,12 @@ import numpy as np
 import SimpleITK as sitk
 
 import itk_consensus as ic
+from itk_consensus.batch.cases import BatchCase
+from itk_consensus.batch.one_case import DONE, Plan, run_case
 from itk_consensus.cli import main as command
-from itk_consensus.filters.registry import load_filter
-from itk_consensus.pipeline.cases import BatchCase
-from itk_consensus.pipeline.one_case import DONE, Plan, run_case
+from itk_consensus.core.work import default_threads
+from itk_consensus.methods.registry import load_filter
 from itk_consensus.simulation.atlas_phantoms import atlas_case
-from itk_consensus.work import default_threads
 from speed.operations import OPERATIONS
 from speed.peak_memory import peak_bytes, save_raters
 from speed.reasons import reason

@@ -17,7 +17,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from itk_consensus.errors import MissingDependencyError
+from itk_consensus.core.errors import MissingDependencyError
 
 #: What the standard wants in every object of a patient's study (types 1 and 2 of the modules
 #: Patient and General Study), so that an archive can file it; empty where the source has none.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from itk_consensus.errors import ConsensusWarning, FileError, GeometryError, InputError
+from itk_consensus.core.errors import ConsensusWarning, FileError, GeometryError, InputError
 from itk_consensus.images.dicom.contour_rasterisation import rasterised
 from itk_consensus.images.dicom.identity import modality_of, without_remarks, without_values
 from itk_consensus.images.dicom.series import DicomSeries, one_text, read_dicom

@@ -8,7 +8,7 @@ import numpy as np
 import SimpleITK as sitk
 from numpy.typing import NDArray
 
-from itk_consensus.errors import FileError, GeometryError, InputError
+from itk_consensus.core.errors import FileError, GeometryError, InputError
 from itk_consensus.images.dicom.colors import rgb_of_stored
 from itk_consensus.images.dicom.identity import modality_of, without_remarks, without_values
 from itk_consensus.images.dicom.series import DicomSeries, one_text, read_dicom

@@ -11,7 +11,7 @@ import numpy as np
 import SimpleITK as sitk
 
 import itk_consensus
-from itk_consensus.errors import InputError
+from itk_consensus.core.errors import InputError
 from itk_consensus.images.dicom.colors import cielab_of_rgb
 from itk_consensus.images.dicom.identity import (
     dicom_library,

@@ -12,7 +12,7 @@ import numpy as np
 import SimpleITK as sitk
 from numpy.typing import NDArray
 
-from itk_consensus.errors import FileError, GeometryError, InputError
+from itk_consensus.core.errors import FileError, GeometryError, InputError
 from itk_consensus.images.dicom.identity import (
     dicom_library,
     modality_of,

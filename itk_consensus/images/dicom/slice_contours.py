@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.errors import GeometryError, InputError
+from itk_consensus.core.errors import GeometryError, InputError
 from itk_consensus.images.geometry import ImageGeometry
 
 Points = NDArray[np.float64]

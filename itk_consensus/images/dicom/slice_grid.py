@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.errors import GeometryError, InputError
+from itk_consensus.core.errors import GeometryError, InputError
 from itk_consensus.images.dicom.identity import without_values
 from itk_consensus.images.geometry import ImageGeometry
 

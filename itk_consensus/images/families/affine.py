@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from itk_consensus.errors import InputError, Where
+from itk_consensus.core.errors import InputError, Where
 from itk_consensus.images.geometry import ImageGeometry
 
 _RAS_TO_LPS = (-1.0, -1.0, 1.0)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from itk_consensus.errors import InputError, Where
+from itk_consensus.core.errors import InputError, Where
 from itk_consensus.images.families.image_family import (
     Array,
     ReadImage,

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from itk_consensus.errors import InputError, Where
+from itk_consensus.core.errors import InputError, Where
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.images.kept_metadata import Keep
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from itk_consensus.errors import InputError, Where
+from itk_consensus.core.errors import InputError, Where
 from itk_consensus.images.families.image_family import (
     INSTEAD_OF_COLOURS,
     WHAT_AN_INPUT_IS,

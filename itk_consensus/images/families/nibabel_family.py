@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from itk_consensus.errors import Where
+from itk_consensus.core.errors import Where
 from itk_consensus.images.families.affine import geometry_of_affine
 from itk_consensus.images.families.image_family import (
     Array,

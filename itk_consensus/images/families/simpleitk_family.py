@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import SimpleITK as sitk
 
-from itk_consensus.errors import InputError, Where
+from itk_consensus.core.errors import InputError, Where
 from itk_consensus.images.families.image_family import (
     INSTEAD_OF_COLOURS,
     WHAT_AN_INPUT_IS,

@@ -12,7 +12,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.errors import FileError
+from itk_consensus.core.errors import FileError
 from itk_consensus.images.headers.header import Header, voxel_bytes
 
 _GIPL_MAGICS = {0xEFFFE9B0, 0x2AE389B8}

@@ -19,7 +19,7 @@ from math import prod
 from pathlib import Path
 from typing import BinaryIO
 
-from itk_consensus.errors import FileError
+from itk_consensus.core.errors import FileError
 
 #: More than any header takes; text headers must end within it.
 HEAD_BYTES = 1 << 20

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from itk_consensus.errors import FileError
+from itk_consensus.core.errors import FileError
 from itk_consensus.images.headers.header import Header, numbered_files, voxel_bytes
 
 _META_BYTES = {

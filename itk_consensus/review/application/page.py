@@ -24,17 +24,17 @@ from trame_slicer.segmentation import (
 )
 from vtkmodules.vtkCommonCore import vtkLogger, vtkOutputWindow
 
-from itk_consensus.array_types import Mask
+from itk_consensus.core.array_types import Mask
+from itk_consensus.core.rater_names import naming_raters
+from itk_consensus.core.work import working
 from itk_consensus.images.grey_windows import GreyWindow, windows_for
-from itk_consensus.rater_names import naming_raters
-from itk_consensus.report.dispute_figures import rater_color
 from itk_consensus.review.application.panel import panel
 from itk_consensus.review.application.scene import MOST_VOXELS_OF_A_SURFACE, ReviewScene
 from itk_consensus.review.decisions import Decision
 from itk_consensus.review.disputes import Dispute
+from itk_consensus.review.rater_colors import rater_color
 from itk_consensus.review.readers import reader_rows
 from itk_consensus.review.session import CaseToOpen, ReviewSession
-from itk_consensus.work import working
 
 #: Left, right, top and bottom of each of Slicer's slice views.
 _LETTERS = {"Red": "RLAP", "Green": "RLSI", "Yellow": "APSI"}

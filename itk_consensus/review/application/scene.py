@@ -13,9 +13,9 @@ from vtkmodules.vtkCommonDataModel import vtkImageData
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
 
 from itk_consensus.images.geometry import ImageGeometry
-from itk_consensus.neighbourhood.boxes import bounding_box
-from itk_consensus.report.dispute_figures import CONTOUR_COLORS
 from itk_consensus.review.disputes import Dispute, RatedMap
+from itk_consensus.review.rater_colors import CONTOUR_COLORS
+from itk_consensus.space.boxes import bounding_box
 
 _LABELMAP = "Binary labelmap"
 #: Of the labels of the map under review; white stands out from every reader's colour.

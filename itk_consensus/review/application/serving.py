@@ -14,7 +14,7 @@ from typing import Any
 from trame.app import get_server
 from trame_slicer import module as trame_slicer_module
 
-from itk_consensus.errors import ProcessAborted
+from itk_consensus.core.errors import ProcessAborted
 from itk_consensus.review.application.guard import HOSTS, Guard
 from itk_consensus.review.application.page import ReviewPage
 from itk_consensus.review.session import CaseToOpen

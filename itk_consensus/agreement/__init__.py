@@ -1,1 +1,0 @@
-"""How well raters agree: statistics of decision patterns, and distances between contours."""

@@ -1,0 +1,102 @@
+"""Agreement beyond chance: Fleiss' kappa and Krippendorff's alpha, from decision patterns.
+
+Background inflates both: the more of it an image has, the better everybody agrees. So each is
+given over all voxels and over the union, the voxels that at least one rater gave the label. Over
+the union every voxel is chosen for being marked, which deflates it; the truth lies between.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import scipy
+
+from itk_consensus.core.array_types import Floats
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+
+Region = Literal["grid", "union"]
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """How many raters gave each pattern each category."""
+
+    votes: scipy.sparse.csc_matrix  #: (P, C) only patterns that two raters or more annotated
+    voxels: Floats  #: (P,) how many voxels have the pattern
+
+    @classmethod
+    def of(cls, patterns: DecisionPatterns) -> Ratings:
+        """Every label is a category."""
+        annotators = patterns.present.sum(axis=1)
+        rated = annotators > 1
+        said = patterns.patterns[rated][patterns.present[rated]]
+        shape = (int(np.count_nonzero(rated)), patterns.number_of_labels)
+        rows = np.repeat(np.arange(shape[0], dtype=np.int32), annotators[rated])
+        once = np.ones(len(rows), np.min_scalar_type(patterns.number_of_raters))
+        votes = scipy.sparse.coo_matrix((once, (rows, said)), shape).tocsc()
+        return cls(votes.astype(np.float64), patterns.counts[rated].astype(np.float64))
+
+    def against_the_rest(self, label: int, region: Region) -> Ratings:
+        """Two categories: this label index or any other, everywhere or where somebody gave it.
+
+        Patterns without the label, of as many raters, are one: they say the same.
+        """
+        column = slice(*self.votes.indptr[label : label + 2])
+        rows, given = self.votes.indices[column], self.votes.data[column]
+        number, voxels = self.number[rows], self.voxels[rows]
+        if region == "grid":
+            sizes = np.arange(len(self._voxels_by_number))
+            silent = self._voxels_by_number - np.bincount(
+                number.astype(np.intp), voxels, minlength=len(sizes)
+            )
+            rated = silent > 0
+            number = np.append(number, sizes[rated])
+            voxels = np.append(voxels, silent[rated])
+            given = np.append(given, np.zeros(np.count_nonzero(rated)))
+        two = scipy.sparse.csc_matrix(np.stack([number - given, given], axis=1))
+        return Ratings(two, voxels)
+
+    @cached_property
+    def number(self) -> Floats:
+        """(P,) raters who annotated."""
+        return np.asarray(self.votes.sum(axis=1), dtype=np.float64)[:, 0]
+
+    @cached_property
+    def _voxels_by_number(self) -> Floats:
+        """How many voxels have so many raters."""
+        return np.asarray(np.bincount(self.number.astype(np.intp), self.voxels), np.float64)
+
+    @property
+    def agreeing_pairs(self) -> Floats:
+        """(P,) ordered pairs of raters who said the same."""
+        squares = self.votes.multiply(self.votes).sum(axis=1)
+        return np.asarray(squares, dtype=np.float64)[:, 0] - self.number
+
+
+def fleiss_kappa(ratings: Ratings) -> float:
+    """Kappa of many raters (Fleiss 1971); NaN if only one category was ever used.
+
+    Where raters are missing, a voxel counts with the pairs it has, and a category's frequency is
+    the mean of the voxels' shares (Gwet, Handbook of Inter-Rater Reliability).
+    """
+    total, number = ratings.voxels.sum(), ratings.number
+    if total == 0:
+        return float("nan")
+    observed = ratings.voxels @ (ratings.agreeing_pairs / (number * (number - 1))) / total
+    frequencies = ratings.votes.T @ (ratings.voxels / number) / total
+    expected = float(frequencies @ frequencies)
+    return float((observed - expected) / (1 - expected)) if expected < 1 else float("nan")
+
+
+def krippendorff_alpha(ratings: Ratings) -> float:
+    """Alpha for nominal data (Krippendorff 2011); NaN if only one category was ever used."""
+    values = ratings.votes.T @ ratings.voxels
+    number = values.sum()
+    agreeing = ratings.voxels @ (ratings.agreeing_pairs / (ratings.number - 1))
+    expected = number**2 - values @ values
+    if expected == 0:
+        return float("nan")
+    return float(1 - (number - 1) * (number - agreeing) / expected)

@@ -1,0 +1,95 @@
+"""LesionAgreement: how well readers agree, object by object."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from itk_consensus.assessment.agreement.lesions import (
+    SIZE_LIMITS,
+    LesionAgreements,
+    lesion_agreement,
+    paired_objects,
+)
+from itk_consensus.core.errors import ParameterError
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
+from itk_consensus.images import convert
+from itk_consensus.methods.lesions.objects import OBJECT_KINDS, ObjectKind, numbered_objects
+from itk_consensus.space.boxes import voxel_sides
+
+
+def LesionAgreement(
+    images: Any,
+    reference: Any = None,
+    names: Sequence[str] | None = None,
+    *,
+    inputObjects: ObjectKind = "components",
+    leastOverlap: float = 0.5,
+    sizeLimits: Sequence[float] = SIZE_LIMITS,
+) -> LesionAgreements:
+    """Detection F1, panoptic quality, and Dice and volumes of what both found, by size.
+
+    Parameters
+    ----------
+    images : list of images
+        Masks, or instance maps with any numbers, on one grid.
+    reference : image or LabelFusionFilter, optional
+        A consensus to compare each reader with, or a filter that makes one of `images`.
+    names : sequence of str, optional
+        What each reader is called.
+    inputObjects : "components" or "labels"
+        What is one object: a connected piece of one label, or all that has one label.
+    leastOverlap : float
+        Intersection over union from which two marks are one object.
+    sizeLimits : sequence of float
+        Diameters of balls in mm, between which objects are of one size.
+
+    Returns
+    -------
+    LesionAgreements
+        Has ``.rows``, ``.to_csv()``, ``.to_pandas()``: a row for each pair and class of size.
+    """
+    owner = "LesionAgreement"
+    if inputObjects not in OBJECT_KINDS:
+        raise ParameterError(
+            f"must be one of {OBJECT_KINDS}, got {inputObjects!r}",
+            owner=owner,
+            parameter="inputObjects",
+        )
+    limits = tuple(sizeLimits)
+    if list(limits) != sorted(set(limits)):
+        raise ParameterError(
+            f"must be increasing, got {limits}", owner=owner, parameter="sizeLimits"
+        )
+    if not 0 < leastOverlap <= 1:
+        raise ParameterError(
+            f"must be > 0 and <= 1, got {leastOverlap}", owner=owner, parameter="leastOverlap"
+        )
+    listed = convert.as_list(images, owner)
+    if isinstance(reference, LabelFusionFilter):
+        fused = reference.fuse(listed)
+        reference = convert.to_image(fused.settled_labels(), fused.like)
+    loaded = convert.load(listed if reference is None else [*listed, reference], owner=owner)
+    maps = [
+        numbered_objects(np.asarray(array), inputObjects).places
+        for array in loaded.arrays
+        if array is not None
+    ]
+    named = _names(names, len(maps), reference is not None, owner)
+    sides = voxel_sides(loaded.geometry.array_spacing)
+    rows = []
+    for one, other in combinations(range(len(maps)), 2):
+        pairs = paired_objects(maps[one], maps[other], leastOverlap)
+        rows += lesion_agreement((named[one], named[other]), pairs, sides, limits)
+    return LesionAgreements(tuple(rows))
+
+
+def _names(names: Sequence[str] | None, maps: int, has_reference: bool, owner: str) -> list[str]:
+    readers = maps - has_reference
+    given = [f"rater {index}" for index in range(readers)] if names is None else list(names)
+    if len(given) != readers:
+        raise ParameterError(f"must be {readers}, got {len(given)}", owner=owner, parameter="names")
+    return [*given, "reference"] if has_reference else given

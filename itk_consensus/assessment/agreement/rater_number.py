@@ -1,0 +1,212 @@
+"""How many raters are enough: what the consensus of k of them is worth, and that of more would be.
+
+Contours of independent raters wander about a common one. The vote takes their median, whose
+variance falls with their number, so that the square of 1 - Dice with one who was left out is a line
+over it; a tie of an even number is half a voxel, which makes four raters worth what three are. What
+one more rater moves falls as one over the root of k (k + 1). All is measured on subsets of the
+raters there are, and followed to more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, islice
+from math import comb, prod
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from itk_consensus.calibration.probabilities import contour_area
+from itk_consensus.core.array_types import Floats
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+
+MOST_SUBSETS = 60
+"""Subsets of one size that are looked at."""
+
+LEVEL = 0.9
+"""Of the intervals."""
+
+
+class Interval(NamedTuple):
+    """A mean, and where it may lie."""
+
+    mean: float
+    low: float
+    high: float
+
+
+class CurvePoint(NamedTuple):
+    """What k raters are worth."""
+
+    raters: int
+    with_all: Interval  #: Dice of their consensus with that of all raters
+    with_left_out: Interval | None  #: With a rater who was left out; None if nobody was
+    #: What one more rater moves the contour by, in mm; None if there is no more.
+    moved: Interval | None
+
+
+@dataclass(frozen=True)
+class CaseCurve:
+    """One case: for each number of raters the values of some subsets."""
+
+    with_all: dict[int, Floats]
+    with_left_out: dict[int, Floats]
+    moved: dict[int, Floats]
+
+
+def case_curve(
+    patterns: DecisionPatterns, label: int, spacing: Sequence[float], seed: int = 0
+) -> CaseCurve:
+    """Measure one case by votes of subsets, from the table of patterns alone.
+
+    Parameters
+    ----------
+    label : int
+        Index of the label.
+    """
+    said: NDArray[np.bool_] = patterns.patterns == label
+    counts = patterns.counts.astype(np.float64)
+    number = said.shape[1]
+    everyone = _vote(said, range(number))
+    area = contour_area(patterns.expand(everyone >= 0.5), spacing)
+    thickness = prod(spacing) / area if area else 0.0
+    curve = CaseCurve({}, {}, {})
+    rng = np.random.default_rng(seed)
+    for k in range(1, number + 1):
+        with_all, left_out, moved = [], [], []
+        for subset in _subsets(number, k, rng):
+            fused = _vote(said, subset)
+            with_all.append(_dice(fused, everyone, counts))
+            for other in sorted(set(range(number)) - set(subset)):
+                left_out.append(_dice(fused, said[:, other].astype(float), counts))
+                more = _vote(said, (*subset, other))
+                moved.append(float(np.abs(more - fused) @ counts) * thickness)
+        curve.with_all[k] = np.array(with_all)
+        if left_out:
+            curve.with_left_out[k] = np.array(left_out)
+            curve.moved[k] = np.array(moved)
+    return curve
+
+
+def _subsets(number: int, k: int, rng: np.random.Generator) -> Iterator[tuple[int, ...]]:
+    if comb(number, k) <= MOST_SUBSETS:
+        yield from combinations(range(number), k)
+        return
+    drawn = (tuple(rng.permutation(number)[:k].tolist()) for _ in iter(int, 1))
+    yield from islice(drawn, MOST_SUBSETS)
+
+
+def _vote(said: NDArray[np.bool_], subset: Sequence[int]) -> Floats:
+    """(P,) 1 where most of a subset gave the label, one half where they tie."""
+    votes = said[:, list(subset)].sum(axis=1)
+    return np.asarray(np.clip(2 * votes - len(subset) + 1, 0, 2) / 2)
+
+
+def median_variance(raters: int) -> float:
+    """Variance of the median of so many normal numbers, to 2 %; of an even number of one less."""
+    odd = raters - 1 + raters % 2
+    return float(np.pi / (2 * (odd - 1) + np.pi))
+
+
+def _dice(one: Floats, other: Floats, counts: Floats) -> float:
+    """Dice of two votes by pattern, a tie being half a voxel."""
+    total = float((one + other) @ counts)
+    return 2 * float((one * other) @ counts) / total if total else 1.0
+
+
+@dataclass(frozen=True)
+class RaterNumberCurve:
+    """What the consensus of k raters is worth, and what that of more would be."""
+
+    points: tuple[CurvePoint, ...]
+    level: float  #: 1 - Dice with a new rater, squared, were there endlessly many
+    slope: float  #: What it is more, in variances of the median
+    movement: float  #: mm that one more rater moves, times the root of k (k + 1)
+    cases: int
+
+    @property
+    def raters(self) -> int:
+        """How many there are."""
+        return self.points[-1].raters
+
+    @classmethod
+    def of(cls, cases: Sequence[CaseCurve]) -> RaterNumberCurve:
+        """The mean over cases with equally many raters, at least three."""
+        most = max(cases[0].with_all)
+        points = tuple(
+            CurvePoint(
+                k,
+                _interval([case.with_all[k] for case in cases]),
+                _interval([case.with_left_out[k] for case in cases]) if k < most else None,
+                _interval([case.moved[k] for case in cases]) if k < most else None,
+            )
+            for k in range(1, most + 1)
+        )
+        level, slope = _line(points[:-1])
+        movement = np.mean(
+            [
+                p.moved.mean * np.sqrt(p.raters * (p.raters + 1))
+                for p in points
+                # One rater alone differs from two by a tie, which is no contour.
+                if p.moved is not None and (p.raters > 1 or most == 2)
+            ]
+        )
+        return cls(points, level, slope, float(movement), len(cases))
+
+    def dice_with_another(self, raters: int) -> float:
+        """Dice that the consensus of so many raters is expected to have with one more rater."""
+        return 1 - float(np.sqrt(self.level + self.slope * median_variance(raters)))
+
+    def moved_by_another(self, raters: int | None = None) -> float:
+        """By how many mm one more rater is expected to move the contour of so many, or of all."""
+        number = self.raters if raters is None else raters
+        return self.movement / float(np.sqrt(number * (number + 1)))
+
+    @property
+    def answer(self) -> str:
+        """Whether more raters would change anything, in a sentence."""
+        more = self.raters + 1
+        ordinal = {1: "first", 2: "second", 3: "third", 4: "fourth", 5: "fifth", 6: "sixth"}
+        now, then = (self.dice_with_another(number) for number in (self.raters, 2 * self.raters))
+        return (
+            f"A {ordinal.get(more, f'{more}th')} rater would move the contour by about "
+            f"{self.moved_by_another():.2g} mm; with another rater the consensus of "
+            f"{self.raters} has a Dice of about {now:.3f}, that of {2 * self.raters} would have "
+            f"{then:.3f}."
+        )
+
+    def table(self) -> Iterator[dict[str, float | int | None]]:
+        """A row for each number of raters."""
+        for point in self.points:
+            row: dict[str, float | int | None] = {"raters": point.raters}
+            for name in ("with_all", "with_left_out", "moved"):
+                interval = getattr(point, name)
+                for part in Interval._fields:
+                    row[f"{name}_{part}"] = None if interval is None else getattr(interval, part)
+            yield row
+
+
+def _line(points: Sequence[CurvePoint]) -> tuple[float, float]:
+    """The squares of 1 - Dice with a rater left out, as a line over the variance of the median."""
+    odd = [p for p in points if p.raters % 2 and p.with_left_out is not None]
+    squares = np.array([(1 - p.with_left_out.mean) ** 2 for p in odd if p.with_left_out])
+    if len(odd) == 1:
+        # Then contours are taken to be independent: a rater and the median have variances alike.
+        return float(squares[0]) / 2, float(squares[0]) / 2
+    slope, level = np.polyfit([median_variance(p.raters) for p in odd], squares, 1)
+    return max(float(level), 0.0), max(float(slope), 0.0)
+
+
+def _interval(cases: Sequence[Floats]) -> Interval:
+    """The mean over cases with Student's interval; of one case that of its subsets."""
+    means = np.array([values.mean() for values in cases])
+    mean = float(means.mean())
+    if len(means) == 1:
+        low, high = np.quantile(cases[0], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+        return Interval(mean, float(low), float(high))
+    error = means.std(ddof=1) / len(means) ** 0.5
+    reach = float(scipy.special.stdtrit(len(means) - 1, (1 + LEVEL) / 2) * error)
+    return Interval(mean, mean - reach, mean + reach)

@@ -1,0 +1,141 @@
+"""An agreement study: every measure of one stack of raters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.assessment.agreement.chance import (
+    Ratings,
+    Region,
+    fleiss_kappa,
+    krippendorff_alpha,
+)
+from itk_consensus.assessment.agreement.result import AgreementResult, LabelAgreement
+from itk_consensus.assessment.agreement.surfaces import Surface, distances_between
+from itk_consensus.core.array_types import length_unit
+from itk_consensus.core.work import report
+from itk_consensus.space.boxes import voxel_volume
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.pair_counts import PairCounts
+
+#: Cubic millimetres in a millilitre.
+
+REGIONS: tuple[Region, ...] = ("grid", "union")
+
+
+@dataclass(frozen=True)
+class AgreementSettings:
+    """What to compute."""
+
+    surfaces: bool = True  #: Whether distances between contours are wanted too
+    tolerance: float = 1.0  #: Distance in mm up to which contours agree, for the surface Dice
+    chance: bool = True  #: Whether agreement beyond chance is wanted too: kappa and alpha
+
+
+def study_agreement(
+    patterns: DecisionPatterns,
+    spacing: Sequence[float],
+    raters: Sequence[str],
+    settings: AgreementSettings,
+    *,
+    reference: str | None = None,
+) -> AgreementResult:
+    """Compare every two raters, label by label; background 0 is left out.
+
+    Parameters
+    ----------
+    patterns : DecisionPatterns
+        With codes if surfaces are wanted.
+    spacing : sequence of float
+        Voxel size per array axis.
+    raters : sequence of str
+        Names; the last is the consensus if `reference` names it.
+    reference : str, optional
+        The consensus is compared with each rater; it is no rater, so kappa, alpha, conformity and
+        every mean over pairs leave it out.
+    """
+    among_raters = patterns if reference is None else _without_last_rater(patterns)
+    pairs = PairCounts.of(patterns)
+    ratings = Ratings.of(among_raters) if settings.chance else None
+    report(0.0)
+    voxel, unit = voxel_volume(spacing)
+    sizes, dice, jaccard = pairs.sizes, pairs.dice, pairs.jaccard
+    own_pairs = pairs if reference is None else PairCounts.of(among_raters)
+    conformity, specific = own_pairs.conformity, own_pairs.specific_agreement
+    labels = []
+    for index, value in enumerate(patterns.labels):
+        report(index / patterns.number_of_labels)
+        if value == 0:
+            continue
+        by_region: dict[str, Ratings] = {}
+        if ratings is not None:
+            by_region = {r: ratings.against_the_rest(index, r) for r in REGIONS}
+        agreement = LabelAgreement(
+            int(value),
+            among_raters.number_of_raters,
+            sizes[index] * voxel,
+            dice[index],
+            jaccard[index],
+            float(conformity[index]),
+            float(specific[index]),
+            {region: fleiss_kappa(rated) for region, rated in by_region.items()},
+            {region: krippendorff_alpha(rated) for region, rated in by_region.items()},
+            length_unit=length_unit(spacing),
+        )
+        if settings.surfaces:
+            agreement = _with_surfaces(agreement, patterns, index, spacing, settings.tolerance)
+        labels.append(agreement)
+    return AgreementResult(
+        tuple(raters),
+        tuple(labels),
+        math.nan if ratings is None else fleiss_kappa(ratings),
+        math.nan if ratings is None else krippendorff_alpha(ratings),
+        unit,
+        settings.tolerance,
+        reference,
+        length_unit(spacing),
+    )
+
+
+def _without_last_rater(patterns: DecisionPatterns) -> DecisionPatterns:
+    """The votes of the others; rows may occur more than once, which no count minds."""
+    return DecisionPatterns(patterns.patterns[:, :-1], patterns.counts, patterns.labels)
+
+
+def _with_surfaces(
+    agreement: LabelAgreement,
+    patterns: DecisionPatterns,
+    label: int,
+    spacing: Sequence[float],
+    tolerance: float,
+) -> LabelAgreement:
+    surfaces = _surfaces(patterns, label, len(spacing))
+    compared = distances_between(surfaces, spacing, tolerance)
+    shape = (4, len(surfaces), len(surfaces))
+    found = np.empty(shape)
+    for i, surface in enumerate(surfaces):
+        empty = surface.places.size == 0
+        found[:, i, i] = [np.nan] * 4 if empty else [0.0, 0.0, 0.0, 1.0]
+    for (i, j), distances in compared.items():
+        found[:, i, j] = found[:, j, i] = distances
+    return replace(
+        agreement,
+        hausdorff=found[0],
+        hausdorff95=found[1],
+        mean_distance=found[2],
+        surface_dice=found[3],
+    )
+
+
+def _surfaces(patterns: DecisionPatterns, label: int, axes: int) -> list[Surface]:
+    """Each rater's surface of a label, within the box of what anybody marked."""
+    said: NDArray[np.bool_] = patterns.patterns == label
+    region = patterns.region(np.asarray(said.any(axis=1)), [0] * axes)
+    cropped = patterns.crop(region)
+    masks = (cropped.expand(np.ascontiguousarray(said[:, j])) for j in range(said.shape[1]))
+    return [Surface.of(mask) for mask in masks]

@@ -1,0 +1,147 @@
+"""What is thought of a result: how far its raters agree, and whether it can be believed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from itk_consensus.assessment.agreement.result import AgreementResult
+from itk_consensus.assessment.agreement.study import AgreementSettings, study_agreement
+from itk_consensus.assessment.diagnose import diagnose
+from itk_consensus.assessment.findings import UNKNOWN, Diagnostics, JudgedFusion
+from itk_consensus.assessment.of_readers import diagnose_readers
+from itk_consensus.assessment.readers import Readers
+from itk_consensus.calibration.sample_segmentations import volume_intervals
+from itk_consensus.calibration.samples import VolumeInterval
+from itk_consensus.core.rater_names import naming_raters
+from itk_consensus.fusing.estimates import Told
+from itk_consensus.fusing.fusion_result import FusionResult
+from itk_consensus.fusing.reader_limits import ReaderLimits
+from itk_consensus.methods.consensus.shared_consensus import SharedConsensus, shared_consensus
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.fusions import Fusion
+from itk_consensus.votes.label_stack import LabelStack
+
+#: What the column of the result is called where raters are compared with it.
+CONSENSUS = "consensus"
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """The parts of it, each made when somebody asks, and once for all who do."""
+
+    result: FusionResult[Any]
+    limits: ReaderLimits
+
+    def findings(self, full: bool = True, *, by_name: bool = True) -> Diagnostics:
+        """Checks of the fusion and of its raters, each with its number.
+
+        Parameters
+        ----------
+        full : bool
+            Whether to compare the result with Consensus, too, which takes as long as fusing by it.
+        by_name : bool
+            Whether raters are called by their names, and not by their numbers.
+        """
+        memo, case = self.result.memo, self.result.case
+        of_fusion = memo.made(("fusion", full), lambda: diagnose(_judged(self.result, full)))
+        readers = Readers(case.facts, case.spacing, self.limits)
+        of_raters = memo.made(("raters", self.limits), lambda: tuple(diagnose_readers(readers)))
+        every = (*of_fusion.findings, *of_raters)
+        if not (by_name and case.names):
+            return Diagnostics(every)
+        return Diagnostics(
+            tuple(
+                replace(
+                    one,
+                    message=naming_raters(one.message, case.names),
+                    advice=naming_raters(one.advice, case.names),
+                )
+                for one in every
+            )
+        )
+
+    def agreement(
+        self, settings: AgreementSettings | None = None, *, with_consensus: bool = True
+    ) -> AgreementResult:
+        """How raters agree with each other and, as the last column, with the result."""
+        result, settings = self.result, settings or AgreementSettings()
+        names = [*result.rater_names, CONSENSUS] if with_consensus else [*result.rater_names]
+        found = result.memo.made(
+            ("agreement", settings, with_consensus),
+            lambda: study_agreement(
+                _with_consensus(result) if with_consensus else result.case.patterns,
+                result.case.spacing,
+                names,
+                settings,
+                reference=CONSENSUS if with_consensus else None,
+            ),
+        )
+        return replace(found, raters=tuple(names))
+
+    @property
+    def volumes(self) -> dict[int, VolumeInterval]:
+        """By label the volume that another rater is expected to draw, with its interval of 90 %."""
+        return self.result.memo.made("volumes", lambda: volume_intervals(self.result))
+
+
+def assess(result: FusionResult[Any], limits: ReaderLimits | None = None) -> Assessment:
+    """What is thought of a result; `limits` are other ones than usual for what is said of raters.
+
+    Nothing is computed yet.
+    """
+    if limits is None:
+        limits = ReaderLimits(**(result.made_by.parameters.get("AgreementLimits") or {}))
+    return Assessment(result, limits)
+
+
+def consensus_of(result: FusionResult[Any]) -> SharedConsensus:
+    """What the raters of a result share, whichever method made it."""
+    case = result.case
+    return result.memo.made(
+        "shared consensus", lambda: shared_consensus(case.patterns, case.spacing, facts=case.facts)
+    )
+
+
+def _judged(result: FusionResult[Any], full: bool) -> JudgedFusion:
+    case, fusion = result.case, result.fusion
+    patterns = case.patterns
+    told = Told() if result.estimate is None else result.estimate.told(patterns)
+    if patterns.outside_code is not None:
+        told = replace(told, refit=None)  # a mask fixes what is analysed, whatever lies around it
+
+    def dice_of(other: Fusion) -> float:
+        return consensus_of(result).overlap(other.volume(), patterns.labels)
+
+    def dice_by(make: Callable[[], Fusion]) -> Callable[[], float]:
+        return lambda: dice_of(make())
+
+    dice: float | None = None
+    if not told.is_shared:
+        dice = dice_of(fusion) if full else UNKNOWN
+    return JudgedFusion.of(
+        fusion,
+        patterns,
+        told=told,
+        consensus_dice=dice,
+        alternatives={name: dice_by(make) for name, make in told.alternatives.items()},
+        parameters=frozenset(result.made_by.parameters),
+        looks_at_neighbours=not fusion.follows_votes,
+        copies=case.facts.copies,
+    )
+
+
+def _with_consensus(result: FusionResult[Any]) -> DecisionPatterns:
+    """The raters' votes and, as one more rater's, the result."""
+    patterns = result.case.patterns
+    missing = max(result.labels) + 1
+    maps = result.rater_maps(missing)
+    consensus = result.settled_labels().astype(maps[0].dtype)
+    inside = None
+    if patterns.outside_code is not None:
+        inside = np.asarray(patterns.codes != patterns.outside_code)
+    stack = LabelStack.multilabel([*maps, consensus], missing_label=missing, mask=inside)
+    return DecisionPatterns.from_stack(stack)

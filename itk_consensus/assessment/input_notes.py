@@ -1,0 +1,86 @@
+"""What about raters deserves a word though it is no error, found out block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.core.work import working
+from itk_consensus.votes.label_stack import distinct_values
+
+#: Voxels of two raters that are compared at a time.
+_LOOK_AT_ONCE = 1 << 16
+
+
+class InputNotes(NamedTuple):
+    """Notes on the raters of a block, or of a volume."""
+
+    same: NDArray[np.bool_]  #: (J, J) which raters say the same everywhere
+    lowest: NDArray[Any]  #: (J,) label of each rater
+    highest: NDArray[Any]
+    labels: NDArray[Any]  #: (K,) all labels that occur; none if nobody asked for them
+
+    @classmethod
+    def of(cls, raters: Sequence[NDArray[Any]], owner: str, *, with_labels: bool) -> InputNotes:
+        """Look at a block of every rater."""
+        ends = np.array([(rater.min(), rater.max()) for rater in raters])
+        same = np.ones((len(raters),) * 2, bool)
+        for i, j in combinations(range(len(raters)), 2):
+            same[i, j] = np.array_equal(ends[i], ends[j]) and (
+                ends[i, 0] == ends[i, 1] or _are_same(raters[i], raters[j])
+            )
+        found = [
+            _labels(rater, *extremes, owner=owner, number=j)
+            for j, (rater, extremes) in enumerate(zip(raters, ends, strict=True))
+            if with_labels
+        ]
+        labels = np.unique(np.concatenate(found)) if found else np.empty(0)
+        return cls(same, ends[:, 0], ends[:, 1], labels)
+
+    @classmethod
+    def merged(cls, notes: Sequence[InputNotes]) -> InputNotes:
+        """The notes of several blocks together."""
+        return cls(
+            np.all([note.same for note in notes], axis=0),
+            np.min([note.lowest for note in notes], axis=0),
+            np.max([note.highest for note in notes], axis=0),
+            np.unique(np.concatenate([note.labels for note in notes])),
+        )
+
+    @property
+    def copies(self) -> list[tuple[int, int]]:
+        """Pairs of raters with the same labels; who has only one label is nobody's copy."""
+        some = self.lowest < self.highest
+        return [(int(i), int(j)) for i, j in np.argwhere(np.triu(self.same, 1)) if some[i]]
+
+
+def _are_same(one: NDArray[Any], other: NDArray[Any]) -> bool:
+    """Whether two arrays are equal; those that differ mostly do so soon."""
+    planes = max(1, _LOOK_AT_ONCE * len(one) // one.size)
+    starts = range(0, len(one), planes)
+    return all(np.array_equal(one[at : at + planes], other[at : at + planes]) for at in starts)
+
+
+@working(threads=1)
+def _labels(
+    rater: NDArray[Any], lowest: Any, highest: Any, *, owner: str, number: int
+) -> NDArray[Any]:
+    """The labels of a block; nothing fits between two that are neighbours."""
+    if rater.dtype.kind in "biu" and int(highest) - int(lowest) <= 1:
+        return np.array([lowest, highest])
+    return distinct_values(rater, owner, number)
+
+
+def ignored_labels(filter_: Any, found: set[Any]) -> list[Any]:
+    """Of the labels that were found, those a binary filter takes for background.
+
+    None if its foreground is missing: that is an error of its own.
+    """
+    foreground = getattr(filter_, "ForegroundValue", None)
+    if foreground is None or foreground not in found:
+        return []
+    return sorted(found - {0, foreground, filter_.MissingLabel})

@@ -1,0 +1,217 @@
+"""Rules about the estimate of the raters' performance: facts to know, not alarms.
+
+Each runs on decision patterns and is nearly free, re-running the estimate on a ten times larger
+background included. Equation and section numbers are those of "When Does Consensus Beat Voting?".
+They fire on good results nearly as often as on bad ones, as
+``examples/benchmarks/diagnostics_evidence.py`` prints, and are therefore notes, but for a mirrored
+optimum. Whether a map is nothing but a thresholded average of the masks: equations 27-29, after Van
+Leemput & Sabuncu, MICCAI 2014.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.assessment.findings import Finding, JudgedFusion, Severity
+from itk_consensus.core.array_types import Floats
+from itk_consensus.fusing.near_copies import MOST_RATERS
+from itk_consensus.methods.staple.staple_result import StartSummary
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+
+RATER_AT_CHANCE = 0.5  # diagonal dominance, section 2.4.1
+LITTLE_INFORMATION = 0.2  # sensitivity + specificity - 1
+ONE_NAT = 1.0  # a start this far below the best is suboptimal, section 4.2
+START_DICE = 0.95  # label maps of two starts that overlap less differ
+AGREEMENT_BEYOND_MODEL = 0.3  # share of the unexplained agreement between two raters
+BACKGROUND_FACTOR = 10.0
+BACKGROUND_CHANGE = 0.05  # change in volume on that much more background
+
+
+def diagnose_model(judged: JudgedFusion) -> Iterator[Finding]:
+    """Apply the rules that there are numbers for."""
+    if judged.told.theta is not None:
+        yield from performance(judged, judged.told.theta)
+        yield correlated_raters(judged, judged.told.theta)
+        yield background_size(judged)
+        if judged.patterns.number_of_labels == 2:
+            yield thresholding(judged)
+    if judged.told.starts is not None:
+        yield from start_disagreement(judged.told.starts)
+
+
+def performance(judged: JudgedFusion, theta: Floats) -> Iterator[Finding]:
+    """Raters below one half, or with implausible estimates (sections 2.4.1, 5.2 R2)."""
+    diagonal = np.einsum("jkk->jk", theta)
+    defined = np.where(np.isnan(diagonal), 1.0, diagonal)
+    lowest = float(defined.min())
+    rater = int(defined.min(axis=1).argmin())
+    message = f"Rater {rater} has the lowest performance, {lowest:.3f}."
+    advice = "Look at that rater's segmentation; it may show something else."
+    severity: Severity = "note" if lowest < RATER_AT_CHANCE else None
+    yield Finding("rater under one half", lowest, severity, message, advice)
+    labels = diagonal.shape[1]
+    information = (defined.sum(axis=1) - 1) / max(labels - 1, 1)
+    infallible = int(((diagonal == 1) & (judged.patterns.number_of_raters > 1)).any(1).sum())
+    concern = bool((information < LITTLE_INFORMATION).any()) or infallible > 0
+    message = (
+        f"Least informative rater: {information.min():.3f} (0 is chance, 1 perfect); "
+        f"raters estimated to be infallible for a class: {infallible}."
+    )
+    advice = (
+        "A rater who is estimated to be infallible outvotes all others; look at that rater's mask."
+    )
+    severity = "note" if concern else None
+    yield Finding("implausible performance", float(information.min()), severity, message, advice)
+
+
+def correlated_raters(judged: JudgedFusion, theta: Floats) -> Finding:
+    """Agreement between two raters beyond what independent raters would show (section 2.4.4)."""
+    if len(theta) > MOST_RATERS:
+        message = f"{len(theta)} raters are too many to compare with each other."
+        return Finding("correlated raters", None, None, message)
+    beyond = agreement_beyond_model(judged.patterns, judged.posterior(), theta)
+    if not np.isfinite(beyond).any():
+        return Finding("correlated raters", None, None, "No two raters share a voxel.")
+    first, second = np.unravel_index(np.nanargmax(beyond), beyond.shape)
+    value = float(beyond[first, second])
+    message = (
+        f"Raters {first} and {second} agree on {value:.0%} of what independent raters would not."
+    )
+    severity: Severity = "note" if value > AGREEMENT_BEYOND_MODEL else None
+    advice = "They count twice, but share errors."
+    return Finding("correlated raters", value, severity, message, advice)
+
+
+def agreement_beyond_model(patterns: DecisionPatterns, posterior: Floats, theta: Floats) -> Floats:
+    """(J, J) (observed - expected) / (1 - expected) agreement of each pair, NaN on the diagonal."""
+    raters, labels, _ = theta.shape
+    votes = patterns.one_hot
+    together = (votes.T @ votes.multiply(patterns.counts[:, None]).tocsr()).tocoo()
+    i, d = np.divmod(together.row, labels)
+    j, e = np.divmod(together.col, labels)
+    both = np.zeros((raters, raters))
+    same = np.zeros((raters, raters))
+    np.add.at(both, (i, j), together.data)
+    np.add.at(same, (i[d == e], j[d == e]), together.data[d == e])
+    mass = patterns.counts @ posterior
+    safe = np.nan_to_num(theta, nan=0.0)
+    expected = np.einsum("idt,jdt,t->ij", safe, safe, mass / mass.sum())
+    with np.errstate(invalid="ignore", divide="ignore"):
+        beyond = (same / both - expected) / (1 - expected)
+    # Raters without any error leave nothing to explain.
+    beyond[expected >= 1 - 1e-12] = np.nan
+    np.fill_diagonal(beyond, np.nan)
+    return np.asarray(beyond)
+
+
+def background_size(judged: JudgedFusion) -> Finding:
+    """Does the result change if only empty background is added (section 2.3.5)?"""
+    rule = "background size"
+    if judged.told.refit is None:
+        message = "The amount of background cannot change the result."
+        return Finding(rule, 0.0, None, message)
+    larger = with_more_background(judged.patterns, BACKGROUND_FACTOR)
+    decision = judged.told.refit(larger)
+    before = judged.volume(judged.foreground)
+    moved = JudgedFusion(judged.patterns, decision, judged.posterior)
+    change = (moved.volume(moved.foreground) - before) / max(before, 1)
+    severity: Severity = "note" if abs(change) > BACKGROUND_CHANGE else None
+    advice = "The crop influences the result; a MaskImage around the structure fixes it."
+    message = f"On {BACKGROUND_FACTOR:g} times the background the volume changes by {change:+.1%}."
+    return Finding(rule, change, severity, message, advice)
+
+
+def with_more_background(patterns: DecisionPatterns, factor: float) -> DecisionPatterns:
+    """The table of an image padded until its agreed background is `factor` times larger."""
+    values = np.append(patterns.labels, -1)[patterns.patterns]
+    background = patterns.unanimous & (np.where(patterns.present, values, 0) == 0).all(axis=1)
+    counts = np.where(background, np.rint(factor * patterns.counts), patterns.counts)
+    return DecisionPatterns(
+        patterns.patterns, counts.astype(np.int64), patterns.labels, patterns.strata
+    )
+
+
+def thresholding(judged: JudgedFusion) -> Finding:
+    """Is the result a thresholded average of the masks (section 2.3.4, eqs. 27-29)?"""
+    found: ThresholdEquivalence = equivalent_threshold(judged.patterns, judged.foreground)
+    message = (
+        f"Dice {found.dice:.3f} to the vote fraction thresholded at {found.threshold:.3f} "
+        f"(slope {found.slope:.1f}, offset {found.offset:.1f})."
+    )
+    return Finding("thresholding", found.dice, None, message)
+
+
+def start_disagreement(starts: StartSummary) -> Iterator[Finding]:
+    """Do other starts end elsewhere, and in better or mirrored places (section 4.2)?"""
+    number = len(starts.log_posterior)
+    if number == 1:
+        message = "Only one start was run."
+        yield Finding("start disagreement", None, None, message)
+        return
+    best = np.nanmax(starts.log_posterior)
+    suboptimal = float((starts.log_posterior < best - ONE_NAT).mean())
+    spread = float(1 - starts.dice[starts.winner].min())
+    message = (
+        f"{suboptimal:.0%} of {number} starts end more than 1 nat below the best; "
+        f"their label maps differ by up to {spread:.3f} Dice."
+    )
+    several: Severity = "note" if suboptimal > 0 and spread > 1 - START_DICE else None
+    advice = "The likelihood has several optima; compare them, or vote."
+    yield Finding("start disagreement", suboptimal, several, message, advice)
+    overlap = float(starts.dice[starts.winner, 0])
+    far: Severity = "note" if overlap < START_DICE else None
+    message = f"The winner, start {starts.winner}, has Dice {overlap:.3f} to the first start."
+    advice = "The most likely result is far from the usual one; look at both."
+    yield Finding("winner far from first start", overlap, far, message, advice)
+    switched = float(starts.switched.mean())
+    higher = bool((starts.log_posterior[starts.switched] > best - ONE_NAT).any())
+    winner = bool(starts.switched[starts.winner])
+    message = f"{switched:.0%} of the starts ended label-switched."
+    advice = "The data do not tell foreground from background."
+    mirrored: Severity = "do not use" if winner else "caution" if higher else None
+    yield Finding("label switching", switched, mirrored, message, advice)
+
+
+@dataclass(frozen=True)
+class ThresholdEquivalence:
+    """How close a binary map is to a thresholded vote fraction."""
+
+    threshold: float  #: The level whose thresholded vote fraction is closest
+    dice: float  #: Overlap with it
+    slope: float  #: Of the log odds as a linear function of the vote fraction (eqs. 28, 29).
+    offset: float
+
+
+def equivalent_threshold(
+    patterns: DecisionPatterns, foreground: NDArray[np.bool_]
+) -> ThresholdEquivalence:
+    """Find the level (l - 1/2) / J at which the thresholded binary vote is closest to the map."""
+    raters = patterns.number_of_raters
+    votes = patterns.votes()
+    fraction = votes[:, 1] / np.maximum(votes.sum(axis=1), 1)
+    levels = (np.arange(raters) + 0.5) / raters
+    maps = fraction[:, None] >= levels
+    counts = patterns.counts.astype(np.float64)
+    both = counts @ (maps & foreground[:, None])
+    total = counts @ maps + counts @ foreground
+    dice = np.divide(2 * both, total, out=np.ones_like(total), where=total > 0)
+    best = int(dice.argmax())
+    slope, offset = log_odds_line(patterns, foreground)
+    return ThresholdEquivalence(float(levels[best]), float(dice[best]), slope, offset)
+
+
+def log_odds_line(patterns: DecisionPatterns, foreground: NDArray[np.bool_]) -> tuple[float, float]:
+    """Slope and offset of the conditional log odds around a map, eqs. 27-29."""
+    truth = np.stack([~foreground, foreground], axis=1) * patterns.counts[:, None]
+    table = patterns.tally(truth) + 1
+    c = np.log(table / table.sum(axis=1, keepdims=True))
+    mean = c.mean(axis=0)
+    raters = patterns.number_of_raters
+    prior = np.log(truth.sum(axis=0) + 1)
+    slope = raters * (mean[0, 0] + mean[1, 1] - mean[1, 0] - mean[0, 1])
+    offset = raters * (mean[0, 1] - mean[0, 0]) + prior[1] - prior[0]
+    return float(slope), float(offset)

@@ -1,0 +1,211 @@
+"""A whole cohort: every case fused, one table, and a page with the worst cases first."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, fields
+from functools import partial
+from pathlib import Path
+
+from itk_consensus.batch import bids
+from itk_consensus.batch.case_study import CaseStudy
+from itk_consensus.batch.cases import BatchCase, require_apart, require_distinct
+from itk_consensus.batch.excel import write_workbook
+from itk_consensus.batch.folder_record import begin, finish, require_ours
+from itk_consensus.batch.one_case import (
+    FAILED,
+    CaseFiles,
+    CaseResult,
+    Plan,
+    run_case,
+    worst_first,
+)
+from itk_consensus.batch.study_page import index_text
+from itk_consensus.batch.study_tables import Row, Study, columns
+from itk_consensus.batch.workers import results_of
+from itk_consensus.core.errors import FileError
+from itk_consensus.core.escaping import csv_text
+from itk_consensus.images.file_claims import Claim, reading, require_no_overlap
+from itk_consensus.images.files import read_bytes, require_writable, write_text
+from itk_consensus.images.locking import locked
+
+TABLE = "summary.csv"
+INDEX = "index.html"
+RECORD = "batch.json"
+#: What was fused, as a list of cases that `itk-consensus batch` and `review` take.
+CASES = "cases.json"
+#: Tables of the study, and what they are.
+STUDY = {
+    "pairs.csv": "every two raters of every case",
+    "raters.csv": "each rater over all cases",
+    "cases.csv": "every structure of every case",
+}
+WORKBOOK = "study.xlsx"
+
+
+def run_batch(
+    cases: Sequence[BatchCase],
+    plan: Plan,
+    *,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    after_case: Callable[[CaseResult], None] | None = None,
+    sources: Sequence[Path] = (),
+) -> list[CaseResult]:
+    """Fuse every case that is not done yet; write the table and the index page.
+
+    Started again after whatever stopped it, it takes up the cases whose record is not there, whose
+    results are not as they were written, or whose inputs, method, parameters or version have
+    changed, and ends with the same table.
+
+    Parameters
+    ----------
+    cases : sequence of BatchCase
+        With different names.
+    jobs : int
+        Processes.
+    scheduler : str, optional
+        Address of a dask scheduler, or "local"; see `results_of`.
+    after_case : callable, optional
+        Told of each result as it comes.
+    sources : sequence of Path
+        Other files that were read, such as the list of the cases: they are not written to.
+
+    Returns
+    -------
+    list of CaseResult
+        Worst first.
+
+    Raises
+    ------
+    FileError
+        Something would be overwritten: what a case or `sources` read, what two cases write, or,
+        unless the plan says so, a table or page that is not of an earlier run. Or another run is
+        writing to this folder.
+    """
+    require_distinct(cases)
+    folders = {case.name: CaseFiles.of(case, plan).record.parent for case in cases}
+    require_apart(cases, folders, plan.output)
+    # Workers of a cluster need not start where we did.
+    plan, cases = plan.absolute(), [case.absolute() for case in cases]
+    require_no_overlap(_read(cases, plan, sources), _written(cases, plan))
+    try:
+        plan.output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{plan.output}: cannot be made a folder: {error.strerror}") from error
+    record = plan.output / RECORD
+    names = _files_of_all(plan)
+    with locked(record, wait=1.0):
+        if not plan.overwrite:
+            require_ours(record, names)
+        for name in names:
+            require_writable(plan.output / name)
+        results = []
+        for result in results_of(cases, partial(_work, plan), jobs=jobs, scheduler=scheduler):
+            results.append(result)
+            if after_case is not None:
+                after_case(result)
+        ordered = worst_first(results)
+        begun = begin(record, {"method": plan.method}, names)
+        write_text(plan.output / TABLE, table_text(ordered))
+        write_text(plan.output / CASES, cases_text(cases, plan.output))
+        _write_study(cases, ordered, plan)
+        finish(begun, names, {"cases": len(ordered)})
+    return ordered
+
+
+def _files_of_all(plan: Plan) -> tuple[str, ...]:
+    """Names of the files about all cases."""
+    bids_files = (bids.DESCRIPTION, bids.IGNORED) if plan.bids else ()
+    workbook = (WORKBOOK,) if plan.excel else ()
+    return (TABLE, INDEX, CASES, *STUDY, *workbook, *bids_files)
+
+
+def _write_study(cases: Sequence[BatchCase], results: Sequence[CaseResult], plan: Plan) -> None:
+    """Tables and page of the study, from what each case has left."""
+    done = {result.case for result in results if result.status != FAILED}
+    files = {case.name: CaseFiles.of(case, plan) for case in cases if case.name in done}
+    read = {name: CaseStudy.read(one.agreement) for name, one in files.items()}
+    ordered = {one.case: found for one in results if (found := read.get(one.case)) is not None}
+    study = Study(ordered, plan.look.get("label_names") or {})
+    tables = dict(zip(STUDY, (study.pairs(), study.of_raters(), study.of_cases()), strict=True))
+    for name, rows in tables.items():
+        write_text(plan.output / name, csv_text(columns(rows), _filled(rows)))
+    links = {"a row for each case": TABLE, **{what: name for name, what in STUDY.items()}}
+    if plan.excel:
+        sheets = {"summary": list(map(asdict, results))}
+        sheets |= {Path(name).stem: rows for name, rows in tables.items()}
+        write_workbook(plan.output / WORKBOOK, sheets)
+        links["all tables"] = WORKBOOK
+    if plan.bids:
+        write_text(plan.output / bids.DESCRIPTION, bids.description())
+        write_text(plan.output / bids.IGNORED, bids.ignored())
+    pictures = {
+        name: read_bytes(one.thumbnail) for name, one in files.items() if one.thumbnail.is_file()
+    }
+    # Who reads that nothing was found should know what was not looked for.
+    is_compared = plan.full or plan.method == "consensus"
+    method = plan.method if is_compared else f"{plan.method} (compare with Consensus by --full)"
+    write_text(plan.output / INDEX, index_text(results, method, study, pictures, links))
+
+
+def _filled(rows: Sequence[Row]) -> Iterator[Row]:
+    """Rows that all have the same columns."""
+    names = columns(rows)
+    for row in rows:
+        yield {name: row.get(name) for name in names}
+
+
+def _read(cases: Sequence[BatchCase], plan: Plan, sources: Sequence[Path]) -> Iterator[Claim]:
+    paths = {path: f"the image of case {case.name!a}," for case in cases if (path := case.image)}
+    paths |= {path: f"a rater of case {case.name!a}," for case in cases for path in case.raters}
+    paths |= {v: f"the {name}" for name, v in plan.parameters.items() if isinstance(v, Path)}
+    paths |= dict.fromkeys(sources, "the list of cases")
+    for path, what in paths.items():
+        try:
+            yield from reading(path, what)
+        except FileError:  # its case will say so, and fail
+            yield Claim(f"{what} {path}", path)
+
+
+def _written(cases: Sequence[BatchCase], plan: Plan) -> Iterator[Claim]:
+    for case in cases:
+        files = CaseFiles.of(case, plan)
+        for path in (files.record, *files.results):
+            yield Claim(f"case {case.name!a}: {path}", path)
+    for name in (*_files_of_all(plan), RECORD):
+        yield Claim(f"the batch: {plan.output / name}", plan.output / name)
+
+
+def _work(plan: Plan, case: BatchCase) -> CaseResult:
+    return run_case(case, plan)
+
+
+def table_text(results: Sequence[CaseResult]) -> str:
+    """CSV with a row for each case."""
+    names = [field.name for field in fields(CaseResult)]
+    return csv_text(names, map(asdict, results))
+
+
+def cases_text(cases: Sequence[BatchCase], folder: Path) -> str:
+    """JSON list of the cases, with paths as seen from a folder, and names that no path tells."""
+
+    def seen(path: Path) -> str:
+        return Path(os.path.relpath(path, folder)).as_posix()
+
+    def raters(case: BatchCase) -> Iterator[str]:
+        told = BatchCase.of_files(case.name, case.raters).rater_names
+        for path, name, own in zip(case.raters, case.rater_names, told, strict=True):
+            yield seen(path) if name == own or "/" in name else f"{name}={seen(path)}"
+
+    rows = [
+        {
+            "case": case.name,
+            "raters": list(raters(case)),
+            **({} if case.image is None else {"image": seen(case.image)}),
+        }
+        for case in cases
+    ]
+    return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"

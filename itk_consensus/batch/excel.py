@@ -1,0 +1,48 @@
+"""The tables of a study as the sheets of one workbook; openpyxl's one door."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from itk_consensus.core.errors import MissingDependencyError
+from itk_consensus.core.escaping import visible
+from itk_consensus.images.replacing import replacing
+
+
+def require_excel() -> Any:
+    """openpyxl, or an error that names the extra."""
+    try:
+        import openpyxl
+    except ImportError as error:
+        raise MissingDependencyError(
+            "a workbook needs openpyxl: pip install 'itk-consensus[excel]'"
+        ) from error
+    return openpyxl
+
+
+def write_workbook(path: Path, tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+    """Write a sheet for each table, its first row frozen; no text becomes a formula."""
+    library = require_excel()
+    book = library.Workbook()
+    book.remove(book.active)
+    for title, rows in tables.items():
+        sheet = book.create_sheet(title)
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        for number, name in enumerate(names, start=1):
+            _put(sheet.cell(1, number), name)
+            for line, row in enumerate(rows, start=2):
+                _put(sheet.cell(line, number), row.get(name))
+        sheet.freeze_panes = "A2"
+        sheet.auto_filter.ref = sheet.dimensions
+    with replacing(path, alone=True) as draft:
+        book.save(draft)
+
+
+def _put(cell: Any, value: Any) -> None:
+    if isinstance(value, str):
+        cell.value = visible(value)
+        cell.data_type = "s"  # openpyxl would take = for a formula
+    else:
+        cell.value = value

@@ -1,0 +1,134 @@
+"""What was written into a folder and from what, as a JSON file in it; whose its files are.
+
+A record is written before its files and again after them, then with their hashes. So whatever stops
+a run, a file is of a finished run, which its hash shows, or of an unfinished one, which the record
+says, or it is somebody else's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from itk_consensus.core.errors import FileError
+from itk_consensus.images.content import file_hash
+from itk_consensus.images.files import read_bytes, write_text
+from itk_consensus.report.text import PROGRAM
+
+
+@dataclass(frozen=True)
+class FolderRecord:
+    """What a record says; of its files it is believed only as far as their hashes agree."""
+
+    path: Path  #: The record's own, beside the files
+    fingerprint: Mapping[str, Any] = field(default_factory=dict)  #: All that the files depend on
+    #: SHA-256 of each file, by its name; None for one that is being written.
+    written: Mapping[str, str | None] = field(default_factory=dict)
+    result: Mapping[str, Any] | None = None  #: What else came out; None until all is written
+
+    @classmethod
+    def read(cls, path: Path) -> FolderRecord | None:
+        """The record at a place; None if there is none, or the file is another program's.
+
+        One that is damaged knows no file: whatever lies beside it may be somebody's own work.
+
+        Raises
+        ------
+        FileError
+            What stands there is no file, or cannot be read.
+        """
+        if not os.path.lexists(path):
+            return None
+        text = read_bytes(path)
+        try:
+            content = json.loads(text)
+        except (ValueError, RecursionError):
+            return cls(path) if text[:1] in (b"", b"{") else None
+        if not isinstance(content, dict) or content.get("made_by") != PROGRAM:
+            return None
+        fingerprint, result = content.get("fingerprint"), content.get("result")
+        written: Any = content.get("written")
+        if not isinstance(fingerprint, dict) or not _are_hashes(written):
+            return cls(path)
+        return cls(path, fingerprint, written, result if isinstance(result, dict) else None)
+
+    def is_whole(self) -> bool:
+        """Whether a run finished, and every file is there as it was written."""
+        if self.result is None:
+            return False
+        return all(_holds(self.path.parent / name, self.written[name]) for name in self.written)
+
+
+def begin(path: Path, fingerprint: Mapping[str, Any], names: Iterable[str]) -> FolderRecord:
+    """Say that files are about to be written; those of the last run stay known."""
+    before = FolderRecord.read(path)
+    known = {} if before is None else before.written
+    record = FolderRecord(path, fingerprint, {**known, **dict.fromkeys(names)})
+    _write(record)
+    return record
+
+
+def finish(record: FolderRecord, names: Iterable[str], result: Mapping[str, Any]) -> None:
+    """Say that the files are written, and remove those of earlier runs that were not."""
+    folder = record.path.parent
+    written = {name: file_hash(folder / name) for name in names if (folder / name).exists()}
+    for name in record.written.keys() - written.keys():
+        known = record.written[name]
+        if known is None or _holds(folder / name, known):
+            (folder / name).unlink(missing_ok=True)
+    _write(FolderRecord(record.path, record.fingerprint, written, result))
+
+
+def require_ours(path: Path, names: Iterable[str]) -> None:
+    """Raise if files that are about to be replaced are not those of the record at a place.
+
+    Raises
+    ------
+    FileError
+        A file was there before the record, or has been changed since. An empty one holds nothing
+        that could be lost.
+    """
+    record = FolderRecord.read(path)
+    if record is None and os.path.lexists(path):
+        raise FileError(f"{path} exists; give --overwrite to replace it")
+    for name in names:
+        file = path.parent / name
+        if not file.is_symlink() and (not file.exists() or file.stat().st_size == 0):
+            continue
+        if record is None or name not in record.written:
+            damaged = "" if record is None or record.written else f", and {path.name} is damaged"
+            raise FileError(f"{file} exists{damaged}; give --overwrite to replace it")
+        expected = record.written[name]
+        if expected is not None and not _holds(file, expected):
+            raise FileError(
+                f"{file} was changed after it was made; give --overwrite to make it anew"
+            )
+
+
+def _write(record: FolderRecord) -> None:
+    content = {
+        "made_by": PROGRAM,
+        "fingerprint": dict(record.fingerprint),
+        "written": dict(record.written),
+        "result": record.result,
+    }
+    write_text(record.path, json.dumps(content, indent=2) + "\n")
+
+
+def _are_hashes(written: Any) -> bool:
+    """Whether a record names files beside it, and nothing else."""
+    return isinstance(written, dict) and all(
+        name == Path(name).name and name != ".." and isinstance(value, str | None)
+        for name, value in written.items()
+    )
+
+
+def _holds(file: Path, digest: str | None) -> bool:
+    try:
+        return file_hash(file) == digest
+    except FileError:
+        return False

@@ -1,0 +1,217 @@
+"""The index page of a batch: cases, the worst first; raters; structures; what failed."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from statistics import median
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+
+from itk_consensus.batch.one_case import FAILED, CaseResult
+from itk_consensus.batch.study_tables import EVERYBODY, Row, Study, outliers
+from itk_consensus.report.agreement_tables import shaded
+from itk_consensus.report.dispute_figures import line_sample
+from itk_consensus.report.markup import Markup, data_table, document, joined, section, tag
+from itk_consensus.report.study_plots import Volume, bland_altman, box_plots
+from itk_consensus.report.text import counted
+from itk_consensus.review.rater_colors import rater_color
+
+#: Rows of pictures and of the map of raters; a page of more would be slow to open.
+_MOST_THUMBNAILS = 500
+_MOST_OF_MAP = 200
+_MOST_PLOTS = 40
+
+
+def index_text(
+    results: Sequence[CaseResult],
+    method: str,
+    study: Study,
+    thumbnails: Mapping[str, bytes],
+    links: Mapping[str, str],
+) -> str:
+    """HTML page of the cohort.
+
+    Parameters
+    ----------
+    results : sequence of CaseResult
+        Worst first.
+    thumbnails : mapping of str to bytes
+        PNG of each case that has one.
+    links : mapping of str to str
+        Other files of the batch, by what they are.
+    """
+    broken = [result for result in results if result.status == FAILED]
+    done = [result for result in results if result.status != FAILED]
+    overlaps = {one.case: one.mean_dice for one in done if one.mean_dice is not None}
+    absent = {case: names for case in study.cases if (names := study.missing(case))}
+    facts = {
+        "method": method,
+        "cases": len(results),
+        "failed": len(broken),
+        "median Dice between raters": f"{median(overlaps.values()):.3f}" if overlaps else "–",
+        "cases with concerns about the raters": sum(bool(one.rater_concerns) for one in done),
+        "cases with concerns about the fusion": sum(bool(one.concerns) for one in done),
+        "cases without some rater": len(absent),
+    }
+    lead = tag("ul", *(tag("li", tag("b", v), k) for k, v in facts.items()), class_="facts")
+    parts = []
+    if broken:
+        rows = [[result.case, tag("td", result.finding, class_="text")] for result in broken]
+        table = data_table("Cases without a result, and why.", ["case", "error"], rows)
+        parts.append(section("Failed", table, id_="failed"))
+    ordered = _outliers_first(done, outliers(overlaps))
+    table = _case_table(ordered, outliers(overlaps), absent, thumbnails)
+    parts.append(section("Cases, worst first", table, id_="cases"))
+    if study.cases:
+        parts += _of_study(ordered, study)
+    listed = [tag("li", tag("a", path, href=quote(path)), f" – {k}") for k, path in links.items()]
+    parts.append(section("Files", tag("ul", *listed), id_="files"))
+    script = (files("itk_consensus.report") / "sorting.js").read_text(encoding="utf-8")
+    title = f"Consensus of {counted(len(results), 'case')}"
+    return document(title, lead, *parts, tag("script", Markup(script)))
+
+
+def _outliers_first(results: Sequence[CaseResult], far: set[str]) -> list[CaseResult]:
+    return sorted(results, key=lambda one: one.case not in far)
+
+
+def _case_table(
+    results: Sequence[CaseResult],
+    far: set[str],
+    absent: Mapping[str, list[str]],
+    thumbnails: Mapping[str, bytes],
+) -> Markup:
+    names = ("case", "mean Dice", "lowest Dice", "raters", "structures", "agreement", "missing",
+             "concerns about raters", "first of them", "about the fusion", "the worst")  # fmt: skip
+    header = [tag("button", name, type="button") for name in names]
+    rows = []
+    for number, one in enumerate(results):
+        picture = thumbnails.get(one.case) if number < _MOST_THUMBNAILS else None
+        link = tag("a", one.case, href=quote(one.page or one.consensus))
+        worst = f"{one.severity}: {one.finding}".strip(": ")
+        if one.case in far:
+            worst = f"outlier: far below the other cases. {worst}"
+        rows.append(
+            [
+                joined([_thumbnail(picture), link]),
+                one.mean_dice if one.mean_dice is not None else float("nan"),
+                one.lowest_dice if one.lowest_dice is not None else float("nan"),
+                one.raters,
+                one.labels,
+                one.agreement,
+                tag("td", ", ".join(absent.get(one.case, [])) or "–", class_="text"),
+                one.rater_concerns,
+                tag("td", one.rater_finding, class_="text"),
+                one.concerns,
+                tag("td", worst, class_="text"),
+            ]
+        )  # fmt: skip
+    caption = "Outliers first, then by the mean Dice between raters. A heading sorts by its column."
+    return data_table(caption, header, rows, class_="sortable")
+
+
+def _thumbnail(picture: bytes | None) -> Markup | None:
+    if picture is None:
+        return None
+    uri = f"data:image/png;base64,{base64.b64encode(picture).decode()}"
+    return tag("img", src=uri, alt="", class_="thumbnail")
+
+
+def _of_study(results: Sequence[CaseResult], study: Study) -> list[Markup]:
+    """What can be said of raters and structures over all cases."""
+    raters = study.of_raters()
+    return [
+        section("Raters", _rater_table(raters), _map(results, study), id_="raters"),
+        section("Structures", *_structures(study), id_="structures"),
+    ]
+
+
+def _rater_table(rows: Sequence[Row]) -> Markup:
+    caption = (
+        "Each rater over all cases: bias of volume against the mean of the others, and Dice with "
+        "the vote of the others, with its 95 % interval (bootstrap over cases). The row of all "
+        "raters is the human ceiling."
+    )
+    header = ["rater", "structure", "cases", "volume bias %", "its SD %", "Dice to the others",
+              "95 % interval"]  # fmt: skip
+    body = []
+    numbers = {name: n for n, name in enumerate(dict.fromkeys(row["rater"] for row in rows))}
+    for row in rows:
+        everybody = row["rater"] == EVERYBODY
+        sample = None if everybody else line_sample(rater_color(numbers[row["rater"]]), 3)
+        low, high = row["dice_low"], row["dice_high"]
+        body.append(
+            [
+                tag("b", EVERYBODY) if everybody else joined([sample, row["rater"]]),
+                tag("td", row["structure"], class_="name"),
+                row["cases"],
+                _one_decimal(row["volume_bias_percent"], signed=True),
+                _one_decimal(row["volume_bias_sd_percent"]),
+                _nan(row["dice_to_vote_of_others"]),
+                "–" if low is None else f"{low:.3f}–{high:.3f}",
+            ]
+        )
+    return data_table(caption, header, body)
+
+
+def _map(results: Sequence[CaseResult], study: Study) -> Markup:
+    """Rater by case: Dice with the vote of the others."""
+    raters = study.raters
+    rows = []
+    for one in results[:_MOST_OF_MAP]:
+        if one.case not in study.cases:
+            continue
+        called = dict(zip(study.raters_of(one.case), study.cases[one.case].mean_left_out(),
+                          strict=True))  # fmt: skip
+        cells = [shaded(called[r]) if r in called else tag("td", "missing") for r in raters]
+        rows.append([one.case, *cells])
+    caption = (
+        "Dice of each rater with the vote of the others, mean of structures (darker = better, "
+        "white ≤ 0.5)"
+    )
+    if len(results) > _MOST_OF_MAP:
+        caption += f"; the first {_MOST_OF_MAP} cases"
+    return tag("div", data_table(caption, ["case", *raters], rows), class_="heat")
+
+
+def _structures(study: Study) -> list[Markup]:
+    boxes: dict[str, list[float]] = {}
+    for row in study.pairs():
+        boxes.setdefault(row["structure"], []).append(row["dice"])
+    boxes = dict(sorted(boxes.items(), key=lambda item: median(item[1])))
+    parts = []
+    if boxes:
+        some = dict(list(boxes.items())[:_MOST_PLOTS])
+        title = "Dice between every two raters in every case, by structure; the worst first"
+        parts.append(box_plots(some, title))
+    numbers = {name: n for n, name in enumerate(study.raters)}
+    points = []
+    for case, one in study.cases.items():
+        for label in one.labels:
+            for j, rater in enumerate(study.raters_of(case)):
+                others = [volume for k, volume in enumerate(label.volumes) if k != j]
+                if not others:
+                    continue
+                mean = (label.volumes[j] + float(np.mean(others))) / 2
+                apart = label.volumes[j] - float(np.mean(others))
+                points.append(Volume(case, numbers[rater], mean, 100 * apart / mean if mean else 0))
+    unit = next(iter(study.cases.values())).unit
+    title = (
+        "Bland and Altman: each rater's volume less the mean of the others, in % of their mean; "
+        "colours as in the table of raters"
+    )
+    return [*parts, bland_altman(points, unit, title)]
+
+
+def _one_decimal(value: float | None, *, signed: bool = False) -> str:
+    if value is None:
+        return "–"
+    return f"{value:+.1f}" if signed else f"{value:.1f}"
+
+
+def _nan(value: Any) -> float:
+    return float("nan") if value is None else float(value)

@@ -1,0 +1,187 @@
+"""The tables of a study, from what each case says: pairs, raters, cases.
+
+The Dice of a rater with the vote of the others is what a person reaches: a method that comes as
+close to the vote is as good as a reader. Its interval is bootstrapped over cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from itk_consensus.batch.case_study import CaseStudy, same_raters
+from itk_consensus.calibration.samples import VolumeInterval
+from itk_consensus.core.array_types import Floats
+
+Row = dict[str, Any]
+
+_DRAWS = 2000
+_LEVEL = 95.0
+#: The row of all raters together.
+EVERYBODY = "all raters"
+
+
+@dataclass(frozen=True)
+class Study:
+    """All cases of a batch that are done."""
+
+    cases: Mapping[str, CaseStudy]
+    names: Mapping[int, str] = field(default_factory=dict)  #: Of labels, where known
+
+    def structure(self, label: int) -> str:
+        """What a label is called."""
+        return self.names.get(label, f"label {label}")
+
+    @property
+    def raters(self) -> list[str]:
+        """Everybody who drew in any case."""
+        found = (name for case in self.cases for name in self.raters_of(case))
+        return list(dict.fromkeys(found))
+
+    def raters_of(self, case: str) -> list[str]:
+        """What the raters of a case are called in all of them."""
+        return same_raters(case, self.cases[case].raters)
+
+    def missing(self, case: str) -> list[str]:
+        """Who drew in other cases, but not in this one; nobody where hardly anybody recurs."""
+        here = set(self.raters_of(case))
+        often = [name for name in self.raters if self._number(name) > 1]
+        return [name for name in often if name not in here]
+
+    def _number(self, rater: str) -> int:
+        return sum(rater in self.raters_of(case) for case in self.cases)
+
+    def pairs(self) -> list[Row]:
+        """A row for each case, label and pair of raters."""
+        rows = []
+        for case, study in self.cases.items():
+            called = dict(zip(study.raters, self.raters_of(case), strict=True))
+            for pair in study.pairs:
+                named = {key: called.get(pair[key], pair[key]) for key in ("first", "second")}
+                row = {"case": case, "structure": self.structure(pair["label"])}
+                rows.append({**row, **pair, **named})
+        return rows
+
+    def of_cases(self) -> list[Row]:
+        """A row for each case and label."""
+        rows = []
+        for case, study in self.cases.items():
+            for one in study.labels:
+                dice = [row["dice"] for row in study.pairs if row["label"] == one.label]
+                volumes = np.array(one.volumes)
+                expected = {} if one.expected is None else _volumes(one.expected, study.unit)
+                rows.append(
+                    {
+                        "case": case,
+                        "structure": self.structure(one.label),
+                        "label": one.label,
+                        "raters": len(study.raters),
+                        "raters_who_left_it_out": int((volumes == 0).sum()),
+                        "missing_raters": "; ".join(self.missing(case)),
+                        f"consensus_{study.unit}": one.consensus,
+                        f"smallest_{study.unit}": float(volumes.min()),
+                        f"largest_{study.unit}": float(volumes.max()),
+                        **expected,
+                        "volume_variation": _variation(volumes),
+                        "mean_dice": _rounded(np.mean(dice)) if dice else None,
+                        "lowest_dice": _rounded(min(dice)) if dice else None,
+                    }
+                )
+        return rows
+
+    def of_raters(self) -> list[Row]:
+        """A row for each rater and label, and of all raters: the ceiling of people."""
+        rows = []
+        labels = sorted({one.label for study in self.cases.values() for one in study.labels})
+        for label in labels:
+            ceiling = []
+            for rater in self.raters:
+                found = list(self._of_rater(rater, label))
+                dice = np.array([one.dice for one in found if one.dice is not None])
+                bias = np.array([one.bias for one in found if one.bias is not None])
+                ceiling += [one for one in found if one.dice is not None]
+                rows.append(self._rater_row(rater, label, len(found), dice, bias))
+            # Cases are drawn, not raters: readers of one case are not independent.
+            by_case: dict[str, list[float]] = {}
+            for one in ceiling:
+                assert one.dice is not None
+                by_case.setdefault(one.case, []).append(one.dice)
+            means = np.array([np.mean(values) for values in by_case.values()])
+            rows.append(self._rater_row(EVERYBODY, label, len(means), means, np.empty(0)))
+        return rows
+
+    def _rater_row(self, rater: str, label: int, cases: int, dice: Floats, bias: Floats) -> Row:
+        low, high = bootstrapped(dice)
+        return {
+            "rater": rater,
+            "structure": self.structure(label),
+            "label": label,
+            "cases": cases,
+            "volume_bias_percent": _rounded(bias.mean()) if bias.size else None,
+            "volume_bias_sd_percent": _rounded(bias.std(ddof=1)) if bias.size > 1 else None,
+            "dice_to_vote_of_others": _rounded(dice.mean()) if dice.size else None,
+            "dice_low": low,
+            "dice_high": high,
+        }
+
+    def _of_rater(self, rater: str, label: int) -> Iterable[_OfRater]:
+        for case, study in self.cases.items():
+            called = self.raters_of(case)
+            if rater not in called:
+                continue
+            number = called.index(rater)
+            for one in study.labels:
+                if one.label == label:
+                    others = [v for j, v in enumerate(one.volumes) if j != number]
+                    mean = float(np.mean(others)) if others else 0.0
+                    bias = 100 * (one.volumes[number] / mean - 1) if mean else None
+                    yield _OfRater(case, one.left_out[number], bias)
+
+
+@dataclass(frozen=True)
+class _OfRater:
+    case: str
+    dice: float | None  #: With the vote of the others
+    bias: float | None  #: Of volume, in % of the others' mean
+
+
+def bootstrapped(values: Floats) -> tuple[float | None, float | None]:
+    """Percentile interval of the mean; None with fewer than two values. The same at every call."""
+    if values.size < 2:
+        return None, None
+    draws = np.random.default_rng(0).integers(0, values.size, (_DRAWS, values.size))
+    low, high = np.percentile(values[draws].mean(axis=1), ((100 - _LEVEL) / 2, (100 + _LEVEL) / 2))
+    return _rounded(low), _rounded(high)
+
+
+def outliers(values: Mapping[str, float]) -> set[str]:
+    """Cases far below the others, by Tukey's fence: a quartile less 1.5 interquartile ranges."""
+    if len(values) < 5:
+        return set()
+    low, high = np.percentile(list(values.values()), (25, 75))
+    return {case for case, value in values.items() if value < low - 1.5 * (high - low)}
+
+
+def columns(rows: Sequence[Row]) -> list[str]:
+    """All columns of rows that need not have the same."""
+    return list(dict.fromkeys(name for row in rows for name in row))
+
+
+def _volumes(expected: Sequence[float], unit: str) -> Row:
+    return {
+        f"volume_{part}_{unit}": _rounded(value)
+        for part, value in zip(VolumeInterval._fields, expected, strict=True)
+    }
+
+
+def _variation(volumes: Floats) -> float | None:
+    if volumes.size < 2 or not volumes.mean():
+        return None
+    return _rounded(volumes.std(ddof=1) / volumes.mean())
+
+
+def _rounded(value: Any) -> float:
+    return round(float(value), 6)

@@ -1,0 +1,126 @@
+"""CutCalibrationFilter: where to cut a fuser's probability."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from itk_consensus.calibration.calibration_filter import OneKindFilter
+from itk_consensus.calibration.conformal_record import check_alike
+from itk_consensus.calibration.cuts import (
+    FEWEST_CASES,
+    MEASURES,
+    CutCase,
+    CutRecord,
+    LabelCut,
+    cut_case,
+    cut_labels,
+)
+from itk_consensus.calibration.record import library_versions
+from itk_consensus.core.constraints import Choice
+from itk_consensus.core.errors import InputError, ParameterError
+from itk_consensus.core.parameters import Parameter
+from itk_consensus.core.work import report
+from itk_consensus.images import convert
+
+
+class CutCalibrationFilter(OneKindFilter[CutRecord]):
+    """Learns where to cut probabilities, from ten cases or more, and makes label maps of others.
+
+    Networks that under-segment, and readers who all draw too tight, are cut better below one
+    half. The cut is learned label by label; its gain is measured on cases left out of the
+    learning, one by one, and where its interval holds 0 the cut stays at one half. A label's mask
+    is where its probability reaches its cut; of several labels the most probable one is taken,
+    each label's probability divided by the odds of its cut. GetMeaning() says what was found.
+    """
+
+    record_class = CutRecord
+
+    Measure = Parameter(
+        Choice(MEASURES),
+        "dice",
+        "What a cut is to raise: the Dice, or the ratio of the smaller to the larger volume.",
+    )
+
+    def Calibrate(
+        self,
+        probabilities: Iterable[Any],
+        references: Iterable[Any],
+        raters: Iterable[Any] | None = None,
+    ) -> None:
+        """Learn from cases whose reference is known.
+
+        Parameters
+        ----------
+        probabilities : iterable of images, or of lists with one image per label
+            Of any fuser: shares of a vote, means of networks.
+        references : iterable of label images
+            Any value but 0 is foreground if there are two labels.
+        raters : iterable of lists of label images, optional
+            The raters behind each; their number is kept, and other numbers are refused.
+        """
+        with self._running():
+            self._record = None
+            cases = [
+                cut_case(case, self.Measure)
+                for case in self._calibration_cases(probabilities, references, raters)
+            ]
+            self._record = self._learned(cases)
+            self._tell(self._record.doubts())
+
+    def _learned(self, cases: Sequence[CutCase]) -> CutRecord:
+        if len(cases) < FEWEST_CASES:
+            raise InputError(
+                f"Calibrate needs at least {FEWEST_CASES} cases, got {len(cases)}",
+                owner=self.GetName(),
+            )
+        check_alike(
+            self.GetName(),
+            labels={len(case.scores) + 1 for case in cases},
+            raters={case.rater_count or 0 for case in cases},
+        )
+        scores = np.stack([case.scores for case in cases], axis=1)
+        return CutRecord(
+            cuts=tuple(LabelCut.learn(of_label) for of_label in scores),
+            measure=self.Measure,
+            number=len(cases),
+            labels=len(scores) + 1,
+            rater_count=cases[0].rater_count,
+            fusion_method=self.FusionMethod,
+            probability_kinds=tuple(sorted({case.kind for case in cases if case.kind is not None})),
+            versions=library_versions(),
+        )
+
+    def GetMeaning(self) -> str:
+        """What was learned, in a sentence."""
+        return self.GetRecord().meaning
+
+    def Execute(self, probability: Any, raters: Sequence[Any] | None = None) -> Any:
+        """Cut a probability image, or a list with one image per label.
+
+        Parameters
+        ----------
+        raters : list of label images, optional
+            The raters behind it: as many as in Calibrate, or the record is refused.
+
+        Returns
+        -------
+        image
+            The label map: uint8, above 256 labels uint16.
+        """
+        record = self.GetRecord()
+        with self._running():
+            case, loaded = self._load_case(probability, raters)
+            given = {"labels": case.labels, "rater_count": case.rater_count}
+            made_with = {name: getattr(record, name) for name in given}
+            self._reject_other(
+                {"measure": record.measure, **made_with}, {"measure": self.Measure, **given}
+            )
+            if other := "; ".join(self._differences(record, case)):
+                raise ParameterError(f"{other}; calibrate again for it", owner=self.GetName())
+            report(0.3)
+            labels = cut_labels(case.probabilities, [one.cut for one in record.cuts])
+            dtype = np.uint8 if case.labels <= 256 else np.uint16
+            return convert.to_image(labels.astype(dtype), loaded)

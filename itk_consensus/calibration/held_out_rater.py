@@ -1,0 +1,96 @@
+"""Calibration cases from raters alone: hold one out per case, fuse the others.
+
+What is calibrated this way covers a *new rater* who draws like the held-out ones. It does not
+cover the truth: an error that all raters share looks like agreement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from itk_consensus.calibration.conformal import HELD_OUT_RATER
+from itk_consensus.core.errors import InputError
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
+from itk_consensus.images import convert
+
+T = TypeVar("T")
+
+
+class HeldOutCohort(NamedTuple):
+    """What Calibrate takes, one member per case: ``band.Calibrate(**cohort._asdict())``."""
+
+    probabilities: list[Any]
+    references: list[Any]
+    raters: list[list[Any]]
+    provenance: dict[str, Any]
+
+
+def hold_out(raters: Sequence[T], case: int) -> tuple[T, list[T]]:
+    """Split a case's raters, at least two, into the held-out one and the others.
+
+    Raters take turns by the case's position in its cohort, so no rater's habits become everybody's
+    reference.
+    """
+    if len(raters) < 2:
+        raise InputError(f"hold_out: case {case} must have at least 2 raters, got {len(raters)}")
+    turn = case % len(raters)
+    return raters[turn], [*raters[:turn], *raters[turn + 1 :]]
+
+
+def hold_out_raters(
+    cases: Iterable[Sequence[Any]],
+    fuser: LabelFusionFilter,
+    foreground: int = 1,
+    case_ids: Sequence[str] | None = None,
+) -> HeldOutCohort:
+    """Hold one rater out of each case and fuse the others.
+
+    Raters take turns: the one at the case's position modulo the number of raters is held out.
+
+    Parameters
+    ----------
+    cases : iterable of lists of label images
+        At least two raters each, and as many as the first.
+    fuser : LabelFusionFilter
+        Fuses the others; its probability of `foreground` is what will be calibrated.
+    foreground : int
+        The label to calibrate; all others count as background.
+    case_ids : sequence of str, optional
+        What each case is called in errors; by default its number.
+
+    Returns
+    -------
+    HeldOutCohort
+        Its references are the held-out raters, its raters the fused ones. A band calibrated on
+        it fits consensuses of that many raters, and covers a new rater, not the truth.
+    """
+    cohort = HeldOutCohort([], [], [], {"reference_kind": HELD_OUT_RATER})
+    for number, images in enumerate(cases):
+        name = number if case_ids is None else case_ids[number]
+        masks = _masks(images, foreground, f"hold_out_raters: case {name}")
+        if cohort.raters and len(masks) != len(cohort.raters[0]) + 1:
+            first = 0 if case_ids is None else case_ids[0]
+            raise InputError(
+                f"case {name} has {len(masks)} raters, case {first} {len(cohort.raters[0]) + 1}; a "
+                "calibration is about one number of raters: give as many in each case",
+                owner="hold_out_raters",
+            )
+        reference, others = hold_out(masks, number)
+        fuser.Execute(others)
+        cohort.probabilities.append(fuser.GetProbabilityImage(1))
+        cohort.references.append(reference)
+        cohort.raters.append(others)
+    cohort.provenance["fusion_method"] = fuser.method
+    return cohort
+
+
+def _masks(images: Sequence[Any], foreground: int, owner: str) -> list[Any]:
+    loaded = convert.load(list(images), owner=owner)
+    return [
+        convert.to_image((array == foreground).astype(np.uint8), loaded)
+        for array in loaded.arrays
+        if array is not None
+    ]

@@ -1,0 +1,185 @@
+"""SampleSegmentations: contours that another reader might have drawn, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.calibration.samples import (
+    ROUND,
+    SampleModel,
+    SampleRound,
+    VolumeInterval,
+    differences_of_label,
+    fit_samples,
+    volume_interval,
+)
+from itk_consensus.core.constraints import Boolean, Integer, Kind, Real
+from itk_consensus.core.errors import InputError
+from itk_consensus.core.parameters import Parameter
+from itk_consensus.fusing.fusion_result import result_of
+from itk_consensus.images import convert
+from itk_consensus.images.files import PathLike, write_image
+from itk_consensus.space.boxes import voxel_volume
+
+T = TypeVar("T")
+
+_OWNER = "SampleSegmentations"
+
+
+class SampleSegmentations:
+    """Label maps drawn around a fuser's answer, which differ as its raters do.
+
+    A sequence that draws each member when it is asked for: ``samples[3]`` is the same map whatever
+    was drawn before, and memory holds one field and one map. The mean of forty samples, or any
+    number of forties, is the probability that GetProbabilityImage() shows, to 1/40.
+
+    That probability is the fuser's, widened until two samples overlap as two raters do: what few
+    raters leave at 0 or 1 another one may see otherwise. With ``widen=False`` it is the fuser's
+    own, and samples are more alike than raters.
+
+    Parameters
+    ----------
+    fuser : LabelFusionFilter or FusionResult
+        After its Execute, or what that made, with at least two raters.
+    number : int
+        How many samples there are.
+    seed : int
+        Another seed gives other samples.
+    label : int, optional
+        Which label; by default the largest one that occurs, the foreground of masks.
+    widen : bool
+        Whether the fuser's probability is widened to the raters' differences.
+
+    Examples
+    --------
+    >>> fuser = itk_consensus.ConsensusFilter()
+    >>> fuser.Execute(images)
+    >>> samples = itk_consensus.SampleSegmentations(fuser, 40, seed=1)
+    >>> doses = [mean_dose(dose, contour) for contour in samples]
+    >>> samples.volume()
+    """
+
+    def __init__(
+        self,
+        fuser: Any,
+        number: int = ROUND,
+        seed: int = 0,
+        label: int | None = None,
+        widen: bool = True,
+    ) -> None:
+        self.number = _checked("number", Integer(1, 10**6), number)
+        seed = _checked("seed", Integer(0, 2**63 - 1), seed)
+        widen = _checked("widen", Boolean(), widen)
+        self._fused = result = result_of(fuser)
+        labels = self._fused.labels
+        self.label = labels[-1] if label is None else _checked("label", Integer(), label)
+        geometry = self._fused.like.geometry
+        self._require(geometry.dimension in (2, 3), f"must be 2D or 3D, got {geometry.dimension}D")
+        self._require(self.label in labels, f"must have label {self.label}, got labels {labels}")
+        raters = result.case.facts
+        self._require(raters.patterns.number_of_raters > 1, "must be of at least 2 raters, got 1")
+        probability = self._fused.probability(self.label)
+        self._require(bool(probability.any()), f"must have label {self.label} anywhere")
+        differences = differences_of_label(raters.pairs, labels.index(self.label))
+        self._model = fit_samples(
+            probability, geometry.array_spacing, differences, seed, widen=widen
+        )
+        self._round: tuple[int, SampleRound] | None = None
+
+    @staticmethod
+    def _require(holds: bool, wanted: str) -> None:
+        if not holds:
+            raise InputError(f"the fused images {wanted}", owner=_OWNER)
+
+    def __len__(self) -> int:
+        return self.number
+
+    def __getitem__(self, index: int) -> Any:
+        if not -self.number <= index < self.number:
+            raise IndexError(f"{_OWNER}: sample {index} of {self.number}")
+        return self._image(self._mask(index % self.number))
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[index] for index in range(self.number))
+
+    @property
+    def model(self) -> SampleModel:
+        """What samples are drawn from: `length` is their correlation length in mm."""
+        return self._model
+
+    def GetProbabilityImage(self) -> Any:
+        """The probability that samples are drawn from, as float32."""
+
+        def write(out: NDArray[Any]) -> None:
+            out.fill(0)
+            out[self._model.box] = self._model.probability
+
+        return self._fused.image(write, np.float32)
+
+    def volume(self, level: float = 0.9) -> VolumeInterval:
+        """The mean volume of the samples, and the interval in which another rater's is expected.
+
+        In ml, in 2D in mm², of arrays in voxels. Two hundred samples are drawn for it, or `number`
+        if that is more.
+        """
+        level = _checked("level", Real(0.0, 1.0, exclusive=True), level)
+        voxel, _ = voxel_volume(self._model.spacing)
+        volumes = self._model.volumes(max(5 * ROUND, self.number)) * voxel
+        return volume_interval(volumes, level, self._model.readers)
+
+    def write(self, folder: PathLike, suffix: str = ".nii.gz") -> list[Path]:
+        """Write each sample as a file of its own, sample-000 and so on, and return their paths."""
+        digits = max(3, len(str(self.number - 1)))
+        paths = [Path(folder) / f"sample-{i:0{digits}}{suffix}" for i in range(self.number)]
+        for path, image in zip(paths, self, strict=True):
+            write_image(image, path)
+        return paths
+
+    def vector_image(self) -> Any:
+        """All samples as the components of one image, which holds them all in memory."""
+        maps = []
+        for index in range(self.number):
+            maps.append(np.zeros(self._fused.like.geometry.shape, self._fused.dtype))
+            maps[-1][self._model.box][self._mask(index)] = self.label
+        return convert.to_vector_image(maps, self._fused.like)
+
+    def _mask(self, index: int) -> NDArray[np.bool_]:
+        number, turn = divmod(index, ROUND)
+        if self._round is None or self._round[0] != number:
+            self._round = None  # so that two fields are never held at once
+            self._round = (number, self._model.round_of(number))
+        return self._round[1].mask(turn)
+
+    def _image(self, mask: NDArray[np.bool_]) -> Any:
+        def write(out: NDArray[Any]) -> None:
+            out.fill(0)
+            out[self._model.box][mask] = self.label
+
+        return self._fused.image(write, self._fused.dtype)
+
+
+def volume_intervals(fuser: Any) -> dict[int, VolumeInterval]:
+    """The volume that another rater is expected to draw, with its interval of 90 %, by label.
+
+    Labels of which nothing can be said are left out: what the fuser rules out everywhere, what has
+    one rater only, and images that are neither 2D nor 3D.
+    """
+    found = {}
+    for label in result_of(fuser).labels:
+        if label:
+            with suppress(InputError):
+                found[label] = SampleSegmentations(fuser, label=label).volume()
+    return found
+
+
+def _checked(name: str, kind: Kind[T], value: Any) -> T:
+    """A parameter's value, or the error that filters raise."""
+    parameter = Parameter(kind, lambda _: value, "")
+    parameter.name = name
+    return parameter.check(_OWNER, value)

@@ -1,0 +1,343 @@
+"""Label volumes larger than memory, fused from disk to disk: zarr stores, or image files by slabs.
+
+Volumes are read as dask arrays whose blocks are whole chunks. What is computed is the graph of
+`chunked/`, on the dask client of the caller if there is one, else by threads. A record of the
+blocks that are done lets the same call take a stopped run up again, however it was stopped.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import dask
+import dask.array as da
+import numpy as np
+import zarr
+from dask.callbacks import Callback
+
+import itk_consensus
+from itk_consensus.assessment.input_notes import InputNotes
+from itk_consensus.chunked.chunked_result import work_of
+from itk_consensus.chunked.graph import Layout, each, gathered, mapped, merged, one_each, written
+from itk_consensus.chunked.passes import Array, Block, ChunkedWork, Depth, Gathered, Request
+from itk_consensus.chunked.run_record import Place, RunRecord
+from itk_consensus.chunked.volumes import (
+    VolumeFile,
+    create_volume,
+    description_hash,
+    holds_store,
+    is_upright,
+    open_volume,
+)
+from itk_consensus.core.errors import FileError
+from itk_consensus.core.parameters import measurements_of
+from itk_consensus.fusing.fusion_result import label_type
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
+from itk_consensus.images.geometry import check_same_space
+from itk_consensus.images.locking import locked
+from itk_consensus.space.boxes import Box
+
+#: Blocks have about so many voxels: enough to make what a task costs by itself negligible.
+BLOCK_VOXELS = 1 << 24
+
+#: Called with the share of the work that is done, and what is being done.
+Report = Callable[[float, str], None]
+
+
+@dataclass(frozen=True)
+class VolumeInputs:
+    """Volumes on disk as dask arrays; every pass reads its blocks, with their halo, anew."""
+
+    raters: tuple[VolumeFile, ...]
+    masks: tuple[VolumeFile, ...]  #: One at most
+    block: tuple[int, ...]  #: Size of a block
+
+    @cached_property
+    def layout(self) -> Layout:
+        chunks = da.core.normalize_chunks(self.block, self.raters[0].shape)
+        return Layout((True,) * len(self.raters), (("MaskImage", None),) * len(self.masks), chunks)
+
+    def with_halo(self, number: int, depth: Depth) -> list[Any]:
+        axes = [_spans(*axis) for axis in zip(self.layout.chunks, depth, strict=True)]
+        sizes = tuple(tuple(span.stop - span.start for span in spans) for spans in axes)
+        return [
+            mapped(_read, volume.dtype, sizes, volume=volume, axes=axes)
+            for volume in (*self.raters, *self.masks)
+        ]
+
+    def box(self, place: Place) -> Box:
+        """The voxels of a block."""
+        return tuple(
+            _spans(sizes, 0)[at] for sizes, at in zip(self.layout.chunks, place, strict=True)
+        )
+
+
+def _spans(sizes: Sequence[int], reach: int) -> list[slice]:
+    """Where blocks lie along an axis, as far as they see."""
+    ends = zip(sizes, accumulate(sizes), strict=True)
+    return [slice(max(end - n - reach, 0), min(end + reach, sum(sizes))) for n, end in ends]
+
+
+def _read(volume: VolumeFile, axes: Sequence[Sequence[slice]], block_id: Any = ()) -> Array:
+    return volume.read(tuple(spans[at] for spans, at in zip(axes, block_id, strict=True)))
+
+
+def block_size(volume: VolumeFile, wanted: Sequence[int] | None = None) -> tuple[int, ...]:
+    """The size of a block: whole chunks, so that no two blocks write into one."""
+    chunks = [min(c, n) for c, n in zip(volume.chunks, volume.shape, strict=True)]
+    if wanted is not None:
+        return tuple(
+            min(-(-w // c) * c, -(-n // c) * c)
+            for w, c, n in zip(wanted, chunks, volume.shape, strict=True)
+        )
+    size = list(chunks)
+    while math.prod(size) < BLOCK_VOXELS:
+        growing = [axis for axis, n in enumerate(volume.shape) if size[axis] < n]
+        if not growing:
+            break
+        axis = min(growing, key=lambda axis: size[axis])
+        size[axis] += chunks[axis]
+    return tuple(size)
+
+
+def fuse_volumes(
+    inputs: Sequence[Path],
+    output: Path,
+    filter_: LabelFusionFilter,
+    *,
+    mask: Path | None = None,
+    block: Sequence[int] | None = None,
+    overwrite: bool = False,
+    report: Report = lambda share, doing: None,
+    after_reading: Callable[[InputNotes], None] = lambda notes: None,
+) -> dict[str, Any]:
+    """Fuse label volumes on disk into a zarr store with the first one's chunks and space.
+
+    Parameters
+    ----------
+    inputs : sequence of Path
+        Zarr arrays, OME-Zarr images or image files on one grid, a rater each.
+    output : Path
+        The store; until it is finished, a folder beside it holds what a next run takes up.
+    filter_ : LabelFusionFilter
+        Without images among its parameters.
+    mask : Path, optional
+        Voxels to fuse, as of MaskImage.
+    block : sequence of int, optional
+        Voxels worked on at once, rounded up to whole chunks.
+    overwrite : bool
+        Whether a store that is there already may be replaced.
+    report : callable
+        Called with the share of the work that is done, and what is being done.
+    after_reading : callable
+        Called with what is odd about the raters.
+
+    Returns
+    -------
+    dict
+        What the filter measured, by name, and its ``Labels``.
+
+    Raises
+    ------
+    FileError, GeometryError, InputError
+        A volume cannot be read or lies elsewhere, or the filter cannot work in chunks.
+    """
+    masks = [] if mask is None else [mask]
+    place = RunRecord.place_of(output, [*inputs, *masks])
+    with locked(place, wait=1.0):
+        RunRecord.put_back(place)
+        if os.path.lexists(place) and not overwrite:
+            raise FileError(f"{place}: exists already")
+        if os.path.lexists(place) and not holds_store(place):
+            raise FileError(f"{place}: is no zarr store, and will not be replaced by one")
+        volumes = _opened(inputs, masks, filter_, block)
+        first = volumes.raters[0]
+        types = [volume.dtype for volume in volumes.raters]
+        work = work_of(filter_, first.shape, first.spacing, types, volumes.raters)
+        # Everything a result depends on, by content and role; equal plans give equal blocks.
+        plan = {
+            "filter": repr(filter_),
+            "version": itk_consensus.__version__,
+            "block": list(volumes.block),
+            "raters": [[volume.level, *volume.content()] for volume in volumes.raters],
+            "mask": [[volume.level, *volume.content()] for volume in volumes.masks],
+        }
+        run = VolumeRun(work, volumes, RunRecord.take_up(place, plan), report)
+        context = run.gather(partial(_noted, filter_), after_reading)
+        run.write(context, label_type(types))
+        estimated = work.estimated(context)
+        run.record.hand_over(place)
+    known = (one for one in measurements_of(type(filter_)) if isinstance(one.read, str))
+    return {one.name: one.value_in(estimated) for one in known} | {"Labels": estimated.labels}
+
+
+def _opened(
+    inputs: Sequence[Path], masks: Sequence[Path], filter_: LabelFusionFilter, block: Any
+) -> VolumeInputs:
+    # Workers of a cluster need not start where we did.
+    volumes = [open_volume(path.absolute()) for path in (*inputs, *masks)]
+    check_same_space(
+        [volume.geometry for volume in volumes],
+        coordinate_tolerance=filter_.CoordinateTolerance,
+        direction_tolerance=filter_.DirectionTolerance,
+        owner=filter_.GetName(),
+        names=[str(path) for path in (*inputs, *masks)],
+    )
+    if not is_upright(volumes[0].geometry):
+        filter_._warn(
+            f"{inputs[0]} is turned against the axes of the scanner, for which OME-Zarr has no "
+            "place: other programs will see the output unturned"
+        )
+    raters = tuple(volumes[: len(inputs)])
+    return VolumeInputs(raters, tuple(volumes[len(inputs) :]), block_size(raters[0], block))
+
+
+def _noted(filter_: LabelFusionFilter, block: Block) -> InputNotes:
+    raters = [rater for rater in block.raters if rater is not None]
+    return InputNotes.of(raters, filter_.GetName(), with_labels=hasattr(filter_, "ForegroundValue"))
+
+
+@dataclass(frozen=True)
+class VolumeRun:
+    """The passes over volumes, of which each does the blocks that are not done yet."""
+
+    work: ChunkedWork
+    inputs: VolumeInputs
+    record: RunRecord
+    report: Report
+
+    def gather(
+        self, note: Callable[[Block], InputNotes], after_reading: Callable[[InputNotes], None]
+    ) -> Any:
+        """What all gathering passes come to."""
+        context = None
+        for number in range(len(self.work.depths) - 1):
+            stage = _stage(number)
+            known = dask.delayed(context, traverse=False)
+            found = gathered(self.work, self.inputs, number, known, None if number else note)
+            tasks = one_each(_save, found.numblocks, found, record=self.record, stage=stage)
+            self._compute(tasks, number, partial(self._is_gathered, stage))
+            kept = self._kept(number)
+            summary = merged(self.work, number, each(kept, "summary"))
+            summary, notes = dask.compute(summary, [] if number else each(kept, "notes"))
+            if notes:
+                after_reading(InputNotes.merged(notes))
+            context = self.work.conclude(number, summary, context)
+        return context
+
+    def write(self, context: Any, dtype: np.dtype[Any]) -> None:
+        """Write every block that is not written, or was lost since, and then the pyramid."""
+        store, like, last = self.record.store, self.inputs.raters[0], len(self.work.depths) - 1
+        answer = dask.delayed(
+            self.work.answer(context, Request("label_image", (), dtype)), traverse=False
+        )
+        self.report(last / (last + 1), "writing")
+        if self.record.load("described", ()) != description_hash(store):
+            create_volume(store, like, dtype)
+            self.record.save("described", (), description_hash(store))
+        output = open_volume(store)
+        voxels = written(self.work, self.inputs, self._kept(0), answer, dtype)
+        tasks = one_each(
+            _store, voxels.numblocks, voxels, inputs=self.inputs, target=output, record=self.record
+        )
+        self._compute(tasks, last, partial(self._is_written, output))
+        for number, factors in enumerate(like.factors, 1):
+            fine = da.from_zarr(str(store), component=str(number - 1))
+            coarse = zarr.open_array(str(store), path=str(number), mode="r+")
+            sampled = fine[tuple(slice(None, None, factor) for factor in factors)]
+            da.store(sampled.rechunk(coarse.chunks), coarse, lock=False)
+
+    def _is_gathered(self, stage: str, place: Place) -> bool:
+        return self.record.load(stage, place) is not None
+
+    def _is_written(self, output: VolumeFile, place: Place) -> bool:
+        kept = self.record.load("written", place)
+        try:
+            return kept is not None and kept == _hash(output.read(self.inputs.box(place)))
+        except FileError:
+            return False
+
+    def _kept(self, number: int) -> Any:
+        """What a pass found in each block, read when it is asked for."""
+        blocks = tuple(map(len, self.inputs.layout.chunks))
+        return one_each(_load, blocks, record=self.record, stage=_stage(number))
+
+    def _compute(self, tasks: Any, number: int, is_done: Callable[[Place], bool]) -> None:
+        """Compute the blocks that are not done; each is looked at, as anything may be lost."""
+        delayed, passes = tasks.to_delayed(), len(self.work.depths)
+        doing = "writing" if number == passes - 1 else "counting votes"
+        places = list(np.ndindex(delayed.shape))
+        with ThreadPoolExecutor() as pool:
+            done = list(pool.map(is_done, places))
+        missing = [delayed[at] for at, known in zip(places, done, strict=True) if not known]
+
+        def after(count: int) -> None:
+            self.report((number + count / len(missing)) / passes, doing)
+
+        client = _client()
+        if client is None:
+            with _Counting({task.key for task in missing}, after):
+                dask.compute(*missing)
+            return
+        futures = client.compute(missing)
+        for count, future in enumerate(sys.modules["distributed"].as_completed(futures), 1):
+            future.result()
+            after(count)
+
+
+def _stage(number: int) -> str:
+    return f"pass-{number}"
+
+
+def _save(found: Array, place: Place, record: RunRecord, stage: str) -> None:
+    record.save(stage, place, found.flat[0])
+
+
+def _load(place: Place, record: RunRecord, stage: str) -> Gathered:
+    found: Gathered | None = record.load(stage, place)
+    if found is None:
+        raise FileError(f"{record.folder}: was damaged while the run used it; start it again")
+    return found
+
+
+def _store(
+    voxels: Array, place: Place, inputs: VolumeInputs, target: VolumeFile, record: RunRecord
+) -> None:
+    target.write(inputs.box(place), voxels)
+    record.save("written", place, _hash(voxels))
+
+
+def _hash(voxels: Array) -> str:
+    return hashlib.sha256(np.ascontiguousarray(voxels).data).hexdigest()
+
+
+def _client() -> Any:
+    """The client of the caller, None if there is none."""
+    distributed = sys.modules.get("distributed")
+    try:
+        return None if distributed is None else distributed.get_client()
+    except ValueError:
+        return None
+
+
+class _Counting(Callback):  # type: ignore[misc]
+    """Reports how many of some tasks are done."""
+
+    def __init__(self, keys: set[Any], after: Callable[[int], None]) -> None:
+        self.keys, self.after, self.count = keys, after, 0
+        super().__init__(posttask=self._posttask)
+
+    def _posttask(self, key: Any, *_: Any) -> None:
+        if key in self.keys:
+            self.count += 1
+            self.after(self.count)

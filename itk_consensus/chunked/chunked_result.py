@@ -1,0 +1,161 @@
+"""ChunkedResult: outputs of dask arrays, which are dask arrays, made when they are computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from itk_consensus.chunked.passes import ChunkedWork, Estimated, ImageKey, Request
+from itk_consensus.chunked.pattern_chunks import PatternWork
+from itk_consensus.chunked.tile_chunks import TileWork
+from itk_consensus.core.errors import GeometryError, InputError, ParameterError
+from itk_consensus.core.parameters import Measurement
+from itk_consensus.core.results import Memo, Result
+from itk_consensus.fusing.fusion_result import label_type
+from itk_consensus.methods.voting.tile_votes import TileVoteFilter
+from itk_consensus.votes.uncertainty import UncertaintyKind
+
+if TYPE_CHECKING:  # which imports dask
+    from itk_consensus.chunked.graph import ChunkedInputs
+    from itk_consensus.fusing.label_fusion import LabelFusionFilter
+
+
+@dataclass(frozen=True, eq=False)
+class ChunkedResult(Result):
+    """What a `FusionResult` is of images in memory."""
+
+    reads_inputs = True
+
+    work: ChunkedWork
+    inputs: ChunkedInputs
+    dtype: np.dtype[Any]  #: Of label maps, known before any voxel is
+    memo: Memo = field(default_factory=Memo, repr=False)
+
+    def label_image(self) -> Any:
+        """The label map."""
+        return self._output("label_image", self.dtype)
+
+    def probability_image(self, label: int | None = None) -> Any:
+        """Probability of a label, as float64."""
+        return self._output("probability_image", np.float64, label)
+
+    def dice_optimal_image(self, label: int | None = None) -> Any:
+        """The label where that makes the expected Dice under its probability highest; else 0."""
+        return self._output("dice_optimal_image", self.dtype, label)
+
+    def uncertainty_image(self, kind: UncertaintyKind) -> Any:
+        """How unsure the probabilities leave each voxel, as float32."""
+        return self._output("uncertainty_image", np.float32, kind)
+
+    @property
+    def labels(self) -> tuple[int, ...]:
+        """The labels that occur; asking computes the gathering passes."""
+        return self._estimated.labels
+
+    @property
+    def estimate(self) -> Any:
+        """The method's own numbers; asking computes the gathering passes."""
+        return self._estimated.estimate
+
+    def measured(self, measurement: Measurement[Any]) -> Any:
+        if callable(measurement.read):
+            raise InputError(f"{measurement.name} needs the images in memory: compute() them first")
+        return super().measured(measurement)
+
+    def is_known(self, measurement: Measurement[Any]) -> bool:
+        return False
+
+    @property
+    def _estimated(self) -> Estimated:
+        from itk_consensus.chunked.graph import estimated
+
+        return self.memo.made("estimated", lambda: estimated(self.work, self.inputs))
+
+    def _output(self, method: str, dtype: DTypeLike, *arguments: Any) -> Any:
+        from itk_consensus.chunked.graph import lazy_output
+
+        return lazy_output(self.work, self.inputs, Request(method, arguments, dtype))
+
+
+def promised_result(filter_: LabelFusionFilter, arrays: Any) -> ChunkedResult:
+    """Outputs of a filter for dask arrays, of which only shapes and types are looked at."""
+    from itk_consensus.chunked.graph import ArrayInputs
+
+    owner = filter_.GetName()
+    if isinstance(arrays, Mapping):
+        arrays = list(arrays.values())
+    if not isinstance(arrays, (list, tuple)):
+        raise InputError(
+            f"needs a list of images, got one array of shape {arrays.shape}; "
+            "pass list(a) if the first axis is the rater",
+            owner=owner,
+        )
+    present = [array for array in arrays if array is not None]
+    images = filter_.images_among_parameters()
+    masks = filter_.RaterMasks
+    if masks is not None and len(masks) != len(arrays):
+        raise InputError(
+            f"must have {len(arrays)} entries, got {len(masks)}",
+            owner=owner,
+            parameter="RaterMasks",
+        )
+    _require_one_shape(present, images, owner)
+    shape = tuple(int(size) for size in present[0].shape)
+    work = work_of(filter_, shape, (1.0,) * len(shape), [array.dtype for array in present], arrays)
+    return ChunkedResult(
+        work,
+        ArrayInputs.make(arrays, images, work),
+        label_type(array.dtype for array in present),
+    )
+
+
+def work_of(
+    filter_: LabelFusionFilter,
+    shape: tuple[int, ...],
+    spacing: tuple[float, ...],
+    types: Sequence[np.dtype[Any]],
+    raters: Sequence[Any],
+) -> ChunkedWork:
+    """The passes by which a filter works in chunks.
+
+    Raises
+    ------
+    InputError
+        It cannot be exact in chunks.
+    """
+    filter_.require_chunks(shape, types)
+    bare = filter_.without_images()
+    if isinstance(bare, TileVoteFilter) and bare.chunking == "tiles":
+        return TileWork(bare, shape, spacing, tuple(rater is not None for rater in raters))
+    return PatternWork(bare, len(shape))
+
+
+def _require_one_shape(arrays: Sequence[Any], images: Mapping[ImageKey, Any], owner: str) -> None:
+    first = arrays[0]
+    inputs = {f"input {i}": array for i, array in enumerate(arrays)}
+    others = {
+        name if index is None else f"{name}[{index}]": image
+        for (name, index), image in images.items()
+    }
+    for name, array in (inputs | others).items():
+        if not hasattr(array, "shape") or not hasattr(array, "dtype"):
+            raise InputError(
+                f"{name} must be an array like the others, got {type(array).__name__}", owner=owner
+            )
+        if any(size != size for size in array.shape):
+            raise InputError(f"{name} must have a known shape: compute_chunk_sizes()", owner=owner)
+        if array.shape != first.shape:
+            raise GeometryError(
+                f"{name} must have the shape {first.shape} of input 0, got {array.shape}",
+                owner=owner,
+            )
+        if name in others and isinstance(getattr(array, "_meta", array), np.ma.MaskedArray):
+            raise InputError(
+                f"{name} must not be a masked array: pass its .filled(value)", owner=owner
+            )
+        if array.dtype.kind not in "biuf":
+            raise ParameterError(f"{name} must hold numbers, got {array.dtype}", owner=owner)

@@ -1,0 +1,180 @@
+"""The record of a run in blocks: what each block came to, so that a stopped run is taken up again.
+
+Every file appears in one step and with its checksums: what is there is finished, or seen to be
+damaged.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.assessment.input_notes import InputNotes
+from itk_consensus.chunked.packed_array import PackedArray
+from itk_consensus.chunked.passes import Gathered
+from itk_consensus.chunked.pattern_chunks import PatternCodes, PatternSummary
+from itk_consensus.chunked.tile_chunks import VoteSummary
+from itk_consensus.core.errors import FileError
+from itk_consensus.images.file_claims import Claim, reading, require_no_overlap
+from itk_consensus.images.replacing import mode_of
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.vote_tiles import MixedCounts
+
+Place = tuple[int, ...]
+
+_PLAN = re.compile("[0-9a-f]{64}")
+_REPLACED = ".replaced"
+
+#: All that a record holds beside arrays, numbers and tuples: a file can name nothing else.
+_KINDS: dict[str, Any] = {
+    kind.__name__: kind
+    for kind in (
+        Gathered,
+        PatternSummary,
+        PatternCodes,
+        PackedArray,
+        DecisionPatterns,
+        VoteSummary,
+        MixedCounts,
+        InputNotes,
+    )
+}
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """The folder of one plan, called by the plan's hash: no other plan finds what is in it."""
+
+    folder: Path
+
+    @staticmethod
+    def place_of(output: Path, inputs: Sequence[Path]) -> Path:
+        """Where a store is to be, links followed; raise if no store can be there without harm."""
+        place = Path(os.path.realpath(output))
+        if not place.parent.is_dir():
+            raise FileError(f"the folder {place.parent} does not exist", path=output)
+        writes = [Claim(str(output), place), Claim(str(output), _beside(place))]
+        require_no_overlap([claim for path in inputs for claim in reading(path)], writes)
+        return place
+
+    @classmethod
+    def take_up(cls, output: Path, plan: dict[str, Any]) -> RunRecord:
+        """Keep what an earlier run of the same plan left; what others left is removed.
+
+        Raises
+        ------
+        FileError
+            What stands there is not of an earlier run.
+        """
+        around = _beside(output)
+        name = hashlib.sha256(json.dumps(plan, sort_keys=True).encode()).hexdigest()
+        record = cls(around / name)
+        try:
+            for path in _left_in(around):
+                if path.name != name:
+                    # Somebody may still be writing there, to nobody's harm.
+                    shutil.rmtree(path, ignore_errors=True)
+            record.folder.mkdir(parents=True, exist_ok=True)
+            mode = mode_of(output)
+            if mode is not None:
+                around.chmod(mode)
+        except OSError as error:
+            raise FileError(f"{around}: is in the way: {error.strerror}") from error
+        return record
+
+    @staticmethod
+    def put_back(output: Path) -> None:
+        """Put a store back in its place whose successor was not there yet at a kill."""
+        replaced = [p for p in _left_in(_beside(output)) if p.name.endswith(_REPLACED)]
+        if replaced and not os.path.lexists(output):
+            os.replace(replaced[0], output)
+
+    def hand_over(self, output: Path) -> None:
+        """Move the finished store to its place, and forget how it was made."""
+        mode = mode_of(output)
+        if mode is not None:
+            self.store.chmod(mode)
+            os.replace(output, self.folder.with_name(f"{uuid.uuid4().hex}{_REPLACED}"))
+        os.replace(self.store, output)
+        shutil.rmtree(self.folder.parent, ignore_errors=True)
+
+    @property
+    def store(self) -> Path:
+        """The output while it is being written."""
+        return self.folder / "output.zarr"
+
+    def save(self, stage: str, place: Place, value: Any) -> None:
+        """Keep what a block came to, in one step."""
+        arrays: list[NDArray[Any]] = []
+        text = json.dumps(_described(value, arrays))
+        target = self._file(stage, place)
+        target.parent.mkdir(exist_ok=True)
+        draft = target.with_name(f"{uuid.uuid4().hex}.draft")
+        with draft.open("wb") as file:
+            np.savez(file, np.array(text), *arrays)
+        os.replace(draft, target)
+
+    def load(self, stage: str, place: Place) -> Any:
+        """What a block came to; None if that is not known, or damaged."""
+        try:
+            with self._file(stage, place).open("rb") as file:
+                arrays = np.load(file, allow_pickle=False)
+                return _restored(json.loads(str(arrays["arr_0"])), arrays)
+        except Exception:  # damage may fail anywhere in a reader
+            return None
+
+    def _file(self, stage: str, place: Place) -> Path:
+        return self.folder / stage / ("-".join(map(str, place)) + ".npz")
+
+
+def _beside(output: Path) -> Path:
+    """The folder in which an output is made."""
+    return output.with_name(f"{output.name}.partial")
+
+
+def _left_in(around: Path) -> list[Path]:
+    """What earlier runs left; nobody else's folder is written into, and deleted in the end."""
+    try:
+        paths = list(around.iterdir())
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise FileError(f"{around}: is in the way: {error.strerror}") from error
+    for path in paths:
+        if not (_PLAN.fullmatch(path.name) or path.name.endswith(_REPLACED)):
+            raise FileError(f"{around}: is in the way: it holds files that are not ours")
+    return paths
+
+
+def _described(value: Any, arrays: list[NDArray[Any]]) -> Any:
+    """A value as JSON has it: its kind and its parts; arrays are put aside and numbered."""
+    if isinstance(value, np.ndarray):
+        arrays.append(value)
+        return ["array", len(arrays)]
+    if isinstance(value, DecisionPatterns):
+        value = tuple(getattr(value, field.name) for field in fields(value))
+        return ["DecisionPatterns", *(_described(part, arrays) for part in value)]
+    if isinstance(value, tuple):
+        return [type(value).__name__, *(_described(part, arrays) for part in value)]
+    return value
+
+
+def _restored(described: Any, arrays: Any) -> Any:
+    if not isinstance(described, list):
+        return described
+    kind, *parts = described
+    if kind == "array":
+        return arrays[f"arr_{parts[0]}"]
+    values = [_restored(part, arrays) for part in parts]
+    return tuple(values) if kind == "tuple" else _KINDS[kind](*values)

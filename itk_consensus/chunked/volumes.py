@@ -1,0 +1,342 @@
+"""Label volumes on disk, larger than memory: zarr and OME-Zarr stores, and image files by slabs.
+
+OME-Zarr metadata (versions 0.4 and 0.5) is read and written here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import zarr
+from numpy.typing import NDArray
+from zarr.core.sync import sync
+
+from itk_consensus.core.errors import FileError
+from itk_consensus.images.content import file_hash, files_below, folder_hash, image_hashes
+from itk_consensus.images.geometry import ArrayGeometry, ImageGeometry
+from itk_consensus.images.slabs import ImageSlabs
+from itk_consensus.space.boxes import Box, space_axes
+
+#: Chunks of an output whose first input has none of its own.
+DEFAULT_CHUNK = 128
+
+#: Threads whose chunks failed at once must not wait for each other.
+_WAITING = "waiting for other chunks"
+_LONGEST_WAIT = 60.0
+
+#: Beyond this no index reaches.
+_MOST_VOXELS = 2**63
+
+#: Of the units that OME-Zarr gives axes of space; others, and none, are taken for millimetres.
+_MILLIMETRES = {
+    "nanometer": 1e-6,
+    "micrometer": 1e-3,
+    "centimeter": 10.0,
+    "meter": 1e3,
+}
+
+_AXIS_NAMES = ("t", "c", "z", "y", "x")
+
+#: What versions 3 and 2 of zarr call the files in which a store describes itself.
+_METADATA = {"zarr.json", ".zarray", ".zgroup", ".zattrs"}
+
+#: The attribute of our own in which directions are kept, for which OME-Zarr has no place.
+DIRECTION = "itk_consensus:direction"
+
+
+@dataclass(frozen=True)
+class VolumeFile:
+    """A label volume that is read box by box; the voxels stay on disk."""
+
+    path: Path
+    #: Where in a store the full resolution lies; empty for an array, or a file that is none.
+    level: str
+    chunks: tuple[int, ...]
+    dtype: np.dtype[Any]
+    geometry: ImageGeometry  #: Where it lies, in mm
+    scale: tuple[float, ...]  #: Per array axis, in the unit of its metadata
+    translation: tuple[float, ...]
+    multiscales: Mapping[str, Any]  #: The OME-Zarr entry; empty if there is none
+    #: By how much each level of a pyramid is coarser than the one before it, per axis.
+    factors: tuple[tuple[int, ...], ...]
+    zarr_format: int  #: 0 for a file that is no zarr store
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Voxels per array axis."""
+        return self.geometry.shape
+
+    @property
+    def spacing(self) -> tuple[float, ...]:
+        """Voxel size in mm, per array axis."""
+        return self.geometry.array_spacing
+
+    def content(self) -> list[str]:
+        """Hashes of all that the volume consists of, voxels too."""
+        if self.zarr_format:
+            return [folder_hash(self.path)]
+        return list(image_hashes(self.path).values())
+
+    def read(self, box: Box) -> NDArray[Any]:
+        """The voxels of a box."""
+        if not self.zarr_format:
+            return ImageSlabs.of(self.path).read(box)
+        try:
+            return np.asarray(self._array("r")[box])
+        except Exception as error:  # a damaged chunk may fail anywhere in its codec
+            _wait_for_other_chunks()
+            raise FileError(f"a chunk cannot be read: {error}", path=self.path) from error
+
+    def write(self, box: Box, voxels: NDArray[Any]) -> None:
+        """Write the voxels of a box into a store."""
+        try:
+            self._array("r+")[box] = voxels
+        except Exception as error:  # of the file system, or of a store that is gone
+            _wait_for_other_chunks()
+            raise FileError(f"a chunk cannot be written: {error}", path=self.path) from error
+
+    def _array(self, mode: str) -> Any:
+        # Opened anew each time: what is kept may be of a store that was written over.
+        return zarr.open_array(str(self.path), path=self.level or None, mode=mode)
+
+
+def _wait_for_other_chunks() -> None:
+    """Let zarr end what it began beside a chunk that failed: Python complains of what is left."""
+
+    async def wait() -> None:
+        cast("asyncio.Task[None]", asyncio.current_task()).set_name(_WAITING)
+        others = [task for task in asyncio.all_tasks() if task.get_name() != _WAITING]
+        if others:
+            await asyncio.wait(others, timeout=_LONGEST_WAIT)
+
+    sync(wait())
+
+
+def is_store(path: Path) -> bool:
+    """Whether a path names a zarr store, there or still to be written."""
+    return path.suffix.lower() == ".zarr" or holds_store(path)
+
+
+def holds_store(path: Path) -> bool:
+    """Whether a folder is a zarr store."""
+    return any((path / name).is_file() for name in ("zarr.json", ".zarray", ".zgroup"))
+
+
+def open_volume(path: Path) -> VolumeFile:
+    """Look at a store or an image file, without its voxels.
+
+    Raises
+    ------
+    FileError
+        It is no zarr array, no OME-Zarr image, or no image file.
+    """
+    if not is_store(path):
+        return _open_file(path)
+    _require_regular_files(path)
+    try:
+        volume = _open_store(path)
+    except FileError:
+        raise
+    except Exception as error:  # damaged metadata may fail anywhere in the parser
+        reason = f"{type(error).__name__}: {error}"
+        raise FileError(f"cannot be read as a zarr store: {reason}", path=path) from error
+    _require_sound(volume)
+    return volume
+
+
+def _require_regular_files(folder: Path) -> None:
+    """Raise if a store holds pipes or devices, at which reading would wait for ever."""
+    try:
+        entries = list(os.scandir(folder))
+    except OSError as error:
+        raise FileError(f"cannot be read as a zarr store: {error.strerror}", path=folder) from error
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            _require_regular_files(Path(entry.path))
+        elif not (entry.is_file() or entry.is_dir()):
+            raise FileError(f"{entry.path}: is no regular file, which a store cannot hold")
+
+
+def _open_store(path: Path) -> VolumeFile:
+    node = zarr.open(str(path), mode="r")
+    if isinstance(node, zarr.Array):
+        return _described(path, "", node, {}, (), {})
+    entry = _multiscales(node.attrs)
+    if not entry:
+        raise FileError("must hold an array or an OME-Zarr image, it is a plain group", path=path)
+    levels = [node[dataset["path"]] for dataset in entry["datasets"]]
+    factors = tuple(
+        tuple(max(1, round(a / b)) for a, b in zip(fine.shape, coarse.shape, strict=True))
+        for fine, coarse in pairwise(levels)
+    )
+    return _described(path, entry["datasets"][0]["path"], levels[0], entry, factors, node.attrs)
+
+
+def _require_sound(volume: VolumeFile) -> None:
+    """Raise if sizes or distances cannot be those of a volume."""
+    if not volume.shape or not 0 < math.prod(volume.shape) < _MOST_VOXELS:
+        raise FileError(f"{volume.path}: cannot be a volume of the shape {volume.shape}")
+    steps, places = np.array(volume.spacing), np.array(volume.translation)
+    if not (np.isfinite(steps).all() and (steps > 0).all() and np.isfinite(places).all()):
+        raise FileError(
+            f"{volume.path}: scales must be positive and translations finite, "
+            f"got {volume.spacing} and {volume.translation}"
+        )
+
+
+def _multiscales(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """The first image of a group; version 0.5 keeps it one level deeper."""
+    ome: Any = attributes.get("ome", attributes)
+    entries = ome.get("multiscales", [])
+    return {"version": ome.get("version", "0.4"), **entries[0]} if entries else {}
+
+
+def _described(
+    path: Path,
+    level: str,
+    array: Any,
+    entry: Mapping[str, Any],
+    factors: tuple[Any, ...],
+    attributes: Mapping[str, Any],
+) -> VolumeFile:
+    _require_space_last(path, entry, array.ndim)
+    scale, translation = np.ones(array.ndim), np.zeros(array.ndim)
+    for part in (entry["datasets"][0], entry) if entry else ():
+        for transform in part.get("coordinateTransformations", []):
+            if transform["type"] == "scale":
+                scale, translation = scale * transform["scale"], translation * transform["scale"]
+            elif transform["type"] == "translation":
+                translation = translation + transform["translation"]
+    return VolumeFile(
+        path,
+        level,
+        tuple(array.shards or array.chunks),
+        np.dtype(array.dtype),
+        _geometry_of(array.shape, scale, translation, entry, attributes),
+        tuple(scale.tolist()),
+        tuple(translation.tolist()),
+        dict(entry),
+        factors,
+        int(array.metadata.zarr_format),
+    )
+
+
+def _require_space_last(path: Path, entry: Mapping[str, Any], dimension: int) -> None:
+    """Axes before the last three are those of time and channels, and others are those of space."""
+    axes = entry.get("axes", [])
+    kinds = [axis.get("type", "space") == "space" for axis in axes]
+    if axes and kinds != [at in space_axes(dimension) for at in range(dimension)]:
+        raise FileError(
+            f"axes before the last three must be those of time and channels, all others "
+            f"those of space, got {' '.join(str(axis.get('name')) for axis in axes)}",
+            path=path,
+        )
+
+
+def _geometry_of(
+    shape: tuple[int, ...],
+    scale: NDArray[Any],
+    translation: NDArray[Any],
+    entry: Mapping[str, Any],
+    attributes: Mapping[str, Any],
+) -> ImageGeometry:
+    """The geometry of a store in mm; its axes have names if its metadata gives them."""
+    plain = ArrayGeometry.of_shape(shape)
+    if not entry:
+        return plain
+    axes = entry.get("axes", [])
+    units = [_MILLIMETRES.get(axis.get("unit"), 1.0) for axis in axes] or [1.0] * len(shape)
+    return ImageGeometry(
+        plain.size,
+        tuple((scale * units)[::-1].tolist()),
+        tuple((translation * units)[::-1].tolist()),
+        tuple(attributes.get(DIRECTION, plain.direction)),
+        tuple(str(axis.get("name")) for axis in reversed(axes)),
+    )
+
+
+def _open_file(path: Path) -> VolumeFile:
+    slabs = ImageSlabs.of(path)
+    geometry = slabs.geometry
+    chunks = tuple(min(size, DEFAULT_CHUNK) for size in geometry.shape)
+    origin = tuple(reversed(geometry.origin))
+    return VolumeFile(
+        path, "", chunks, slabs.dtype, geometry, geometry.array_spacing, origin, {}, (), 0
+    )
+
+
+# -- writing --------------------------------------------------------------------------------------
+
+
+def create_volume(path: Path, like: VolumeFile, dtype: np.dtype[Any]) -> None:
+    """Make an empty store with the chunks, space and pyramid of another volume."""
+    form = like.zarr_format or 3
+    if not like.multiscales and like.zarr_format:
+        _create_level(path, None, like.shape, like.chunks, dtype, form)
+        return
+    group = zarr.create_group(str(path), zarr_format=form, overwrite=True)
+    shape = like.shape
+    for number, factors in enumerate([(1,) * len(shape), *like.factors]):
+        shape = tuple(-(-n // factor) for n, factor in zip(shape, factors, strict=True))
+        _create_level(path, str(number), shape, like.chunks, dtype, form)
+    group.attrs.update(_attributes(like, form))
+    if not is_upright(like.geometry):
+        group.attrs[DIRECTION] = list(like.geometry.direction)
+
+
+def description_hash(path: Path) -> str:
+    """SHA-256 of all that a store says about itself, without its voxels."""
+    files = [file for file in files_below(path) if file.name in _METADATA]
+    content = [(str(file.relative_to(path)), file_hash(file)) for file in files]
+    return hashlib.sha256(repr(content).encode()).hexdigest()
+
+
+def is_upright(geometry: ImageGeometry) -> bool:
+    """Whether axes run along those of the scanner, which is all that OME-Zarr can say."""
+    return geometry.direction == ArrayGeometry.of_shape(geometry.shape).direction
+
+
+def _create_level(
+    path: Path, level: str | None, shape: Any, chunks: Any, dtype: np.dtype[Any], form: int
+) -> None:
+    zarr.create_array(
+        store=str(path),
+        name=level,
+        shape=shape,
+        chunks=tuple(min(c, n) for c, n in zip(chunks, shape, strict=True)),
+        dtype=dtype,
+        zarr_format=form,
+        fill_value=0,
+        overwrite=True,
+    )
+
+
+def _attributes(like: VolumeFile, form: int) -> dict[str, Any]:
+    """OME-Zarr metadata with the axes of the input; voxels that are kept stay where they lie."""
+    dimension = len(like.shape)
+    axes = like.multiscales.get("axes") or [
+        {"name": name, "type": "space", "unit": "millimeter"}
+        if at in space_axes(dimension)
+        else {"name": name, "type": "time" if name == "t" else "channel"}
+        for at, name in enumerate(_AXIS_NAMES[-dimension:])
+    ]
+    datasets, scale = [], np.array(like.scale)
+    for number, factors in enumerate([(1,) * dimension, *like.factors]):
+        scale = scale * factors
+        transforms = [{"type": "scale", "scale": scale.tolist()}]
+        if any(like.translation):
+            transforms.append({"type": "translation", "translation": list(like.translation)})
+        datasets.append({"path": str(number), "coordinateTransformations": transforms})
+    entry = {"axes": axes, "datasets": datasets, "name": "consensus"}
+    if form == 2:
+        return {"multiscales": [{"version": "0.4", **entry}], "image-label": {"version": "0.4"}}
+    return {"ome": {"version": "0.5", "multiscales": [entry], "image-label": {}}}

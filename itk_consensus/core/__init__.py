@@ -1,0 +1,1 @@
+"""What every filter is made of; knows no votes and no method."""

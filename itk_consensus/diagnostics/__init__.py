@@ -1,1 +1,0 @@
-"""Diagnostics: reasons not to trust a result."""

@@ -1,1 +1,0 @@
-"""The ITK-like face of the package: filter classes and their function forms."""

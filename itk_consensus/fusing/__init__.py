@@ -1,0 +1,1 @@
+"""From votes to one result; knows no method."""

@@ -1,0 +1,45 @@
+"""Structures that overlap: each is fused by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from itk_consensus.core.errors import InputError
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
+
+
+def FuseStructures(
+    structures: Mapping[str, Sequence[Any]],
+    fuser: LabelFusionFilter,
+    output: Callable[[LabelFusionFilter], Any] | None = None,
+) -> dict[str, Any]:
+    """Fuse structures, which may overlap, each as a structure of its own.
+
+    Parameters
+    ----------
+    structures : mapping of name to list of masks
+        One mask per reader, with 1 inside; None where a reader has no such structure.
+    fuser : LabelFusionFilter
+        Any fuser, with its parameters.
+    output : callable, optional
+        What to take of the fuser after each structure; by default the fused mask. With
+        ``lambda fuser: fuser.GetProbabilityImage(1)`` it is the probability.
+
+    Returns
+    -------
+    dict of name to image
+        Fused masks, with the fuser's label for undecided voxels where it leaves any.
+    """
+    if not structures:
+        raise InputError("FuseStructures: needs at least one structure, got none")
+    fused = {}
+    for name, masks in structures.items():
+        if all(mask is None for mask in masks):
+            raise InputError(f"FuseStructures: no reader has a mask of {name}")
+        if output is None:
+            fused[name] = fuser.fused_labels(list(masks))
+        else:
+            fuser.Execute(list(masks))
+            fused[name] = output(fuser)
+    return fused

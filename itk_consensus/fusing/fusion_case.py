@@ -1,0 +1,266 @@
+"""One Execute's input: how raters are loaded, and what a fuser's _fuse sees of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.core.constraints import ImageLike, ImageList, Integer, optional
+from itk_consensus.core.errors import InputError
+from itk_consensus.core.parameters import Parameter, parameters_of
+from itk_consensus.core.results import Memo
+from itk_consensus.fusing.label_inputs import LabelInputs
+from itk_consensus.fusing.vote_facts import VoteFacts
+from itk_consensus.images import convert
+from itk_consensus.images.families.image_family import LoadedImages
+from itk_consensus.space.boxes import voxel_sides
+from itk_consensus.votes.class_probabilities import SoftVotes, sum_to_one
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.kept_stack import KeptStack
+from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.votes.votes import LabelVotes, patterns_of, smallest_form
+
+
+@dataclass(frozen=True)
+class FusionCase:
+    """Loaded images, and what raters say in them."""
+
+    loaded: LoadedImages
+    votes: LabelVotes  #: In the form that the filter needs
+    #: The images' voxels, as long as the caller's images are held.
+    stack: LabelStack | None = None
+    #: If the inputs are probabilities; votes are then of the likeliest labels.
+    opinions: SoftVotes | None = None
+    #: What was derived of the votes, also once the caller's images are gone.
+    memo: Memo = field(default_factory=Memo, repr=False, compare=False)
+
+    @property
+    def patterns(self) -> DecisionPatterns:
+        """The votes as decision patterns."""
+        if isinstance(self.votes, DecisionPatterns):
+            return self.votes
+        return self.memo.made("patterns", lambda: patterns_of(self.votes))
+
+    @property
+    def facts(self) -> VoteFacts:
+        """What is known of the raters before anything is fused."""
+        return self.memo.made("facts", lambda: VoteFacts(self.patterns))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each rater is called; () if they have no names."""
+        given, raters = self.loaded.names, self.votes.number_of_raters
+        if len(given) == raters:
+            return given
+        parts = zip(given, self.loaded.components, strict=False)
+        several = [f"{name}[{j}]" if n > 1 else name for name, n in parts for j in range(n)]
+        return tuple(several) if len(several) == raters else ()
+
+    def named(self, names: Sequence[str]) -> FusionCase:
+        """The same of raters who are called so."""
+        return replace(self, loaded=replace(self.loaded, names=tuple(map(str, names))))
+
+    @property
+    def spacing(self) -> tuple[float, ...]:
+        """Voxel size in mm, in the order of the array axes."""
+        return self.loaded.geometry.array_spacing
+
+    @property
+    def smallest_side(self) -> float:
+        """The smallest voxel side in mm, along axes of space."""
+        return float(min(voxel_sides(self.spacing)))
+
+    def without_inputs(self) -> FusionCase:
+        """Keep what outputs need, and let the caller's images go."""
+        votes = self.votes
+        if self.stack is not None and votes is self.stack:
+            votes = KeptStack.of(self.stack)
+        loaded = self.loaded.without_inputs()
+        return replace(self, loaded=loaded, votes=votes, stack=None, opinions=None)
+
+
+class RaterInputs(LabelInputs):
+    """Base of filters whose Execute takes a list of label images."""
+
+    #: The form of the votes that the filter looks at: "patterns", "votes" as they are in the
+    #: images, or "bits" where there would be more patterns than is good. It is made while loading.
+    needs: ClassVar[str] = "patterns"
+
+    MaskImage = Parameter(
+        optional(ImageLike()),
+        None,
+        "Voxels to fuse (non-zero); outside it the output is background with probability 0.",
+        in_cli=False,
+    )
+    MissingLabel = Parameter(
+        optional(Integer()),
+        None,
+        "The label that means 'not annotated here'.",
+    )
+    RaterMasks = Parameter(
+        optional(ImageList()),
+        None,
+        "One image per rater, non-zero where the rater annotated; None: everywhere.",
+        in_cli=False,
+    )
+
+    def _make_stack(self, arrays: Sequence[Any], **common: Any) -> LabelStack:
+        """How inputs become labels; a binary filter overrides this."""
+        return LabelStack.multilabel(arrays, may_be_empty=True, **common)
+
+    def _strata(self, loaded: LoadedImages) -> NDArray[np.uint32] | None:
+        """What tells voxels apart beyond their votes, if anything does."""
+        return None
+
+    def _load(self, images: Any, reuse_from: FusionCase | None = None) -> FusionCase:
+        """The case of whole images.
+
+        `reuse_from` is a case of the same images: what was made of its votes is used again if this
+        one's are the same.
+        """
+        case = self.case_of(images, self.needs, reuse_from)
+        stack = case.stack
+        assert stack is not None
+        if not len(stack.labels):
+            raise InputError("every voxel of every input is missing", owner=self.GetName())
+        self.require_votes(stack.mask is None or bool(stack.mask.any()), stack.is_annotated)
+        return case
+
+    def case_of(
+        self, images: Any, needs: str = "patterns", reuse_from: FusionCase | None = None
+    ) -> FusionCase:
+        """The case of images, which may be part of larger ones, with votes in the needed form."""
+        loaded = self._loaded_with_gaps(images)
+        _reject_class_probabilities(loaded, self.GetName())
+        return self._case_of_labels(loaded, needs, reuse_from)
+
+    def _case_of_labels(
+        self, loaded: LoadedImages, needs: str, reuse_from: FusionCase | None
+    ) -> FusionCase:
+        stack = self._make_stack(
+            loaded.arrays, missing_label=self.MissingLabel, **self._where(loaded)
+        )
+        self._look_closer(loaded, len(stack.labels))
+        strata = self._strata(loaded)
+        votes: LabelVotes = stack
+        if needs == "bits" and strata is None:
+            votes = smallest_form(stack)
+        elif (
+            needs != "votes"
+            and reuse_from is not None
+            and strata is None
+            and _agree(reuse_from, stack)
+        ):
+            votes = reuse_from.patterns
+        elif needs != "votes":
+            votes = DecisionPatterns.from_stack(stack, strata=strata)
+        return FusionCase(loaded, votes, stack)
+
+    def _where(self, loaded: LoadedImages) -> dict[str, Any]:
+        """What is fused, where each rater annotated, and who is named in errors."""
+        return {
+            "mask": self._load_mask(self.MaskImage, loaded, "MaskImage"),
+            "rater_masks": self._rater_masks(loaded),
+            "owner": self.GetName(),
+        }
+
+    def require_votes(self, has_voxels: bool, is_annotated: bool) -> None:
+        if not has_voxels:
+            raise self._wrong("MaskImage", "must mark some voxels, it is empty")
+        if not is_annotated:
+            raise InputError("no rater annotated any of the voxels to fuse", owner=self.GetName())
+
+    def _loaded_with_gaps(self, images: Any) -> LoadedImages:
+        return convert.load_with_gaps(
+            images, owner=self.GetName(), **self._loading(), **self._of_labels()
+        )
+
+    def _rater_masks(self, loaded: LoadedImages) -> list[NDArray[Any] | None] | None:
+        """Where each rater annotated: inside its mask, and where its image has a value."""
+        has_gaps = any(where is not None for where in loaded.annotated)
+        if self.RaterMasks is None:
+            return list(loaded.annotated) if has_gaps else None
+        masks = [
+            self._load_mask(m, loaded, f"RaterMasks[{i}]") for i, m in enumerate(self.RaterMasks)
+        ]
+        # Should their number differ, the stack says so.
+        if not has_gaps or len(masks) != len(loaded.annotated):
+            return masks
+        return [both(*pair) for pair in zip(masks, loaded.annotated, strict=True)]
+
+    def _terms(self) -> dict[str, Any]:
+        """What was set of the parameters that every filter of raters has, to lend to another."""
+        shared = {parameter.name for parameter in parameters_of(RaterInputs)}
+        return {name: value for name, value in self._values.items() if name in shared}
+
+    def case_on(self, images: Any, parameters: Mapping[str, Any]) -> FusionCase:
+        """The case of images as this filter would load them with some other parameters."""
+        return self._lent(parameters)._load(images)
+
+    def _load_one(self, image: Any, loaded: LoadedImages, parameter: str, **wanted: Any) -> Any:
+        if image is None:
+            return None
+        return convert.load_one(
+            image, loaded, owner=self.GetName(), parameter=parameter, **self._tolerances(), **wanted
+        )
+
+    def _load_mask(self, image: Any, loaded: LoadedImages, parameter: str) -> Any:
+        return self._load_one(image, loaded, parameter, **self._of_labels())
+
+
+def _agree(case: FusionCase, stack: LabelStack) -> bool:
+    """Whether all that is made of a case's votes serves a stack, too."""
+    return case.stack is not None and have_same_votes(case.stack, stack)
+
+
+def have_same_votes(one: LabelStack, other: LabelStack) -> bool:
+    """Whether every rater says the same in two stacks, by the same table of labels."""
+    first, second = ((*s.arrays, s.mask, *(s.rater_masks or ())) for s in (one, other))
+    return (
+        len(first) == len(second)
+        and all(map(_is_same, first, second))
+        and np.array_equal(one.labels, other.labels)
+        and _value_of_label_one(one) == _value_of_label_one(other)
+        and one.missing_label == other.missing_label
+    )
+
+
+def _is_same(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
+    """Whether two arrays are equal; the same memory need not be compared."""
+    if one is None or other is None:
+        return one is other
+    if one.dtype != other.dtype or one.shape != other.shape:
+        return False
+    return one.ctypes.data == other.ctypes.data or bool(np.array_equal(one, other))
+
+
+def _value_of_label_one(stack: LabelStack) -> float | None:
+    """Where 0 and 1 are the labels, whatever kind of stack it is."""
+    is_mask = stack.foreground is None and stack.labels.tolist() == [0, 1]
+    return 1 if is_mask else stack.foreground
+
+
+def both(mask: NDArray[Any] | None, other: NDArray[Any] | None) -> NDArray[Any] | None:
+    """Where neither of two masks is 0; None is a mask that holds everything."""
+    if mask is None or other is None:
+        return other if mask is None else mask
+    return np.asarray((mask != 0) & (other != 0))
+
+
+def _reject_class_probabilities(loaded: LoadedImages, owner: str) -> None:
+    """A softmax image is one rater's opinion of several classes, not several raters."""
+    at = 0
+    for index, number in enumerate(loaded.components):
+        opinion = [array for array in loaded.arrays[at : at + number] if array is not None]
+        at += number
+        if len(opinion) > 1 and opinion[0].dtype.kind == "f" and sum_to_one(opinion):
+            raise InputError(
+                f"must hold labels, but its {number} components sum to 1: they are class "
+                "probabilities, not raters; use ProbabilityAverageFilter or LogOpinionPoolFilter",
+                owner=owner,
+                input_index=index,
+            )

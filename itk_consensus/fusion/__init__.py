@@ -1,1 +1,0 @@
-"""Pure functions from votes to one family of results; a folder for each idea."""

@@ -1,0 +1,1 @@
+"""Ways to fuse: a folder an idea, the filter beside its algorithm."""

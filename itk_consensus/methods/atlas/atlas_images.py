@@ -1,0 +1,106 @@
+"""Images of atlases beside the image they were warped to, made comparable; how alike they look.
+
+Atlas and target are matched globally, by the line through their quantiles.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.core.array_types import Floats
+from itk_consensus.core.work import in_threads
+from itk_consensus.votes.fields.patches import ScaledImage
+
+#: Quantiles that intensities are matched by: outliers of either image do not count.
+_QUANTILES = np.linspace(0.02, 0.98, 49)
+
+#: Quantiles are taken of about as many voxels, spread over the image.
+_SAMPLE = 1 << 17
+
+
+def matched(
+    target: NDArray[Any], atlases: Sequence[NDArray[Any]]
+) -> tuple[ScaledImage, list[ScaledImage]]:
+    """Intensities in units of the target's spread, those of atlases matched to the target's.
+
+    Parameters
+    ----------
+    target, atlases : ndarray of finite numbers
+    """
+    goal = _quantiles(target)
+    spread = float(goal[-1] - goal[0]) or float(np.ptp(target)) or 1.0
+    middle = float(goal[len(goal) // 2])
+
+    def scaled(image: NDArray[Any]) -> ScaledImage:
+        slope, offset = _line(_quantiles(image), goal)
+        return ScaledImage(image, (middle - offset) / slope, slope / spread)
+
+    return ScaledImage(target, middle, 1 / spread), list(in_threads(scaled, atlases))
+
+
+def _quantiles(image: NDArray[Any]) -> NDArray[np.float64]:
+    step = math.ceil((image.size / _SAMPLE) ** (1 / image.ndim))
+    # Counted from the middle: a mirrored image has the same sample.
+    from_middle = (np.abs(2 * np.arange(size) - (size - 1)) for size in image.shape)
+    sample = image[np.ix_(*(steps // 2 % step == 0 for steps in from_middle))]
+    return np.asarray(np.quantile(sample.astype(np.float64), _QUANTILES))
+
+
+def _line(own: NDArray[np.float64], goal: NDArray[np.float64]) -> tuple[float, float]:
+    """Slope and offset that take an image's quantiles to the target's, least squares."""
+    centred = own - own.mean()
+    variance = float(centred @ centred)
+    # Where quantiles say nothing, as when nearly all is background, an image stays as it is.
+    slope = float(centred @ goal) / variance if variance > 0 else 0.0
+    slope = slope if slope > 0 else 1.0
+    return slope, float(goal.mean() - slope * own.mean())
+
+
+#: By what images are compared. A correlation forgives any local scale, but has noise to go by
+#: where tissue is flat.
+Similarity = Literal["squared difference", "normalised correlation"]
+SIMILARITIES: tuple[Similarity, ...] = get_args(Similarity)
+
+
+def region_similarities(
+    target: NDArray[Any],
+    atlases: Sequence[NDArray[Any] | None],
+    region: NDArray[np.bool_] | None,
+    similarity: Similarity,
+) -> Floats:
+    """(J,) similarity of each atlas over a region, higher being more alike; NaN for a missing one.
+
+    The mean squared difference, of matched intensities, counts negative.
+    """
+    where: Any = ... if region is None else region
+    present = [atlas for atlas in atlases if atlas is not None]
+    first, others = matched(target, present)
+    goal, *scaled = (_values(image, where) for image in (first, *others))
+
+    def one(own: Floats) -> float:
+        if similarity == "squared difference":
+            return -float(np.mean(np.square(own - goal)))
+        spread = float(own.std() * goal.std())
+        return float(np.mean((own - own.mean()) * (goal - goal.mean())) / max(spread, 1e-300))
+
+    found = np.full(len(atlases), np.nan)
+    found[[atlas is not None for atlas in atlases]] = list(in_threads(one, scaled))
+    return found
+
+
+def _values(image: ScaledImage, where: Any) -> Floats:
+    return np.asarray((image.values[where].astype(np.float64).ravel() - image.centre) * image.scale)
+
+
+def most_similar(similarities: Floats, number: int) -> Floats:
+    """(J,) weight 1 for the most similar atlases, the first of equals, and 0 for all others."""
+    ranked = np.argsort(-np.nan_to_num(similarities, nan=-np.inf), kind="stable")
+    weights = np.zeros(len(similarities))
+    weights[ranked[:number]] = 1.0
+    weights[np.isnan(similarities)] = 0.0
+    return weights

@@ -1,0 +1,39 @@
+"""LocallyWeightedVoteFilter: atlases count where their images look like the target."""
+
+from __future__ import annotations
+
+from itk_consensus.core.constraints import Real
+from itk_consensus.core.parameters import Parameter
+from itk_consensus.methods.atlas.atlas_fusion_filter import AtlasFusionFilter
+from itk_consensus.votes.fields.patches import PatchRule
+
+#: Mean squared differences below this, of normalised patches or of intensities in units of the
+#: target's spread, tell no atlas from another.
+SMALLEST_DIFFERENCE = {True: 0.1, False: 0.01**2}
+
+
+class LocallyWeightedVoteFilter(AtlasFusionFilter):
+    """Vote of atlases, each weighted by how much its image looks like the target nearby.
+
+    A weight is ``(1 + d / smallest)^-Power`` of the mean squared difference d of the patches: where
+    images say nothing atlases count alike.
+    """
+
+    summary = (
+        "Assumes that an atlas is right where its image looks like the target. Artaechevarria et "
+        "al. 2009, with votes of whole patches."
+    )
+
+    Power = Parameter(
+        Real(low=0.0, high=16.0), 2.0, "Exponent of the inverse mean squared difference."
+    )
+
+    def _rule(self, patch: tuple[int, ...], search: tuple[int, ...]) -> PatchRule:
+        return PatchRule(
+            patch,
+            search,
+            normalised=self.NormalizePatches,
+            joint=False,
+            beta=self.Power,
+            alpha=SMALLEST_DIFFERENCE[self.NormalizePatches],
+        )

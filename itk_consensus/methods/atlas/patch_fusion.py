@@ -1,0 +1,85 @@
+"""Atlases that vote for whole patches of labels: joint label fusion and the locally weighted vote.
+
+Wang et al., IEEE TPAMI 35(3):611-623, 2013. Around each voxel every atlas is searched for the patch
+that is nearest to the target's. The expected joint error of two atlases is estimated from these,
+M_ij = (mean over the patch of |T - F_i| |T - F_j|)^beta, and the weights
+w = (M + alpha I)^-1 1 / 1^T (M + alpha I)^-1 1 minimise the expected error of the weighted vote. A
+weight counts for the labels of the whole patch that was found. Voxels that all atlases label alike
+keep their label: on real images the patches have nothing to add there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.core.array_types import Floats
+from itk_consensus.methods.atlas.atlas_images import matched
+from itk_consensus.votes.fields.patches import PatchRule, PatchVotes, patch_votes
+from itk_consensus.votes.fusions import VolumeFusion, VoxelShares
+from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.votes.ties import UNDECIDED
+
+
+class PatchFusion(NamedTuple):
+    """The fused labels, and what came with them."""
+
+    fusion: VolumeFusion
+    mean_weights: Floats  #: (J,) of the present atlases, over voxels that they dispute; sum 1
+    images: list[NDArray[np.float32]]  #: Fused intensities by modality, if they were wanted
+
+
+def patch_fusion(
+    stack: LabelStack,
+    target: Sequence[NDArray[Any]],
+    atlases: Sequence[Sequence[NDArray[Any]]],
+    rule: PatchRule,
+    *,
+    weights: Floats | None = None,
+    exclusions: Mapping[int, NDArray[np.uint8]] | None = None,
+    fuse_images: bool = False,
+) -> PatchFusion:
+    """Fuse atlases by their images; parameters as of `patch_votes`, with images as they are.
+
+    Parameters
+    ----------
+    target, atlases : sequence of ndarray of finite numbers
+        By modality; of the present atlases only.
+    """
+    modalities = [
+        matched(goal, [images[number] for images in atlases]) for number, goal in enumerate(target)
+    ]
+    votes = patch_votes(
+        stack,
+        [first for first, _ in modalities],
+        [[others[atlas] for _, others in modalities] for atlas in range(len(atlases))],
+        rule,
+        weights=None if weights is None else weights.tolist(),
+        exclusions=exclusions,
+        fuse_images=fuse_images,
+    )
+    total = votes.weights.sum()
+    means = votes.weights / total if total > 0 else np.full(len(atlases), 1 / len(atlases))
+    fusion = VolumeFusion(votes.decision, SharesOfPatches(votes._replace(images=[])))
+    return PatchFusion(fusion, means, votes.images)
+
+
+@dataclass(frozen=True)
+class SharesOfPatches(VoxelShares):
+    """What patches say; 1 is what all atlases agree on."""
+
+    votes: PatchVotes  #: Without fused images
+
+    def write(self, label: int, out: NDArray[Any]) -> None:
+        votes = self.votes
+        np.equal(votes.decision, label, out=out, casting="unsafe")
+        out[votes.decision == UNDECIDED] = votes.frequencies[label]
+        flat = out.reshape(-1)
+        for part in votes.parts:
+            flat[part.places] = 0.0
+            is_label = part.labels == label
+            flat[np.repeat(part.places, part.numbers)[is_label]] = part.shares[is_label]

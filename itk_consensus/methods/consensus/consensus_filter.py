@@ -1,0 +1,226 @@
+"""ConsensusFilter: the recommended fuser. Keeps what raters share, and explains it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from itk_consensus.core.errors import ParameterError
+from itk_consensus.core.parameters import Measurement
+from itk_consensus.core.process_object import made_later
+from itk_consensus.core.rater_names import naming_raters
+from itk_consensus.fusing.estimates import Estimate, Told
+from itk_consensus.fusing.fusion_case import FusionCase
+from itk_consensus.fusing.fusion_result import Fused, FusionResult
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
+from itk_consensus.methods.consensus.coherence_outputs import (
+    ResolutionMixin,
+    resolutions,
+    settled_fusion,
+)
+from itk_consensus.methods.consensus.consensus_explanation import (
+    MANY_LABELS,
+    ListedComponent,
+    ListedComponents,
+    explain,
+    listed_components,
+    lone_components,
+)
+from itk_consensus.methods.consensus.shared_consensus import SharedConsensus, shared_consensus
+from itk_consensus.methods.staple.staple import MULTILABEL, staple
+from itk_consensus.methods.voting.corrected_vote import corrected_vote
+from itk_consensus.methods.voting.majority_vote import majority_vote
+from itk_consensus.methods.voting.smoothed_vote import smoothed_vote
+from itk_consensus.space.boxes import voxel_sides
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.fusions import Fusion
+
+COHERENCE = "coherence vote"
+
+
+@dataclass(frozen=True)
+class ConsensusEstimate(Estimate):
+    """What Consensus says of raters and of the vote."""
+
+    choice: str  #: The rule that made the label map
+    copied_raters: tuple[tuple[int, ...], ...]  #: Groups of near copies
+    vote_dice: float  #: Dice of the result with the plain vote
+    vote_is_noise: bool  #: Whether the vote has specks that the result does not have
+
+    def told(self, patterns: DecisionPatterns) -> Told:
+        """How it relates to the vote; what raters share is what it is."""
+        return Told(
+            merges_copies=True,
+            vote_dice=self.vote_dice,
+            vote_is_noise=self.vote_is_noise,
+            is_shared=True,
+        )
+
+
+class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
+    """The recommended fuser: keeps what raters share, by explicit rules, and explains the result.
+
+    The rules; ``examples/benchmarks/consensus_evidence.py`` prints the table behind them:
+
+    1. One rater: that rater's labels.
+    2. Raters whose contours coincide where those of others do not are copies and count once.
+    3. A label that more than half of the raters left empty is absent. About the outline of an
+       object those are asked who found it, and not a rater far from others who agree. Objects that
+       no majority found are added where these raters overlook that many of the others.
+    4. The coherence vote: detail that raters share is kept, the rest smoothed.
+    5. What leaves the vote without such a reason returns to it: components that a majority marked
+       are kept, others are not invented, and no reader loses more by an outline than the readers'
+       own spread explains.
+
+    Other fusions of the same raters are made when GetCandidateImage asks for them.
+    """
+
+    whole_because = "it weighs components and bands of scale, which know no chunks"
+    bytes_per_voxel = 20
+    method = "consensus"
+    summary = (
+        "Assumes little; keeps what raters share and explains the result in numbers. Start here."
+    )
+    # Not relabelling: the first label is taken for the background.
+    laws = frozenset({"rater permutation", "unanimity", "clean background padding"})
+
+    Choice = Measurement(str, "The rule that made the label map.", "estimate.choice")
+    Explanation = Measurement(
+        str,
+        "One paragraph: what was chosen and why, with the numbers of this case.",
+        lambda result: explanation(result),
+    )
+    CopiedRaters = Measurement(
+        tuple[tuple[int, ...], ...],
+        "Groups of raters who are near copies of each other; each group counts once.",
+        "estimate.copied_raters",
+    )
+    VoteDice = Measurement(
+        float,
+        "Dice of the result with the plain vote, in which ties are background.",
+        "estimate.vote_dice",
+    )
+    VoteIsNoise = Measurement(
+        bool, "Whether the vote has specks that the result does not have.", "estimate.vote_is_noise"
+    )
+    ComponentsLost = Measurement(
+        tuple[ListedComponent, ...],
+        "Components of two or more voxels that more than half of the raters marked and "
+        "the result lacks: label, voxels, ml, and position in mm.",
+        lambda result: changed_components_of(result).lost,
+    )
+    ComponentsGained = Measurement(
+        tuple[ListedComponent, ...],
+        "Components of two or more voxels that the result has and no rater marked: label, voxels, "
+        "ml, and position in mm.",
+        lambda result: changed_components_of(result).gained,
+    )
+
+    def GetCandidateNames(self) -> tuple[str, ...]:
+        """The candidates of the last Execute."""
+        return tuple(self.fused.extras["candidates"])
+
+    @made_later
+    def GetCandidateImage(self, name: str) -> Any:
+        """The label map of a candidate of the last Execute, made on demand."""
+        result = self.fused
+        candidates = result.extras["candidates"]
+        if name not in candidates:
+            raise ParameterError(
+                f"candidate must be one of {tuple(candidates)}, got {name!r}",
+                owner=self.GetName(),
+            )
+        found = candidates[name]
+        return result.label_image(found if isinstance(found, Fusion) else found())
+
+    def _fuse(self, case: FusionCase) -> Fused[ConsensusEstimate]:
+        patterns = case.patterns
+        found = shared_consensus(patterns, case.spacing, case.stack, case.facts)
+        frequencies = found.coherence.frequencies
+        chosen = settled_fusion(patterns, found.decision, found.write_probability, frequencies)
+        choice = _choice(found)
+        estimate = ConsensusEstimate(
+            choice,
+            tuple(tuple(group) for group in found.groups if len(group) > 1),
+            found.vote_dice,
+            found.vote_is_noise,
+        )
+        extras = {
+            "shared": found,
+            "masks": found.coherence.masks,
+            "candidates": {choice: chosen} | _candidates(case, found),
+        }
+        return Fused(chosen, estimate, extras)
+
+
+def changed_components_of(result: FusionResult[ConsensusEstimate]) -> ListedComponents:
+    """Components that most raters marked and the result lacks, or that none did."""
+    found, geometry = result.extras["shared"], result.like.geometry
+    return result.memo.made(
+        "components",
+        lambda: listed_components(found.raters, found.decision, result.labels, geometry),
+    )
+
+
+def explanation(result: FusionResult[ConsensusEstimate]) -> str:
+    """What was chosen and why, with the raters' names."""
+    found = result.extras["shared"]
+    text = result.memo.made(
+        "explanation",
+        lambda: explain(
+            result.estimate.choice,
+            found,
+            resolutions(result) if len(result.labels) <= MANY_LABELS else None,
+            lone_components(found.raters),
+            changed_components_of(result),
+            result.labels,
+        ),
+    )
+    return naming_raters(text, result.case.names)
+
+
+def _choice(found: SharedConsensus) -> str:
+    if len(found.groups) == 1 and len(found.groups[0]) == 1:
+        return "the only rater"
+    rescued = any(asked.rescued for asked in found.voters.values())
+    return f"{COHERENCE} with overlooked lesions" if rescued else COHERENCE
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Another fusion of the same raters, made when called."""
+
+    name: str  #: One of `OTHER_CANDIDATES`
+    patterns: DecisionPatterns
+    spacing: tuple[float, ...]  #: In mm, in array order
+
+    def __call__(self) -> Fusion:
+        return OTHER_CANDIDATES[self.name](self)
+
+    @property
+    def sigma(self) -> float:
+        """By which votes are smoothed, in mm: the smallest voxel side."""
+        return float(min(voxel_sides(self.spacing)))
+
+
+OTHER_CANDIDATES: dict[str, Callable[[Candidate], Fusion]] = {
+    "vote": lambda of: majority_vote(of.patterns, ties="prior"),
+    "smoothed vote": lambda of: smoothed_vote(
+        of.patterns, of.sigma, of.spacing, ties="prior"
+    ).fusion(),
+    "corrected vote": lambda of: corrected_vote(of.patterns, of.sigma, of.spacing).fusion(),
+    "STAPLE (advanced)": lambda of: staple(of.patterns, MULTILABEL.for_variant("advanced")).fusion,
+}
+
+
+def _candidates(case: FusionCase, found: SharedConsensus) -> dict[str, Fusion | Candidate]:
+    """Other fusions of the same raters, by name."""
+    patterns, alone = case.patterns, found.coherence
+    others: dict[str, Fusion | Candidate] = {
+        name: Candidate(name, patterns, case.spacing) for name in OTHER_CANDIDATES
+    }
+    if not len(found.changed):
+        return others
+    before = settled_fusion(patterns, alone.decision, alone.write_probability, alone.frequencies)
+    return {f"{COHERENCE} alone": before} | others

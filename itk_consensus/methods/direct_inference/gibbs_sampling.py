@@ -1,0 +1,111 @@
+"""Gibbs sampling of the truth and the raters' performance, at a cost independent of the voxels.
+
+The collapsed sampler of eq. 26 would visit voxel after voxel. Augmented with the parameters it need
+not: given a map, the label prior and the confusion matrices have Dirichlet posteriors (eq. 21);
+given those, voxels are independent (eq. 7), and how many voxels of a pattern have each label is
+one multinomial draw. Both conditionals are exact, so the chain has p(t, omega | D) as its limit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from itk_consensus.core.array_types import Floats
+from itk_consensus.core.work import current
+from itk_consensus.methods.direct_inference.label_evidence import LabelEvidence
+
+#: Batches whose means give the Monte-Carlo error of a mean.
+_BATCHES = 32
+
+
+@dataclass(frozen=True)
+class SamplingPlan:
+    """How much to sample; `number` 0 is not at all."""
+
+    number: int = 0  #: Samples kept
+    burn_in: int = 100  #: Samples thrown away before them
+    random_seed: int = 0
+
+
+@dataclass(frozen=True)
+class GibbsSamples:
+    """What the chain saw."""
+
+    #: (P, K) probability of each label at a voxel of each pattern: the mean of eq. 7 over the
+    #: samples.
+    marginals: Floats
+    #: (P, K) Monte-Carlo standard errors of the marginals, by batch means; NaN for a single sample.
+    marginal_errors: Floats
+    #: (M, J, K) sampled probability that the rater recognises the label: the confusions' diagonal.
+    performance: Floats
+    confusion: Floats  #: (J, K, K) posterior mean of [rater, observed, true]
+    prior: Floats  #: (K,) posterior mean of the label prior
+
+
+def sample(
+    model: LabelEvidence,
+    start: Floats,
+    plan: SamplingPlan,
+) -> GibbsSamples | None:
+    """Run the chain from (P, K) voxels of each label; None if stopped before the first sample.
+
+    Progress is reported, and Abort checked, after each sample.
+    """
+    rng = np.random.default_rng(plan.random_seed)
+    allocation = start
+    batch_sums = np.zeros((_BATCHES, *start.shape))
+    batch_sizes = np.zeros(_BATCHES)
+    performance: list[Floats] = []
+    confusion_sum, prior_sum = np.zeros_like(model.patterns.tally(start)), np.zeros(start.shape[1])
+    for step in range(-plan.burn_in, plan.number):
+        confusion, prior = _draw_parameters(model, allocation, rng)
+        probabilities = _label_probabilities(model, confusion, prior)
+        allocation = rng.multinomial(model.patterns.counts, probabilities).astype(np.float64)
+        if step >= 0:
+            batch = step * _BATCHES // plan.number
+            batch_sums[batch] += probabilities
+            batch_sizes[batch] += 1
+            performance.append(np.einsum("jkk->jk", confusion))
+            confusion_sum += confusion
+            prior_sum += prior
+        if not current().iterated(step + plan.burn_in + 1):
+            break
+    if not performance:
+        return None
+    filled = batch_sizes > 0
+    means = batch_sums[filled] / batch_sizes[filled, None, None]
+    return GibbsSamples(
+        batch_sums.sum(axis=0) / batch_sizes.sum(),
+        _error_of_mean(means),
+        np.array(performance),
+        confusion_sum / len(performance),
+        prior_sum / len(performance),
+    )
+
+
+def _draw_parameters(
+    model: LabelEvidence, allocation: Floats, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Confusions (J, K, K) and label prior (K,) given the map (eq. 21)."""
+    confusion = rng.standard_gamma(model.patterns.tally(allocation) + model.pseudo_counts + 1)
+    prior = rng.standard_gamma(allocation.sum(axis=0) + 1)
+    return confusion / confusion.sum(axis=1, keepdims=True), prior / prior.sum()
+
+
+def _label_probabilities(model: LabelEvidence, confusion: Floats, prior: Floats) -> Floats:
+    """(P, K) eq. 7."""
+    labels = len(prior)
+    log_joint = model.patterns.sum_over_raters(np.log(confusion).reshape(-1, labels)) + np.log(
+        prior
+    )
+    joint = np.exp(log_joint - log_joint.max(axis=1, keepdims=True))
+    return np.asarray(joint / joint.sum(axis=1, keepdims=True))
+
+
+def _error_of_mean(batch_means: Floats) -> Floats:
+    """Standard error of the mean of batches long enough to be nearly independent."""
+    if len(batch_means) == 1:
+        return np.full(batch_means.shape[1:], np.nan)
+    return np.asarray(batch_means.std(axis=0, ddof=1) / np.sqrt(len(batch_means)))

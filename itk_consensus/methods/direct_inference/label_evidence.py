@@ -1,0 +1,125 @@
+"""The evidence p(t, D) of a label map, with every continuous parameter integrated out.
+
+Van Leemput & Sabuncu, MICCAI 2014; equations 22-26 of "When Does Consensus Beat Voting?". The map
+enters only through integer counts, so voxels of one decision pattern are exchangeable.
+
+Some map that gives all voxels of a pattern the same label is the best of all maps: let m voxels of
+a pattern move from one label to another, then the log evidence is a convex function of m, highest
+at an end, all or none. For m enters as ln Γ(n + m) in the count of the label, and as
+ln Γ(n + m) - ln Γ(n + m + c), c >= 0, in a rater's votes, where n is a vote's count and n + c the
+count of all votes; both are convex, because the trigamma function is positive and falls. The label
+the voxels leave has -m for m. So a map here is one label per pattern.
+
+Array layout: P patterns, J raters, S maps, K labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from itk_consensus.core.array_types import Floats
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.disputed_voxels import chunks
+
+#: Numbers in the confusion matrices of the maps that are looked at together.
+_NUMBERS_AT_ONCE = 2**20
+
+#: (P, S) of integers: the label index that each of S maps gives each pattern.
+Maps = NDArray[Any]
+
+
+class ParameterPosterior(NamedTuple):
+    """Dirichlet parameters of the label prior and the confusions, given maps (eq. 21)."""
+
+    prior: Floats  #: (S, K) N_k + 1
+    confusion: Floats  #: (J, K, S, K) N^j_{d,t} + alpha_{d,t} + 1
+
+
+@dataclass(frozen=True)
+class LabelEvidence:
+    """Patterns and the prior of the confusion matrices; the label prior is uniform."""
+
+    patterns: DecisionPatterns
+    pseudo_counts: Floats  #: (K, K) alpha[d, t] of section 2.1.5
+
+    @cached_property
+    def resolution(self) -> float:
+        """Rounding error of a log evidence; maps closer than this are equally probable."""
+        size = float(scipy.special.gammaln(self.patterns.number_of_voxels + 2.0))
+        return 16 * np.finfo(np.float64).eps * (self.patterns.number_of_raters + 1) * max(size, 1.0)
+
+    @cached_property
+    def all_present(self) -> bool:
+        """Whether every rater annotated every voxel."""
+        return bool(self.patterns.present.all())
+
+    def parameter_posterior(self, maps: Maps) -> ParameterPosterior:
+        """The posterior given each map."""
+        voxels, votes = self._counted(maps)
+        return ParameterPosterior(voxels + 1, votes + self.concentration[:, None, :])
+
+    def _counted(self, maps: Maps) -> tuple[Floats, Floats]:
+        """(S, K) voxels by label, and (J, K, S, K) votes by rater, vote and label."""
+        labels, raters = self.patterns.number_of_labels, self.patterns.number_of_raters
+        sizes = self.patterns.counts.astype(np.float64)
+        if len(sizes) < raters:
+            # One product instead of a count for each of many raters; of integers, it is exact.
+            each = np.arange(labels)
+            said = (self.patterns.patterns.T[:, None] == each[:, None]) * sizes
+            chosen = (maps[:, :, None] == each).astype(np.float64)
+            return np.tensordot(sizes, chosen, 1), np.tensordot(said, chosen, 1)
+        voxels = np.empty((maps.shape[1], labels))
+        votes = np.empty((raters, labels, maps.shape[1], labels))
+        for start, chosen in enumerate(maps.T):
+            voxels[start] = np.bincount(chosen, sizes, labels)
+            for rater, said in enumerate(self.patterns.patterns.T):
+                # One row more than labels: what a missing rater says is dropped.
+                cells = said.astype(np.int64) * labels + chosen
+                counts = np.bincount(cells, sizes, (labels + 1) * labels)
+                votes[rater, :, start] = counts.reshape(labels + 1, labels)[:-1]
+        return voxels, votes
+
+    def log_evidence(self, maps: Maps) -> Floats:
+        """(S,) log p(t, D), eq. 25 with the constants of its priors."""
+        labels, raters = self.patterns.number_of_labels, self.patterns.number_of_raters
+        # What the integrals are without any voxel: the constants that make the priors densities.
+        constant = raters * _log_beta(self.concentration, axis=0).sum()
+        constant += _log_beta(np.ones(labels), axis=0)
+        return np.concatenate(
+            [
+                _log_beta(prior, axis=1) + _log_beta(confusion, axis=1).sum(axis=(0, 2)) - constant
+                for prior, confusion in map(self.parameter_posterior, self.few_at_a_time(maps))
+            ]
+        )
+
+    def few_at_a_time(self, maps: Maps) -> Iterator[Maps]:
+        """The maps in turn, so many together that their confusions take little memory."""
+        labels, raters = self.patterns.number_of_labels, self.patterns.number_of_raters
+        size = max(1, _NUMBERS_AT_ONCE // (raters * labels * labels))
+        return (maps[:, part] for part in chunks(maps.shape[1], size))
+
+    def agreement(self, maps: Maps) -> Floats:
+        """(S,) votes that agree with the map."""
+        return np.array([np.trace(self.votes_by_label(chosen)) for chosen in maps.T])
+
+    def votes_by_label(self, chosen: Maps) -> Floats:
+        """(K, K) votes of all raters by the label of a map (P,) and the label voted for."""
+        return np.asarray(self._counted(chosen[:, None])[1][:, :, 0].sum(axis=0).T)
+
+    @cached_property
+    def concentration(self) -> Floats:
+        """(K, K) parameters of the confusions' prior: what counts are without any vote."""
+        return self.pseudo_counts + 1.0
+
+
+def _log_beta(parameters: Floats, axis: int) -> Floats:
+    """Log of the multivariate Beta function along an axis."""
+    parts = scipy.special.gammaln(parameters).sum(axis=axis)
+    return np.asarray(parts - scipy.special.gammaln(parameters.sum(axis=axis)))

@@ -1,0 +1,1 @@
+"""One fuser inside, another where the contour is."""

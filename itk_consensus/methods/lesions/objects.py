@@ -1,0 +1,174 @@
+"""The objects in a reader's map: connected pieces of each label, or all that has one label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from itk_consensus.core.array_types import Floats, Mask
+from itk_consensus.methods.consensus.components import connecting
+
+#: What is one object: a connected piece of one label, or everything that has one label.
+ObjectKind = Literal["components", "labels"]
+OBJECT_KINDS: tuple[ObjectKind, ...] = ("components", "labels")
+
+Numbers = NDArray[np.int32]
+
+
+class NumberedObjects(NamedTuple):
+    """Objects of one map, numbered from 1 in the order in which their first voxels come."""
+
+    places: Numbers  #: (*shape) the number of each voxel's object; 0 is background
+    number: int
+
+
+def numbered_objects(
+    labels: NDArray[Any], kind: ObjectKind, marked: Mask | None = None
+) -> NumberedObjects:
+    """Number the objects of a map; what its labels are called does not matter.
+
+    Parameters
+    ----------
+    labels : (\\*shape) ndarray
+        0 is background. Axes before the last three connect nothing.
+    marked : (\\*shape) ndarray of bool, optional
+        Voxels to look at; all that are not 0, if it is not given.
+    """
+    marked = labels != 0 if marked is None else marked & (labels != 0)
+    values = labels[marked]
+    if not values.size:
+        return NumberedObjects(np.zeros(labels.shape, np.int32), 0)
+    if kind == "labels":
+        return _by_label(marked, values)
+    if (values == values[0]).all():
+        places, number = scipy.ndimage.label(marked, connecting(labels.ndim))
+        return NumberedObjects(places, number)
+    return _components_of_each_label(labels, marked)
+
+
+def _by_label(marked: Mask, values: NDArray[Any]) -> NumberedObjects:
+    _, first, label = np.unique(values, return_index=True, return_inverse=True)
+    number = np.empty(len(first), np.int32)
+    number[np.argsort(first)] = np.arange(1, len(first) + 1)
+    places = np.zeros(marked.shape, np.int32)
+    places[marked] = number[label]
+    return NumberedObjects(places, len(first))
+
+
+def _components_of_each_label(labels: NDArray[Any], marked: Mask) -> NumberedObjects:
+    """Pieces of equal label: runs along the last axis, joined where they touch those beside."""
+    begins = marked.copy()
+    same = (labels[..., 1:] == labels[..., :-1]) & marked[..., :-1]
+    begins[..., 1:] &= ~same
+    runs = np.cumsum(begins.ravel(), dtype=np.int32).reshape(labels.shape)
+    number = int(runs.flat[-1])
+    joined = [np.zeros((2, 0), np.int32)]
+    for here, there in _neighbours(labels.ndim):
+        # Two runs first meet where one of them begins.
+        meet = begins[here] | begins[there]
+        meet &= marked[here]
+        meet &= labels[here] == labels[there]
+        meet &= marked[there]
+        joined.append(np.stack([runs[here][meet], runs[there][meet]]))
+    one, other = np.concatenate(joined, axis=1) - 1
+    graph = scipy.sparse.coo_array((np.ones(len(one), bool), (one, other)), (number, number))
+    pieces, piece = scipy.sparse.csgraph.connected_components(graph, directed=False)
+    return NumberedObjects(np.where(marked, piece.astype(np.int32)[runs - 1] + 1, 0), pieces)
+
+
+def _neighbours(axes: int) -> list[tuple[tuple[slice, ...], tuple[slice, ...]]]:
+    """Pairs of views of a volume, one shifted by a neighbour that lies in another line."""
+    offsets = np.argwhere(connecting(axes)) - 1
+    later = [tuple(o) for o in offsets.tolist() if tuple(o) > (0,) * axes and any(o[:-1])]
+    back, ahead, all_ = slice(None, -1), slice(1, None), slice(None)
+    cut = {-1: (ahead, back), 0: (all_, all_), 1: (back, ahead)}
+    return [
+        (tuple(cut[step][0] for step in offset), tuple(cut[step][1] for step in offset))
+        for offset in later
+    ]
+
+
+@dataclass(frozen=True)
+class ReaderObjects:
+    """The objects of all readers of one case, numbered through from 1."""
+
+    places: Numbers  #: (J, *shape) the number of each voxel's object; 0 is background
+    reader: NDArray[np.int64]  #: (N,) whose object it is
+    voxels: NDArray[np.int64]  #: (N,)
+    first: NDArray[np.int64]  #: (N,) flat index of its first voxel
+    middle: Floats  #: (N, axes) mean index of its voxels
+    #: (N,) equal for objects that have the same voxels and no others, which go by size and place.
+    rank: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, maps: Sequence[NumberedObjects]) -> ReaderObjects:
+        """Number the objects of several readers through."""
+        shape = maps[0].places.shape
+        places = np.stack([one.places for one in maps])
+        facts = []
+        begin = 0
+        for own, (_, number) in zip(places, maps, strict=True):
+            facts.append(_facts(own, number))
+            own[own > 0] += begin
+            begin += number
+        columns = [np.concatenate(column) for column in zip(*facts, strict=True)]
+        voxels, first, *sums, code = columns
+        middle = np.stack(sums, axis=1) / np.maximum(voxels, 1)[:, None]
+        rank = _ranks([-voxels, first, *sums, code])
+        reader = np.repeat(np.arange(len(maps)), [one.number for one in maps])
+        assert middle.shape[1] == len(shape)
+        return cls(places, reader, voxels, first, middle, rank)
+
+    @property
+    def number(self) -> int:
+        """N, of all readers together."""
+        return len(self.reader)
+
+    @property
+    def number_of_readers(self) -> int:
+        """J."""
+        return len(self.places)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the volume."""
+        return self.places.shape[1:]
+
+
+def _facts(places: Numbers, number: int) -> list[NDArray[Any]]:
+    """Of each object its voxels, its first voxel, the sums of its voxels' indices, and a code.
+
+    The code is one of 2**64 that only objects with the same voxels share.
+    """
+    flat = np.flatnonzero(places)
+    own = places.reshape(-1)[flat] - 1
+    first = np.zeros(number, np.int64)
+    first[own[::-1]] = flat[::-1]  # The last that is written is the first voxel.
+    sums = [np.bincount(own, axis, number) for axis in np.unravel_index(flat, places.shape)]
+    code = np.zeros(number, np.uint64)
+    np.add.at(code, own, scattered(flat))
+    return [np.bincount(own, minlength=number), first, *sums, code]
+
+
+def scattered(numbers: NDArray[np.integer[Any]]) -> NDArray[np.uint64]:
+    """Numbers whose sums tell apart what they were made from (the finaliser of SplitMix64)."""
+    found = numbers.astype(np.uint64) + np.uint64(1)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        found = (found ^ (found >> np.uint64(shift))) * np.uint64(factor)
+    return np.asarray(found ^ (found >> np.uint64(31)))
+
+
+def _ranks(keys: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+    """(N,) places of (N,) keys in their order; equal ones share a place."""
+    order = np.lexsort(keys[::-1])
+    differ = np.zeros(len(order), bool)
+    for key in keys:
+        differ[1:] |= key[order][1:] != key[order][:-1]
+    ranks = np.empty(len(order), np.int64)
+    ranks[order] = np.cumsum(differ)
+    return ranks

@@ -1,0 +1,111 @@
+"""The logarithmic opinion pool: p(k) ~ prior(k) * prod_a p_a(k)^(w_a / T).
+
+Genest & Zidek, Statistical Science 1(1):114-135, 1986. With weights that sum to one it is the
+geometric mean of the opinions, and stays what it is when a rater is asked twice; with weights of
+one it is Bayes' rule for independent raters. No opinion may be certain, or it would overrule all
+others: a label stands for probability 1 - epsilon, and probabilities are kept inside
+[epsilon, 1 - epsilon].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from itk_consensus.core.array_types import Floats
+from itk_consensus.methods.voting.majority_vote import label_frequencies
+from itk_consensus.votes.class_probabilities import SoftVotes, weighted_sums
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.disputed_voxels import chunks, decide_voxels
+from itk_consensus.votes.fusions import (
+    SHARES_AT_ONCE,
+    PatternFusion,
+    PatternShares,
+    StoredShares,
+    VolumeFusion,
+)
+from itk_consensus.votes.ties import BACKGROUND, SAME_PROBABILITY, TieRule, decide
+
+
+@dataclass(frozen=True)
+class PoolSettings:
+    """Everything that a pool can be told."""
+
+    exponents: Floats  #: (J,) w_a / T of each rater
+    prior: Floats  #: (K,) probability of each label before anybody is asked
+    error_rate: float = 0.05  #: Epsilon, inside (0, 1/2)
+    tie_rule: TieRule = "undecided"
+
+
+@dataclass(frozen=True)
+class PooledShares(PatternShares):
+    """What raters who give labels say together."""
+
+    patterns: DecisionPatterns
+    settings: PoolSettings
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.patterns.counts), self.patterns.number_of_labels
+
+    def scores(self, part: slice) -> Floats:
+        """(n, K) log probabilities of some patterns, up to a constant for each."""
+        settings, others = self.settings, max(self.patterns.number_of_labels - 1, 1)
+        # Log odds that one vote gives its label against each other one.
+        strength = float(scipy.special.logit(1 - settings.error_rate) + np.log(others))
+        votes = self.patterns.votes(settings.exponents, part)
+        return np.asarray(np.log(settings.prior) + strength * votes)
+
+    def rows(self, part: slice) -> Floats:
+        return np.asarray(np.exp(scipy.special.log_softmax(self.scores(part), axis=1)))
+
+
+def pool_votes(patterns: DecisionPatterns, settings: PoolSettings) -> PatternFusion:
+    """Pool raters who give labels; each wrong label is equally likely."""
+    shares = PooledShares(patterns, settings)
+    prior = label_frequencies(patterns, np.ones(patterns.number_of_raters))
+    decision = np.empty(len(patterns.counts), np.int64)
+    for part in chunks(len(decision), max(1, SHARES_AT_ONCE // patterns.number_of_labels)):
+        decision[part] = decide(
+            shares.scores(part),
+            patterns.labels,
+            settings.tie_rule,
+            tolerance=SAME_PROBABILITY,
+            prior=prior,
+        )
+    return PatternFusion(patterns, decision, shares)
+
+
+def pool_probabilities(votes: SoftVotes, settings: PoolSettings) -> VolumeFusion:
+    """Pool raters who give probabilities of K classes.
+
+    They are kept inside [e / (K - 1), 1 - e], e the error rate: so a certain opinion counts as
+    much as a label does in `pool_votes`. The linear pool, their mean, is the vote of soft_vote.py.
+    """
+    others = max(len(settings.prior) - 1, 1)
+    limits = settings.error_rate / others, 1 - settings.error_rate
+    scores, _ = weighted_sums(
+        votes, settings.exponents, lambda classes: np.log(np.clip(classes, *limits))
+    )
+    for score, prior in zip(scores, settings.prior, strict=True):
+        score += np.log(prior)
+    highest = np.maximum.reduce(scores)
+    shares = [np.exp(score - highest) for score in scores]
+    total = np.sum(shares, axis=0)
+    shares = [share / total for share in shares]
+    inside = slice(None) if votes.mask is None else votes.mask != 0
+    decision = decide_voxels(
+        np.stack([score.reshape(-1) for score in scores]),
+        np.arange(len(shares)),
+        settings.tie_rule,
+        tolerance=SAME_PROBABILITY,
+        prior=np.array([share[inside].sum() for share in shares]),
+    ).reshape(total.shape)
+    if votes.mask is not None:
+        outside = votes.mask == 0
+        decision[outside] = BACKGROUND
+        for share in shares:
+            share[outside] = 0.0
+    return VolumeFusion(decision, StoredShares(shares))

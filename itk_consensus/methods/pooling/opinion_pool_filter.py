@@ -1,0 +1,87 @@
+"""LogOpinionPoolFilter: the weighted geometric mean of what raters believe."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from itk_consensus.core.constraints import Choice, OneOf, Real, Reals, optional
+from itk_consensus.core.parameters import Parameter, settings_from
+from itk_consensus.fusing.fusion_case import FusionCase
+from itk_consensus.fusing.label_fusion import UndecidedLabelMixin
+from itk_consensus.fusing.probability_inputs import ProbabilityInputsMixin
+from itk_consensus.fusing.shared_parameters import RaterWeightsMixin, label_prior, prior_parameter
+from itk_consensus.methods.pooling.opinion_pool import (
+    PoolSettings,
+    pool_probabilities,
+    pool_votes,
+)
+from itk_consensus.votes.fusions import Fusion
+from itk_consensus.votes.ties import TIE_RULES
+
+#: Temperatures of raters, given as a list, are at least this.
+TEMPERATURE_FLOOR = 1e-6
+
+
+class LogOpinionPoolFilter(UndecidedLabelMixin, RaterWeightsMixin, ProbabilityInputsMixin):
+    """Weighted geometric mean of opinions, ``p ~ prior * prod p_a^(w_a/T_a)``.
+
+    Inputs of an integer type are label images. If any input has a floating type, all are
+    foreground probabilities from 0 to 1, and masks among them 0 or 1: cast label images that are
+    stored as floats. Vector images of a floating type, lists of one image per class and arrays with
+    `ClassAxis` are class probabilities. No opinion is taken as firmer than `ErrorRate` allows. A
+    prior that varies in space is one more probability image, with the weight T.
+    """
+
+    whole_because = ""
+    method = "log-opinion-pool"
+    summary = (
+        "Assumes opinions with meaningful confidence: probability maps of networks, or "
+        "masks of equal error. Weights of 1 treat raters as independent. Genest & Zidek 1986."
+    )
+
+    # Not of all images: background that is new to them is one more label to be wrong with.
+    laws = frozenset({"rater permutation", "relabelling", "unanimity", "clean background padding"})
+
+    RaterWeights = Parameter(
+        optional(Reals(low=0.0)),
+        None,
+        "Exponent of each rater's opinion.",
+        default_doc="equal, sum 1",
+    )
+    Temperature = Parameter(
+        OneOf((Real(low=0.0, exclusive=True), Reals(low=TEMPERATURE_FLOOR))),
+        1.0,
+        "Divides the exponents, for all raters or for each; above 1 the result is less certain.",
+    )
+    Prior = prior_parameter("equal shares")
+    ErrorRate = Parameter(
+        Real(0.0, 0.5, exclusive=True),
+        PoolSettings.error_rate,
+        "Probability that a label is wrong; probabilities stay this far from 0 and 1.",
+    )
+    TieRule = Parameter(
+        Choice(TIE_RULES), PoolSettings.tie_rule, "What to do where labels are equally probable."
+    )
+
+    def _fuse(self, case: FusionCase) -> Fusion:
+        settings = self._settings(case)
+        if case.opinions is None:
+            return pool_votes(case.patterns, settings)
+        return pool_probabilities(case.opinions, settings)
+
+    def _settings(self, case: FusionCase) -> PoolSettings:
+        weights = self.weights_of(case.patterns.number_of_raters)
+        if weights is None:
+            present = np.asarray(case.patterns.present.any(axis=0))
+            weights = present / np.count_nonzero(present)
+        prior = label_prior(self.Prior, self._label_values(case), self.GetName())
+        exponents = weights / self._temperatures(len(weights))
+        return settings_from(self, PoolSettings, exponents=exponents, prior=prior)
+
+    def _temperatures(self, raters: int) -> Any:
+        given = np.array(self.Temperature, dtype=np.float64)
+        if given.ndim and len(given) != raters:
+            raise self._wrong("Temperature", f"must be one number or {raters}, got {len(given)}")
+        return given

@@ -1,0 +1,194 @@
+"""SIMPLE with local weights: at each voxel a rater counts as much as it resembles the consensus.
+
+Section 2.6 of the paper, for any number of labels. The global weight is averaged over the disputed
+voxels instead of the image, which would count background; patches end at the border, at the mask
+and where a rater did not annotate. As printed, the edge gate multiplies all raters' weights at a
+voxel alike and cancels; `edge_agreement` has the gate that acts.
+
+A rater is part of the consensus it is compared with: in a patch where all others agree, the only
+thing that varies is the one rater's noise, and it correlates with itself. On voxel noise this
+method therefore loses to the plain vote; it is meant for contours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.core.array_types import Floats
+from itk_consensus.core.work import report
+from itk_consensus.fusing.estimates import Estimate
+from itk_consensus.fusing.iteration import Step, StopRule, iterate
+from itk_consensus.methods.voting.majority_vote import VoteResult, majority_vote
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.disputed_voxels import CHUNK, DisputedVoxels, chunks, decide_voxels
+from itk_consensus.votes.fields.window_frame import Planes, WindowFrame
+from itk_consensus.votes.fusions import DisputedFusion, StoredShares
+from itk_consensus.votes.label_weights import LabelWeights
+from itk_consensus.votes.ties import SAME_PROBABILITY, TieRule
+
+
+@dataclass(frozen=True)
+class BoundarySettings:
+    """Everything that boundary SIMPLE can be told."""
+
+    radii: tuple[int, ...]  #: Half width of the patch in voxels per array axis
+    local_weight: float = 0.8  #: Alpha of section 2.6, inside (0, 1); beta is 1 - alpha
+    maximum_iterations: int = 10
+    tolerance: float = 1e-5  #: Mean change of the shares, over disputed voxels, at which to stop
+    tie_rule: TieRule = "undecided"
+
+    @property
+    def stop(self) -> StopRule:
+        """When to stop."""
+        return StopRule(self.tolerance, self.maximum_iterations)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundaryEstimate(Estimate):
+    """How much each rater counted."""
+
+    weights: Floats  #: (J,) mean weight of each rater; they sum to 1
+    trace: tuple[float, ...]  #: Mean change of the shares in each iteration
+    converged: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundaryResult(BoundaryEstimate):
+    """What boundary SIMPLE makes of the disputed voxels."""
+
+    voxels: DisputedVoxels
+    vote: VoteResult  #: The answer at all other voxels
+    shares: LabelWeights  #: (K, N) weighted share of each label that somebody gave a voxel
+    decision: NDArray[np.int32]  #: (N,) label index, or a code of `votes.ties`
+
+    @property
+    def estimate(self) -> BoundaryEstimate:
+        """The numbers alone."""
+        return BoundaryEstimate.of(self)
+
+    def fusion(self) -> DisputedFusion:
+        """The result."""
+        return DisputedFusion(self.voxels, self.vote, self.decision, StoredShares(self.shares))
+
+
+def boundary_simple(
+    voxels: DisputedVoxels,
+    settings: BoundarySettings,
+    *,
+    gate: Floats | None = None,
+) -> BoundaryResult:
+    """Alternate between the consensus and the weights.
+
+    Parameters
+    ----------
+    voxels : DisputedVoxels
+        In a box with a margin of `settings.radii`.
+    gate : (J, N) ndarray, optional
+        Factor of each rater's weight at each disputed voxel.
+    """
+    patterns = voxels.patterns
+    vote = majority_vote(patterns, ties=settings.tie_rule)
+    model = _LocalWeights(patterns, settings, gate)
+
+    def step(now: tuple[Floats, Floats]) -> Step[tuple[Floats, Floats], float]:
+        shares, weights = model.step(now[0])
+        moved = sum(
+            float(np.abs(shares[part] - now[0][part]).sum()) for part in chunks(len(shares), CHUNK)
+        )
+        change = moved / (patterns.number_of_labels * len(model.frame))
+        return Step((shares, weights), change, settings.stop.met(change))
+
+    most = settings.stop.most_iterations if len(model.frame) else 0
+    nobody = np.zeros(patterns.number_of_raters)
+    run = iterate(step, (model.start(vote), nobody), most)
+    shares, weights = model.frame.by_label(run.state[0]), run.state[1]
+    decision = decide_voxels(
+        shares,
+        patterns.labels,
+        settings.tie_rule,
+        tolerance=SAME_PROBABILITY,
+        prior=vote.frequencies,
+    )
+    converged = run.converged or not shares.number
+    overall = _normalised(weights)
+    return BoundaryResult(
+        voxels=voxels,
+        vote=vote,
+        shares=shares,
+        decision=decision,
+        weights=overall,
+        trace=tuple(run.trace),
+        converged=converged,
+    )
+
+
+class _LocalWeights:
+    """The weights that follow from a consensus, and the consensus that follows from them.
+
+    A consensus is the (M,) shares of the frame's mentions.
+    """
+
+    def __init__(
+        self, patterns: DecisionPatterns, settings: BoundarySettings, gate: Floats | None
+    ) -> None:
+        self.frame = WindowFrame(patterns, settings.radii)
+        self._patterns, self._alpha, self._gate = patterns, settings.local_weight, gate
+        self._parts = self.frame.planes_in_parts(12)
+
+    def start(self, vote: VoteResult) -> Floats:
+        """What votes say."""
+        rows = self.frame.pattern_of_voxel
+        shares = np.empty(len(self.frame.mentions))
+        for label, here in enumerate(self.frame.ranges):
+            report(0.0)
+            shares[here] = vote.of_label(label)[rows[self.frame.mentions[here]]]
+        return shares
+
+    def step(self, shares: Floats) -> tuple[Floats, Floats]:
+        """The next consensus, and the (J,) sum of each rater's weights over all voxels."""
+        local, common, alike = np.zeros((3, self._patterns.number_of_raters))
+        votes = np.zeros_like(shares)
+        for number, planes in enumerate(self._parts):
+            report(number / len(self._parts))
+            similarity = self.frame.similarity(planes, shares)
+            alike += similarity.sum(axis=0)
+            similarity *= self._gate_of(planes)
+            local += similarity.sum(axis=0)
+            similarity *= self._alpha
+            self.frame.add_votes(planes, similarity, votes)
+            del similarity  # before the next one is made
+        overall = (1 - self._alpha) * _normalised(alike / np.maximum(self._annotated, 1))
+        for planes in self._parts:
+            report(1.0)
+            rows = self.frame.pattern_of_voxel[self.frame.voxels_of(planes)]
+            weights = self._patterns.present[rows] * overall
+            weights *= self._gate_of(planes)
+            common += weights.sum(axis=0)
+            self.frame.add_votes(planes, weights, votes)
+        total = np.zeros(len(self.frame))
+        for here in self.frame.ranges:
+            total[self.frame.mentions[here]] += votes[here]
+        for here in self.frame.ranges:
+            votes[here] /= total[self.frame.mentions[here]]
+        return votes, self._alpha * local + common
+
+    def _gate_of(self, planes: Planes) -> Any:
+        """(n, J) factors of the weights in some planes."""
+        return 1.0 if self._gate is None else self._gate[:, self.frame.voxels_of(planes)].T
+
+    @cached_property
+    def _annotated(self) -> Floats:
+        """(J,) disputed voxels that each rater annotated."""
+        patterns, flags = self._patterns, self.frame.voxels.flags
+        return np.array([patterns.counts[flags & said].sum() for said in patterns.present.T], float)
+
+
+def _normalised(values: Floats) -> Floats:
+    """Scale non-negative values to sum 1; equal shares if all are zero."""
+    total = values.sum()
+    return values / total if total > 0 else np.full(len(values), 1 / len(values))

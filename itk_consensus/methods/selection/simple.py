@@ -1,0 +1,140 @@
+"""SIMPLE: drop the raters who differ most from the vote of the others, and vote again.
+
+Langerak et al., IEEE Trans. Medical Imaging 29(12):2000-2008, 2010. A rater's performance is its
+Dice overlap with the current vote; performances are the weights of the next vote. Everything
+happens on decision patterns, so its cost does not depend on the number of voxels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.core.array_types import Floats
+from itk_consensus.core.work import report
+from itk_consensus.fusing.estimates import Estimate
+from itk_consensus.fusing.iteration import Step, iterate
+from itk_consensus.methods.voting.majority_vote import VoteResult, majority_vote
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.ties import TieRule
+
+#: Equal overlaps differ by rounding.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectionEstimate(Estimate):
+    """Who took part in the last vote."""
+
+    #: (J,) Dice overlap of each rater with the vote before; 0 for dropped and missing raters.
+    weights: Floats
+    dropped: NDArray[np.bool_]  #: (J,) who annotated something and was dropped
+    #: Mean change of the label shares of disputed voxels in each iteration.
+    trace: tuple[float, ...]
+    converged: bool  #: Whether the last iteration dropped no rater
+
+    @property
+    def dropped_raters(self) -> tuple[int, ...]:
+        """Raters who were dropped, counted from 0."""
+        return tuple(np.flatnonzero(self.dropped).tolist())
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectionResult(SelectionEstimate):
+    """The last vote, and who took part in it."""
+
+    vote: VoteResult
+
+    @property
+    def estimate(self) -> SelectionEstimate:
+        """The numbers alone."""
+        return SelectionEstimate.of(self)
+
+
+class _Selection(NamedTuple):
+    """Who takes part, (J,), with which weight, (J,), and the vote that follows."""
+
+    selected: NDArray[np.bool_]
+    weights: Floats
+    vote: VoteResult
+
+
+def selective_simple(
+    patterns: DecisionPatterns,
+    *,
+    deviations: float = 2.0,
+    maximum_iterations: int = 10,
+    ties: TieRule = "undecided",
+) -> SelectionResult:
+    """Alternate between the weighted vote and the selection until it is stable.
+
+    Raters are dropped whose overlap is below mean - deviations * standard deviation.
+    """
+    annotated = np.asarray(patterns.present.any(axis=0))
+
+    def step(now: _Selection) -> Step[_Selection, float]:
+        overlaps = overlap_with(patterns, now.vote.decision)
+        kept = _select(now.selected, overlaps, deviations)
+        weights = np.where(kept, overlaps, 0.0) if overlaps[kept].any() else kept.astype(float)
+        vote = majority_vote(patterns, weights=weights, ties=ties)
+        change = _change(patterns, vote, now.vote)
+        stable = bool((kept == now.selected).all())
+        return Step(_Selection(kept, weights, vote), change, stable)
+
+    weights = annotated.astype(np.float64)
+    first = _Selection(annotated, weights, majority_vote(patterns, weights=weights, ties=ties))
+    run = iterate(step, first, maximum_iterations)
+    last = run.state
+    return SelectionResult(
+        vote=last.vote,
+        weights=last.weights,
+        dropped=annotated & ~last.selected,
+        trace=tuple(run.trace),
+        converged=run.converged,
+    )
+
+
+def overlap_with(patterns: DecisionPatterns, decision: NDArray[np.int64]) -> Floats:
+    """(J,) Dice overlap of each rater with a decision per pattern, where the rater annotated.
+
+    Of several labels the mean, over those that either has. Label 0 is background and does not
+    count; if nothing else occurs there is nothing to differ about, and the overlap is 1.
+    """
+    labels, counts = patterns.number_of_labels, patterns.counts
+    # Codes of `votes.ties` are no label, nor is a missing rater.
+    decided_as = np.where(decision < 0, labels, decision)
+    agreed, both = np.empty((2, patterns.number_of_raters, labels))
+    for rater, said in enumerate(patterns.patterns.T):
+        present = np.where(said == labels, 0, counts)
+        of_decision = np.bincount(decided_as, present, labels + 1)[:-1]
+        both[rater] = of_decision + np.bincount(said, present, labels + 1)[:-1]
+        agreed[rater] = np.bincount(said, np.where(said == decided_as, present, 0), labels + 1)[:-1]
+    counted = (both > 0) & (patterns.labels != 0)
+    dice = np.divide(2 * agreed, both, out=np.zeros_like(both), where=counted)
+    number = np.count_nonzero(counted, axis=1)
+    mean = np.divide(dice.sum(axis=1), number, out=np.ones(len(dice)), where=number > 0)
+    return np.asarray(mean)
+
+
+def _select(selected: NDArray[np.bool_], overlaps: Floats, deviations: float) -> NDArray[np.bool_]:
+    """Raters to keep: overlap neither far below the mean nor zero, unless none would be left."""
+    limit = overlaps[selected].mean() - deviations * overlaps[selected].std() - _ROUNDING
+    # Among five raters none is ever two standard deviations below the mean, but one who drew
+    # elsewhere has no weight in the next vote and must not pull the mean down either.
+    kept = selected & (overlaps >= limit) & (overlaps > 0)
+    return kept if kept.any() else selected
+
+
+def _change(patterns: DecisionPatterns, vote: VoteResult, previous: VoteResult) -> float:
+    """Mean change of the label shares over disputed voxels; 0 without any."""
+    counts = np.where(patterns.unanimous, 0, patterns.counts)
+    if not counts.any():
+        return 0.0
+    moved, labels = 0.0, patterns.number_of_labels
+    for label in range(labels):
+        report(label / labels)
+        moved += float(np.abs(vote.of_label(label) - previous.of_label(label)) @ counts)
+    return float(moved / labels / counts.sum())

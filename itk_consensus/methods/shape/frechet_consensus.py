@@ -1,0 +1,290 @@
+"""The Fréchet consensus: the mask with the highest mean Dice, or Jaccard, to the raters.
+
+It does not depend on how much background there is, since no measure that it uses does.
+
+For Dice with the number of voxels m fixed, the mean ``1/J sum_j 2 |S_j and M| / (|S_j| + m)`` is
+linear in the voxels: a voxel of a pattern is worth the sum of 1 / (|S_j| + m) over the raters who
+mark it. Taking patterns by worth is then optimal, and only m is to be found, which branch and
+bound over ranges of m does exactly. Jaccard is not linear; patterns are added and taken away while
+that helps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.core.array_types import Floats, Mask
+from itk_consensus.core.errors import InputError
+from itk_consensus.core.work import report, stage
+from itk_consensus.methods.voting.majority_vote import majority_vote
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.fusions import PatternShares
+
+Measure = Literal["dice", "jaccard"]
+MEASURES: tuple[Measure, ...] = get_args(Measure)
+
+#: A better mean by less than this is rounding.
+TOLERANCE = 1e-12
+
+
+class FrechetConsensus(NamedTuple):
+    """A mask on patterns and its mean overlap with the raters."""
+
+    #: (P,) voxels of each pattern in the mask: all or none of them, but for one pattern at most,
+    #: where raters with small and large masks pull both ways. Which of its voxels is undetermined.
+    taken: NDArray[np.int64]
+    overlap: float  #: Mean Dice or Jaccard of exactly this mask
+
+
+class FrechetLabels(NamedTuple):
+    """A label map on patterns."""
+
+    decision: NDArray[np.int64]  #: (P,) label index; the first label where none is claimed
+    overlaps: dict[int, float]  #: Mean overlap of this map with the raters, by label index from 1
+
+
+@dataclass(frozen=True)
+class CertainShares(PatternShares):
+    """1 for the label of a map, which has no others."""
+
+    decision: NDArray[np.int64]  #: (P,) label index
+    labels: int  #: K
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.decision), self.labels
+
+    def rows(self, part: slice) -> Floats:
+        return np.eye(self.labels)[self.decision[part]]
+
+    def of_label(self, label: int) -> Floats:
+        return np.asarray(self.decision == label, np.float64)
+
+
+class _Table(NamedTuple):
+    """Who marks a label: patterns in which the same raters do are one set."""
+
+    marks: Floats  #: (G, J) of each set
+    counts: NDArray[np.int64]  #: (G,) its voxels
+    sizes: Floats  #: (J,) voxels that each rater marks
+    set_of: NDArray[np.intp]  #: (P',) the set of each pattern
+
+    def of_patterns(self, taken: NDArray[np.int64], counts: NDArray[np.int64]) -> Any:
+        """(P',) voxels taken of each pattern, the first ones of a set before its others."""
+        order = np.argsort(self.set_of, kind="stable")
+        before = np.cumsum(counts[order]) - counts[order]
+        before -= (np.cumsum(self.counts) - self.counts)[self.set_of[order]]
+        spread = np.empty_like(counts)
+        spread[order] = (taken[self.set_of[order]] - before).clip(0, counts[order])
+        return spread
+
+
+def frechet_consensus(
+    patterns: DecisionPatterns,
+    measure: Measure = "dice",
+    foreground: int = 1,
+) -> FrechetConsensus:
+    """The mask closest to all raters.
+
+    Parameters
+    ----------
+    patterns : DecisionPatterns
+        Without missing raters: where one is missing, overlap with him is not defined.
+    measure : {"dice", "jaccard"}
+        Dice is exact; Jaccard ends where no single pattern added or taken away helps.
+    foreground : int
+        Index of the label that is fused against all others.
+    """
+    if not patterns.present.all():
+        raise InputError("frechet_consensus: every rater must annotate every voxel")
+    marked = _said_by_any(patterns, foreground)
+    table = _table(patterns, foreground, marked)
+    best = _best_mask(table, measure)
+    taken = np.zeros(len(marked), np.int64)
+    taken[marked] = table.of_patterns(best, patterns.counts[marked])
+    mean = _mean_dice if measure == "dice" else _mean_jaccard
+    return FrechetConsensus(taken, float(mean(table, best)))
+
+
+def _best_mask(table: _Table, measure: Measure) -> NDArray[np.int64]:
+    """(G,) voxels of each set in the mask closest to all raters."""
+    best = _highest_dice(table)
+    if measure == "dice":
+        return best
+    votes = np.where(table.marks.mean(axis=1) > 0.5, table.counts, 0)
+    whole = np.where(2 * best > table.counts, table.counts, 0)
+    ends = [_climb_jaccard(table, start) for start in (whole, votes)]
+    return max(ends, key=lambda end: float(_mean_jaccard(table, end)))
+
+
+def frechet_labels(patterns: DecisionPatterns, measure: Measure = "dice") -> FrechetLabels:
+    """Each label but the first against all others, in whole patterns.
+
+    What several labels claim goes to the one with more votes. Where a rater is missing, the vote
+    of the others stands in; raters who annotated nothing are left out.
+    """
+    complete = _completed(patterns)
+    decision = np.zeros(len(complete.counts), np.int64)
+    claimed = np.zeros(len(complete.counts), np.int64)
+    for label in range(1, complete.number_of_labels):
+        marked = _said_by_any(complete, label)
+        table = _table(complete, label, marked)
+        with stage((label - 1) / complete.number_of_labels, label / complete.number_of_labels):
+            whole = _whole_sets(table, _best_mask(table, measure), measure)
+        # Label by label: a table of patterns and labels is much memory where both are many.
+        rows = np.flatnonzero(marked)[whole[table.set_of]]
+        votes = np.count_nonzero(complete.patterns[rows] == label, axis=1)
+        better = votes > claimed[rows]
+        decision[rows[better]], claimed[rows[better]] = label, votes[better]
+    mean = _mean_dice if measure == "dice" else _mean_jaccard
+    overlaps = {}
+    for label in range(1, complete.number_of_labels):
+        chosen = decision == label
+        rows = chosen | _said_by_any(complete, label)
+        table = _table(complete, label, rows)
+        voxels = np.where(chosen[rows], complete.counts[rows], 0)
+        taken = np.bincount(table.set_of, voxels, len(table.counts)).astype(np.int64)
+        overlaps[label] = float(mean(table, taken))
+        report(1.0)
+    return FrechetLabels(decision, overlaps)
+
+
+def _whole_sets(table: _Table, taken: NDArray[np.int64], measure: Measure) -> Mask:
+    """(G,) sets of which the mask has more than half; sets of equal worth share one fate.
+
+    A mask may end within a set, or within sets of equal worth: which of their voxels it has is
+    undetermined, and must not depend on the order of raters.
+    """
+    if measure == "jaccard" or not taken.any():
+        return 2 * taken > table.counts
+    worth = _by_worth(table, int(taken.sum()))[0]
+    tied = np.abs(worth - worth[taken > 0].min()) <= TOLERANCE
+    share = 2 * taken[tied].sum() > table.counts[tied].sum()
+    return np.where(tied, share, taken > 0)
+
+
+def _said_by_any(patterns: DecisionPatterns, label: int) -> Mask:
+    """(P,) patterns in which some rater says a label."""
+    said = np.zeros(len(patterns.counts), bool)
+    for votes in patterns.patterns.T:
+        said |= votes == label
+    return said
+
+
+def _table(patterns: DecisionPatterns, label: int, rows: Mask) -> _Table:
+    """Who marks a label in which patterns; of many labels most patterns hold none of it."""
+    marks = patterns.patterns[rows] == label
+    first, set_of = _equal_rows(np.packbits(marks, axis=1))
+    of_sets = marks[first].astype(np.float64)
+    counts = np.bincount(set_of, patterns.counts[rows], len(first)).astype(np.int64)
+    return _Table(of_sets, counts, counts @ of_sets, set_of)
+
+
+def _equal_rows(table: NDArray[np.uint8]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The first row of each set of equal ones, in order, and the set of each row."""
+    order = np.lexsort(table.T)
+    begins = np.ones(len(table), bool)
+    begins[1:] = (table[order[1:]] != table[order[:-1]]).any(axis=1)
+    first = order[begins]
+    rank = np.argsort(np.argsort(first))
+    set_of = np.empty(len(table), np.intp)
+    set_of[order] = rank[np.cumsum(begins) - 1]
+    return np.sort(first), set_of
+
+
+def _completed(patterns: DecisionPatterns) -> DecisionPatterns:
+    if patterns.present.all():
+        return patterns
+    used = patterns.present.any(axis=0)
+    vote = majority_vote(patterns, ties="lowest").decision
+    vote = np.where(patterns.present.any(axis=1), vote, 0)
+    filled = np.where(patterns.present, patterns.patterns, vote[:, None])[:, used]
+    return DecisionPatterns(filled, patterns.counts, patterns.labels)
+
+
+def _mean_dice(table: _Table, taken: NDArray[np.int64]) -> Floats:
+    total = table.sizes + taken.sum()
+    each = np.where(total > 0, 2 * (taken @ table.marks) / np.maximum(total, 1), 1.0)
+    return np.asarray(each.mean())
+
+
+def _highest_dice(table: _Table) -> NDArray[np.int64]:
+    """Exact, by bisecting ranges of the number of voxels until none can be better.
+
+    Of equally good numbers the smallest is taken, so that rounding does not choose.
+    """
+    best = np.zeros(len(table.counts), np.int64)
+    highest = float(_mean_dice(table, best))
+    ranges = [(1, int(table.counts.sum()))]
+    while ranges:
+        report(0.0)
+        low, high = ranges.pop()
+        if low > high or _dice_bound(table, low, high) < highest - TOLERANCE:
+            continue
+        middle = (low + high) // 2
+        candidate = _most_valuable(table, middle)
+        value = float(_mean_dice(table, candidate))
+        if value > highest + TOLERANCE or (value > highest - TOLERANCE and middle < best.sum()):
+            best, highest = candidate, value
+        if low < high:
+            ranges += [(low, middle), (middle + 1, high)]
+    return best
+
+
+def _by_worth(table: _Table, size: int) -> tuple[Floats, NDArray[np.intp], NDArray[np.int64]]:
+    """Worth of a voxel of each set in a mask of `size`, sets by that, and voxels up to each."""
+    worth = table.marks @ (2 / (table.sizes + size)) / len(table.sizes)
+    order = np.argsort(-worth, kind="stable")
+    return worth, order, np.cumsum(table.counts[order])
+
+
+def _most_valuable(table: _Table, size: int) -> NDArray[np.int64]:
+    """The best mask of `size` voxels."""
+    _, order, ends = _by_worth(table, size)
+    taken = np.empty_like(table.counts)
+    taken[order] = (size - ends + table.counts[order]).clip(0, table.counts[order])
+    return taken
+
+
+def _dice_bound(table: _Table, low: int, high: int) -> float:
+    """No mask of `low` to `high` voxels has a higher mean Dice.
+
+    A mask of m voxels is worth at most what the best m of them are worth where `low` voxels count;
+    and that times (S + low) / (S + m) for the largest rater S, of whom this is the largest. Between
+    the sizes where one set is used up it is monotone in m, so these sizes and the ends tell.
+    """
+    worth, order, ends = _by_worth(table, low)
+    total = np.cumsum(worth[order] * table.counts[order])
+    between = slice(*np.searchsorted(ends, (low, high)))
+    sizes = np.concatenate([[low, high], ends[between]])
+    best = np.interp(sizes, np.append(0, ends), np.append(0.0, total))
+    largest = table.sizes.max()
+    return float((best * (largest + low) / (largest + sizes)).max())
+
+
+def _mean_jaccard(table: _Table, taken: NDArray[np.int64]) -> Floats:
+    overlap = taken @ table.marks
+    return _jaccard(overlap, table.sizes + taken.sum() - overlap)
+
+
+def _jaccard(overlap: Floats, union: Floats) -> Floats:
+    each = np.where(union > 0, overlap / np.maximum(union, 1), 1.0)
+    return np.asarray(each.mean(axis=-1))
+
+
+def _climb_jaccard(table: _Table, start: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Add or take away the pattern that helps most, until none does."""
+    taken = start.copy()
+    while True:
+        overlap = taken @ table.marks
+        union = table.sizes + taken.sum() - overlap
+        change = (table.counts - 2 * taken)[:, None]
+        after = _jaccard(overlap + change * table.marks, union + change * (1 - table.marks))
+        if len(after) == 0 or after.max() <= _jaccard(overlap, union) + TOLERANCE:
+            return taken
+        flipped = after.argmax()
+        taken[flipped] = table.counts[flipped] - taken[flipped]

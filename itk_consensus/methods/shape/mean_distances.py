@@ -1,0 +1,221 @@
+"""Mean signed distances to every label: each label's only around it, as far as can matter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.core.array_types import Floats, Floats32
+from itk_consensus.core.work import current, report
+from itk_consensus.space.boxes import Box, intersection
+from itk_consensus.votes.disputed_voxels import CHUNK, DisputedVoxels, chunks
+from itk_consensus.votes.fields.label_distances import LabelDistances
+from itk_consensus.votes.ties import TieRule
+
+#: All raters' distances are kept for at most this many times the voxels of the volume; more raters
+#: of noisier labels are averaged in several passes.
+_VOLUMES_KEPT = 2
+
+Near = tuple[NDArray[np.intp], Floats32]
+
+
+class _Around(NamedTuple):
+    """A label, a box around it, and the disputed voxels of the box."""
+
+    label: int
+    box: Box
+    members: NDArray[np.intp]  #: (n,) which of all disputed voxels
+    places: NDArray[np.intp]  #: (n,) where in the box
+
+    def part(self, which: slice) -> _Around:
+        """Some of the voxels."""
+        return self._replace(members=self.members[which], places=self.places[which])
+
+
+@dataclass(frozen=True)
+class AveragingSettings:
+    """The settings of shape-based averaging."""
+
+    spacing: tuple[float, ...]  #: Voxel size in mm per array axis
+    weights: Floats | None = None  #: (J,) weight of each rater's distances; None: equal
+    #: Share of the weight left out at each end of the sorted distances, below one half.
+    trim_fraction: float = 0.0
+    tie_rule: TieRule = "undecided"
+    #: Difference of mean distances, in mm, that changes the odds of two labels by a factor e.
+    probability_scale: float = 1.0
+
+
+@dataclass(frozen=True)
+class MeanDistances:
+    """Mean distances of the disputed voxels to each label."""
+
+    voxels: DisputedVoxels
+    settings: AveragingSettings
+    #: How far around a label, in mm, its distances are looked at; None: everywhere.
+    margin: float | None
+
+    def near(self, label: int) -> Near:
+        """(n,) indices of the disputed voxels near a label, and their mean distances to it."""
+        if not self._mirrored:
+            return self._near(label)
+        if not self._between_two:
+            self._between_two.append(self._near(1))
+        members, distances = self._between_two[0]
+        return members, distances if label == 1 else -distances
+
+    @cached_property
+    def _complete(self) -> bool:
+        """Whether no rater left out anything inside the mask."""
+        return bool(self.voxels.patterns.present.all())
+
+    @property
+    def _whole(self) -> bool:
+        """Whether every voxel has a label of every rater."""
+        return self._complete and self.voxels.patterns.outside_code is None
+
+    @property
+    def _mirrored(self) -> bool:
+        """With two labels and no gaps one distance is minus the other."""
+        return self.voxels.patterns.number_of_labels == 2 and self._complete
+
+    @cached_property
+    def _to_labels(self) -> LabelDistances:
+        return LabelDistances(self.voxels.patterns, self.settings.spacing)
+
+    @cached_property
+    def _between_two(self) -> list[Near]:
+        """The distances to the contour between two labels, once they are known."""
+        return []
+
+    def _near(self, label: int) -> Near:
+        box = self._region(label)
+        around = _Around(label, box, *self.voxels.inside(box))
+        members = around.members
+        raters = np.flatnonzero(self._weights).tolist()
+        if self.settings.trim_fraction == 0:
+            total = self._sum(raters, around)
+            if np.isfinite(total).all():
+                return members, np.asarray(total / self._weights.sum(), np.float32)
+        mean = np.empty(len(members), np.float32)
+        room = _VOLUMES_KEPT * int(np.prod(self.voxels.shape)) // max(1, len(raters))
+        for part in chunks(len(members), max(1, room)):
+            kept = np.empty((len(raters), part.stop - part.start), np.float32)
+            each = self._each(raters, around.part(part))
+            for own, (_, row) in zip(kept, each, strict=True):
+                own[...] = row
+            mean[part] = _average(kept, self._weights[raters], self.settings.trim_fraction)
+        return members, mean
+
+    def _sum(self, raters: Sequence[int], around: _Around) -> Floats:
+        """(n,) sum over raters of weight times distance."""
+        total = np.zeros(len(around.members))
+        if not self._whole:
+            # One rater may lie infinitely far inside a label, another as far outside.
+            with np.errstate(invalid="ignore"):
+                for weight, row in self._each(raters, around):
+                    total += weight * row
+            return total
+        for part in self._some(raters, len(around.members)):
+            where = around.label, around.box, around.places
+            self._to_labels.add_weighted(total, self._weights[part], part, *where)
+        return total
+
+    def _some(self, raters: Sequence[int], voxels: int) -> Iterator[Sequence[int]]:
+        """Some raters at a time, for less memory and finer progress."""
+        fit = self.voxels.patterns.number_of_voxels // max(1, 2 * voxels)
+        for part in chunks(len(raters), max(current().threads, fit)):
+            yield raters[part]
+            report(part.stop / len(raters))
+
+    def _region(self, label: int) -> Box:
+        """A box with all voxels that any rater gave the label, and the margin."""
+        patterns, region = self.voxels.patterns, self.voxels.region
+        if self.margin is None or self._mirrored:
+            return region
+        around = [int(np.ceil(self.margin / size)) for size in self.settings.spacing]
+        flagged = np.logical_or.reduce(self._votes_by_rater == label, axis=0)
+        return intersection(patterns.region(flagged, around), region)
+
+    @cached_property
+    def _votes_by_rater(self) -> NDArray[Any]:
+        """(J, P), contiguous."""
+        return np.ascontiguousarray(self.voxels.patterns.patterns.T)
+
+    @cached_property
+    def _weights(self) -> Floats:
+        """(J,) weight of each rater, 0 for those who annotated nothing."""
+        patterns, given = self.voxels.patterns, self.settings.weights
+        given = np.ones(patterns.number_of_raters) if given is None else given
+        return np.where(patterns.present.any(axis=0), given, 0.0)
+
+    def _each(self, raters: Sequence[int], around: _Around) -> Iterator[tuple[float, Floats32]]:
+        """Weight and (n,) signed distances of each rater; NaN where a rater is missing."""
+        for part in self._some(raters, len(around.members)):
+            rows = self._of_raters(part, around)
+            yield from zip(self._weights[part], rows, strict=True)
+
+    def _of_raters(self, raters: Sequence[int], around: _Around) -> Floats32:
+        where = around.label, around.box, around.places
+        to_label = self._to_labels.of(raters, *where)
+        patterns = self.voxels.patterns
+        if self._whole:
+            return to_label
+        # What the rater left out is neither inside nor outside: the way out of the label ends only
+        # at a voxel to which the rater gave another one.
+        to_others = self._to_labels.of(raters, *where, with_missing=True)
+        says = (patterns.patterns == around.label).T[raters]
+        present = patterns.present.T[raters]
+        row = self.voxels.rows[around.members]
+        signed = np.where(says[:, row], to_others, to_label)
+        signed[~present[:, row]] = np.nan
+        return signed
+
+
+def _average(distances: Floats32, weights: Floats, trim: float) -> Floats32:
+    """(N,) weighted, trimmed mean of (J, N) distances; infinite where there is none."""
+    mean = np.empty(distances.shape[1], np.float32)
+    for part in chunks(len(mean), CHUNK):
+        values = _bounded(distances[:, part].astype(np.float64))
+        present = ~np.isnan(values)
+        shares = np.where(present, weights[:, None], 0.0)
+        values[~present] = 0.0
+        if trim > 0:
+            values, shares = _trimmed(values, shares, trim)
+        total = shares.sum(axis=0)
+        # An infinite distance that was trimmed must not become inf * 0.
+        sums = np.multiply(values, shares, out=np.zeros_like(values), where=shares > 0).sum(axis=0)
+        mean[part] = np.divide(sums, total, out=np.full(total.shape, np.inf), where=total > 0)
+    return mean
+
+
+def _bounded(distances: Floats) -> Floats:
+    """Replace infinite distances of (J, N): a label not drawn is as far as the farthest drawn one.
+
+    One rater without the label then has the weight of one rater, instead of removing it for all.
+    Where no rater has a contour each counts as 1 mm, which is a vote; a label that nobody drew
+    stays infinitely far.
+    """
+    infinite = np.isinf(distances)
+    if not infinite.any():
+        return distances
+    farthest = np.fmax.reduce(np.where(infinite, np.nan, np.abs(distances)), axis=0)
+    somebody = (distances == -np.inf).any(axis=0)
+    bound = np.where(np.isnan(farthest), np.where(somebody, 1.0, np.inf), farthest)
+    return np.where(infinite, np.copysign(bound, distances), distances)
+
+
+def _trimmed(values: Floats, shares: Floats, trim: float) -> tuple[Floats, Floats]:
+    """Sort (J, N) values and cut `trim` of the total share off both ends."""
+    order = values.argsort(axis=0, kind="stable")
+    values = np.take_along_axis(values, order, axis=0)
+    shares = np.take_along_axis(shares, order, axis=0)
+    upper = shares.cumsum(axis=0)
+    total = upper[-1]
+    low, high = trim * total, (1 - trim) * total
+    kept = np.minimum(upper, high) - np.maximum(upper - shares, low)
+    return values, np.maximum(kept, 0.0)

@@ -1,0 +1,57 @@
+"""ShapeBasedAveragingFilter: the mean contour of the raters, for any number of labels."""
+
+from __future__ import annotations
+
+from itk_consensus.core.constraints import Choice, Real
+from itk_consensus.core.parameters import Parameter, settings_from
+from itk_consensus.fusing.fusion_case import FusionCase
+from itk_consensus.fusing.label_fusion import LabelFusionFilter, UndecidedLabelMixin
+from itk_consensus.fusing.shared_parameters import RaterWeightsMixin
+from itk_consensus.methods.shape.contour_average import shape_based_average
+from itk_consensus.methods.shape.mean_distances import AveragingSettings
+from itk_consensus.votes.fusions import Fusion
+from itk_consensus.votes.ties import TIE_RULES
+
+
+class ShapeBasedAveragingFilter(UndecidedLabelMixin, RaterWeightsMixin, LabelFusionFilter):
+    """Each voxel goes to the label whose signed distance, averaged over the raters, is smallest.
+
+    Distances are in mm. A rater who did not draw a label at all counts as far from it as the
+    farthest of the others. GetProbabilityImage reads mean distances as log odds, `ProbabilityScale`
+    mm apart for a factor e; where all raters agree it is 1.
+    """
+
+    # No padding law: at the border, distances end where the image does.
+    laws = frozenset({"rater permutation", "relabelling", "unanimity"})
+    whole_because = "distances reach as far as the image"
+    bytes_per_voxel = 12
+    method = "shape-average"
+    summary = (
+        "Assumes contours that lie some distance, in mm, off the true one. Use for noisy or "
+        "jagged labels and for touching structures; thin ones may vanish. Rohlfing & Maurer 2007."
+    )
+
+    TrimFraction = Parameter(
+        Real(0.0, 0.49),
+        AveragingSettings.trim_fraction,
+        "Share of the largest, and of the smallest, distances that is left out of the average.",
+    )
+    TieRule = Parameter(
+        Choice(TIE_RULES),
+        AveragingSettings.tie_rule,
+        "What to do with voxels that are equally far from two labels.",
+    )
+    ProbabilityScale = Parameter(
+        Real(low=0.0, exclusive=True),
+        AveragingSettings.probability_scale,
+        "Difference of mean distances, in mm, that changes the odds of two labels by a factor e.",
+    )
+
+    def _fuse(self, case: FusionCase) -> Fusion:
+        settings = settings_from(
+            self,
+            AveragingSettings,
+            spacing=case.spacing,
+            weights=self.weights_of(case.patterns.number_of_raters),
+        )
+        return shape_based_average(case.patterns, settings).fusion()

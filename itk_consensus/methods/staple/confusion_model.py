@@ -1,0 +1,302 @@
+"""The generative model of every STAPLE: confusion matrices, raters independent given the truth.
+
+Warfield, Zou & Wells (2004); equation numbers are those of "When Does Consensus Beat Voting?",
+sections 2.1 and 2.2. Everything runs on decision patterns weighted by their counts, in the log
+domain, for many starts at once. An iteration is one compiled pass; what is believed of each pattern
+is made only for those who ask.
+
+Array layout: P patterns, J raters, S starts, K labels. ``theta[j, d, s, t]`` is the probability
+that rater j says d where the truth is t; keeping the starts beside the truth makes both steps one
+sparse product.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from itk_consensus.core.array_types import Floats, Labels
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.expected_counts import (
+    UNDERFLOW,
+    FirstTruth,
+    VoteTable,
+    mean_of_votes,
+    shares_of_votes,
+)
+from itk_consensus.votes.fusions import PatternShares
+from itk_consensus.votes.ties import decide
+
+
+@dataclass(frozen=True)
+class EstimatedTruth:
+    """Posterior of the truth under S sets of parameters."""
+
+    table: VoteTable
+    theta: Floats  #: (J, K, S, K)
+    prior: Floats  #: (S, K), (R, 1, K) or (R, S, K)
+
+    def decisions(self, tolerance: float) -> Labels:
+        """(P, S) most probable label, or undecided where log posteriors tie."""
+        return self.table.decisions(self.theta, self.prior, tolerance).astype(np.int64)
+
+    def probabilities(
+        self,
+        wanted: Sequence[int] | None = None,
+        start: int | None = None,
+        part: slice | NDArray[np.intp] = slice(None),
+    ) -> Floats:
+        """(P, S, W) probabilities of the wanted labels, of one start and some patterns if given."""
+        table, theta, prior = self.table, self.theta, self.prior
+        if start is not None:
+            theta = theta[:, :, [start]]
+            prior = prior if prior.shape[-2] == 1 else prior[..., [start], :]
+        table = table if isinstance(part, slice) and part == slice(None) else table.part(part)
+        return table.probabilities(theta, prior, wanted)
+
+
+@dataclass(frozen=True)
+class KnownTruth:
+    """The same, already made."""
+
+    responsibilities: Floats  #: (P, S, K) the posterior
+    scores: Floats  #: (P, S, K) what decides: its logarithm, up to a constant for each pattern
+
+    def decisions(self, tolerance: float) -> Labels:
+        """(P, S) label of highest score, or undecided where scores tie."""
+        every = np.arange(self.scores.shape[2])
+        starts = self.scores.swapaxes(0, 1)
+        return np.stack([decide(of, every, tolerance=tolerance) for of in starts], axis=1)
+
+    def probabilities(
+        self,
+        wanted: Sequence[int] | None = None,
+        start: int | None = None,
+        part: slice | NDArray[np.intp] = slice(None),
+    ) -> Floats:
+        """(P, S, W) probabilities of the wanted labels, of one start and some patterns if given."""
+        shares = self.responsibilities[part]
+        shares = shares if start is None else shares[:, [start]]
+        return shares if wanted is None else shares[..., list(wanted)]
+
+
+@dataclass(frozen=True)
+class TruthOfStart(PatternShares):
+    """Probabilities of one start; patterns left out of the estimation keep their label.
+
+    Votes that no label explains, because some rater never said this where the truth was that,
+    leave the model without an answer: such patterns hold the shares of their votes.
+    """
+
+    truth: EstimatedTruth | KnownTruth
+    start: int
+    #: (P,) label index that a pattern keeps, or -1: estimated; None: all are.
+    agreed: NDArray[np.int64] | None
+    patterns: DecisionPatterns
+    #: (n,) patterns without a decision; those that no label explains are among them.
+    undecided: NDArray[np.intp]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.patterns.counts), self.patterns.number_of_labels
+
+    def of_label(self, label: int) -> Floats:
+        shares = np.array(self.truth.probabilities([label], self.start)[:, 0, 0])
+        rows, votes = self._unexplained
+        shares[rows] = votes[:, label]
+        agreed = self.agreed
+        return shares if agreed is None else np.where(agreed < 0, shares, agreed == label)
+
+    def rows(self, part: slice) -> Floats:
+        shares = np.array(self.truth.probabilities(None, self.start, part)[:, 0])
+        rows, votes = self._unexplained
+        here = np.arange(len(self.patterns.counts))[part]
+        inside = np.isin(here, rows)
+        shares[inside] = votes[np.searchsorted(rows, here[inside])]
+        if self.agreed is None:
+            return shares
+        kept = self.agreed[part, None]
+        return np.where(kept < 0, shares, kept == np.arange(shares.shape[1]))
+
+    @cached_property
+    def _unexplained(self) -> tuple[NDArray[np.intp], Floats]:
+        """Patterns that no label explains, and the (n, K) shares of their votes."""
+        shares = self.truth.probabilities(None, self.start, self.undecided)[:, 0]
+        rows, table = self.undecided[~shares.any(axis=1)], self.patterns
+        votes = DecisionPatterns(table.patterns[rows], table.counts[rows], table.labels)
+        return rows, mean_of_votes(votes)
+
+
+class Expectation(NamedTuple):
+    """What one E-step yields."""
+
+    responsibilities: Floats  #: (P, S, K) posterior of the truth, W of eq. 7; zero if impossible
+    log_joint: Floats  #: (P, S, K) log of prior times likelihood
+    log_likelihood: Floats  #: (S,) of the weighted voxels
+
+
+class Maximization(ABC):
+    """What EM asks of a model, and the M-step that all have; beliefs about patterns stay inside."""
+
+    pseudo_counts: Floats
+    estimate_prior: bool
+
+    @abstractmethod
+    def step(self, theta: Floats, prior: Floats) -> tuple[Floats, Floats, Floats]:
+        """One iteration of EM: the next theta and prior, and the (S,) log likelihood of these."""
+
+    @abstractmethod
+    def step_from_votes(
+        self, shares: FirstTruth, frequencies: Floats, prior: Floats
+    ) -> tuple[Floats, Floats]:
+        """Theta and prior of one start that takes the votes' shares for the truth.
+
+        Where nobody annotated, its shares are (K,) or (R, K) `frequencies`.
+        """
+
+    @abstractmethod
+    def truth(self, theta: Floats, prior: Floats) -> Any:
+        """What parameters say of the truth."""
+
+    @property
+    @abstractmethod
+    def _absent_raters(self) -> NDArray[np.int64]:
+        """Raters who gave no vote at all."""
+
+    def _maximum(self, counts: Floats, mass: Floats, prior: Floats) -> tuple[Floats, Floats]:
+        """Theta from (J, K, S, K) expected votes, the prior from (R, S, K) expected voxels."""
+        theta = self.theta_of(counts)
+        if self.estimate_prior:
+            mass = mass if prior.ndim == 3 else mass[0]
+            total = mass.sum(axis=-1, keepdims=True)
+            # A row without weight keeps its prior.
+            prior = np.divide(mass, total, out=prior.copy(), where=total > 0)
+        return theta, prior
+
+    def theta_of(self, counts: Floats) -> Floats:
+        """Theta from (J, K, S, K) expected votes, eq. 13."""
+        counts = counts + self.pseudo_counts[:, None, :]
+        with np.errstate(invalid="ignore"):
+            theta = np.asarray(counts / counts.sum(axis=1, keepdims=True))
+        # A prior alone says nothing of a rater who gave no vote at all.
+        theta[self._absent_raters] = np.nan
+        return theta
+
+    def log_posterior(self, log_likelihood: Floats, theta: Floats) -> Floats:
+        """(S,) log likelihood plus the log of the parameters' prior, up to a constant."""
+        if not self.pseudo_counts.any():
+            return log_likelihood
+        penalty = scipy.special.xlogy(
+            self.pseudo_counts[:, None, :], np.where(np.isnan(theta), 1.0, theta)
+        )
+        return np.asarray(log_likelihood + penalty.sum(axis=(0, 1, 3)))
+
+
+@dataclass(frozen=True)
+class ConfusionModel(Maximization):
+    """Patterns, their weights, and the priors of section 2.1.5."""
+
+    patterns: DecisionPatterns
+    weights: Floats  #: (P,) voxels each pattern counts for; 0 excludes it
+    pseudo_counts: Floats  #: (K, K) alpha[d, t], added to the counts of eq. 13.
+    estimate_prior: bool  #: Whether eq. 16 updates the label prior; else it stays as given.
+    #: (P,) the row of the prior that each pattern has, such as its case in a cohort; None: all
+    #: share one prior.
+    prior_rows: NDArray[np.uint32] | None = None
+    negligible: float = UNDERFLOW  #: As of `VoteTable`
+
+    @cached_property
+    def table(self) -> VoteTable:
+        """The weighted patterns as the compiled steps read them."""
+        return VoteTable.of(self.patterns, self.weights, self.prior_rows, self.negligible)
+
+    def truth(self, theta: Floats, prior: Floats) -> EstimatedTruth:
+        return EstimatedTruth(self.table, theta, prior)
+
+    def step(self, theta: Floats, prior: Floats) -> tuple[Floats, Floats, Floats]:
+        sums = self.table.expectation(theta, prior, mass_by_row=self._separate_masses)
+        return *self._maximum(sums.counts, sums.mass, prior), sums.log_likelihood
+
+    def step_from_votes(
+        self, shares: FirstTruth, frequencies: Floats, prior: Floats
+    ) -> tuple[Floats, Floats]:
+        sums = self.table.expectation_of_votes(shares)
+        if self._separate_masses:
+            of_row = shares_of_votes(self.patterns, shares, self._of_patterns(frequencies))
+            mass = self._mass(self.weights[:, None, None] * of_row[:, None])
+        else:
+            nobody = ~self.patterns.present.any(axis=1)
+            mass = sums.mass + self.weights[nobody].sum() * frequencies
+        return self._maximum(sums.counts, mass, prior)
+
+    def e_step(self, theta: Floats, prior: Floats) -> Expectation:
+        """Posterior of the truth given the parameters, eq. 7.
+
+        NaN, an undefined column of theta, counts as impossible: such a class has no mass to lose.
+        """
+        prior = self._of_patterns(prior)
+        raters, labels, starts, _ = theta.shape
+        with np.errstate(divide="ignore"):
+            log_theta = np.log(np.fmax(theta, 0.0))  # fmax turns NaN into 0
+            log_prior = np.log(prior)
+        votes = self.patterns.sum_over_raters(log_theta.reshape(raters * labels, starts * labels))
+        log_joint = votes.reshape(-1, starts, labels) + log_prior
+        peak = _over_labels(np.maximum, log_joint)
+        peak = np.where(np.isfinite(peak), peak, 0.0)
+        joint = np.exp(log_joint - peak)
+        total = _over_labels(np.add, joint)
+        with np.errstate(divide="ignore"):
+            log_evidence = np.log(total[..., 0]) + peak[..., 0]
+        responsibilities = joint / np.where(total > 0, total, 1.0)
+        log_likelihood = self.weights[self._counted] @ log_evidence[self._counted]
+        return Expectation(responsibilities, log_joint, log_likelihood)
+
+    @cached_property
+    def _counted(self) -> NDArray[np.int64] | slice:
+        """Patterns with weight; one of weight 0 must not turn an impossible -inf into NaN."""
+        return slice(None) if (self.weights > 0).all() else np.flatnonzero(self.weights > 0)
+
+    @cached_property
+    def _absent_raters(self) -> NDArray[np.int64]:
+        return np.flatnonzero(~self.patterns.present.any(axis=0))
+
+    def m_step(self, responsibilities: Floats, prior: Floats) -> tuple[Floats, Floats]:
+        """Parameters that maximise the expected log posterior, eqs. 13 and 16."""
+        weighted = self.weights[:, None, None] * responsibilities
+        return self._maximum(self.patterns.tally(weighted), self._mass(weighted), prior)
+
+    @property
+    def _separate_masses(self) -> bool:
+        return self.estimate_prior and self.prior_rows is not None
+
+    def _mass(self, weighted: Floats) -> Floats:
+        """(R, S, K) sums of (P, S, K) expected voxels over the patterns of each prior."""
+        if not self._separate_masses:
+            return np.asarray(weighted.sum(axis=0, keepdims=True))
+        rows = self.prior_rows
+        assert rows is not None
+        mass = np.zeros((int(rows.max()) + 1, *weighted.shape[1:]))
+        np.add.at(mass, rows, weighted)
+        return mass
+
+    def _of_patterns(self, by_row: Floats) -> Floats:
+        """What each pattern has of a thing that each prior has; one for all stays as it is."""
+        return by_row if self.prior_rows is None else by_row[self.prior_rows]
+
+
+def with_diagonal(labels: int, diagonal: float, other: float) -> Floats:
+    """(K, K) one value on the diagonal, another off it."""
+    return np.where(np.eye(labels, dtype=bool), diagonal, other)
+
+
+def _over_labels(combine: np.ufunc, values: Floats) -> Floats:
+    """Combine (P, S, K) values over K into (P, S, 1); NumPy is slow along so short an axis."""
+    labels = (values[..., label] for label in range(values.shape[2]))
+    return np.asarray(reduce(combine, labels))[..., None]

@@ -1,0 +1,167 @@
+"""What every STAPLE filter has: variants, starts and damping; smoothness and diagnostics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from itk_consensus.core.constraints import Boolean, Choice, Integer, OneOf, Real, Reals
+from itk_consensus.core.errors import ParameterError
+from itk_consensus.core.parameters import Measurement, Parameter
+from itk_consensus.core.process_object import ProcessObject
+from itk_consensus.fusing.fusion_case import FusionCase
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
+from itk_consensus.methods.staple.expectation_maximization import StartPlan
+from itk_consensus.methods.staple.markov_field import MarkovField
+from itk_consensus.methods.staple.staple import VARIANTS, StapleSettings
+from itk_consensus.methods.staple.staple_result import StartSummary
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+
+
+def from_variant(of: Callable[[StapleSettings], Any]) -> Callable[[Any], Any]:
+    """A default that follows the filter's Variant until the parameter is set itself."""
+    return lambda filter_: of(filter_.defaults.for_variant(filter_.Variant))
+
+
+class ExpectationMaximizationMixin(ProcessObject):
+    """Variants, starts and damping; what a run of EM leaves behind."""
+
+    #: What holds without a variant.
+    defaults: ClassVar[StapleSettings] = StapleSettings()
+
+    Variant = Parameter(
+        Choice(tuple(VARIANTS)),
+        "basic",
+        "basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the "
+        "prior, expects raters better than chance and starts from the vote. "
+        "Parameters that are set explicitly override it.",
+    )
+    ExcludeConsensusVoxels = Parameter(
+        Boolean(),
+        from_variant(lambda settings: settings.exclude_consensus),
+        "Leave voxels where all raters agree out of the estimation; they keep their label.",
+        default_doc="from Variant",
+    )
+    EstimatePrior = Parameter(
+        Boolean(),
+        lambda filter_: (
+            filter_._prior_is_open and filter_.defaults.for_variant(filter_.Variant).estimate_prior
+        ),
+        "Estimate the label prior in every iteration instead of fixing it.",
+        default_doc="from Variant, unless a prior is given",
+    )
+    Damping = Parameter(Real(0.0, 0.9), 0.0, "Share of the old performance kept in each iteration.")
+    NumberOfInitializations = Parameter(
+        Integer(1, 10_000),
+        1,
+        "Starts of EM: first Initialization, then the other of mean and majority_vote, then random "
+        "ones; the highest log posterior wins.",
+    )
+    RandomSeed = Parameter(Integer(low=0), 0, "Seed of the random starts.")
+    InitializationRange = Parameter(
+        Reals(0.0, 1.0, length=2, increasing=True),
+        (0.5, 1.0),
+        "Range from which random starts draw each rater's performance.",
+    )
+
+    ElapsedIterations = Measurement(
+        int,
+        "Index of the last iteration: the one that met the stop rule, or the maximum.",
+        "estimate.iterations",
+        while_running="iterations",
+    )
+    Converged = Measurement(bool, "Whether the stop rule was met.", "estimate.converged")
+    LogLikelihood = Measurement(
+        float, "Log likelihood of the votes under the estimate.", "estimate.log_likelihood"
+    )
+    LogPosterior = Measurement(
+        float,
+        "Log likelihood plus the log prior of the parameters; the start with the highest wins.",
+        "estimate.log_posterior",
+    )
+    LogLikelihoods = Measurement(
+        tuple[float, ...],
+        "Log likelihood that each start reached.",
+        "estimate.starts.log_likelihood",
+    )
+    Starts = Measurement(
+        StartSummary,
+        "Likelihood, iterations, trace and overlap with the others, for each start.",
+        "estimate.starts",
+    )
+
+    #: Which start comes first; each filter has its own choice.
+    Initialization: Parameter[Any]
+
+    @property
+    def _prior_is_open(self) -> bool:
+        """Whether no label prior is given, so that one may be estimated."""
+        return True
+
+    def _reject_two_priors(self, name: str) -> None:
+        if not self._prior_is_open and self.EstimatePrior:
+            raise self._wrong(
+                "EstimatePrior", f"must be False beside {{{name}}}, which fixes it", name
+            )
+
+    def _common_settings(self, prior: Any, **others: Any) -> StapleSettings:
+        """The settings that every STAPLE has, from the parameters above, and others."""
+        low, high = self.InitializationRange
+        return replace(
+            self.defaults,
+            prior=prior,
+            estimate_prior=self.EstimatePrior,
+            exclude_consensus=self.ExcludeConsensusVoxels,
+            damping=self.Damping,
+            plan=StartPlan(
+                self.Initialization, self.NumberOfInitializations, self.RandomSeed, low, high
+            ),
+            **others,
+        )
+
+
+class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFilter):
+    """Base of the STAPLE filters that fuse one list of images."""
+
+    SmoothnessWeight: Parameter[Any] = Parameter(
+        OneOf((Real(low=0.0), Choice(("estimate",)))),
+        0.0,
+        "Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field "
+        "in place of the prior); 2 is recommended, with Variant advanced; 0: no field.",
+    )
+
+    EstimatedSmoothnessWeight = Measurement(
+        float,
+        "Weight of the Potts field at the end; 0 without one.",
+        "estimate.smoothness_weight",
+    )
+
+    @property
+    def whole_because(self) -> str:  # type: ignore[override]
+        if self.SmoothnessWeight == 0:
+            return ""
+        return "with a SmoothnessWeight every voxel's belief spreads to its neighbours in turn"
+
+    def _field(self, case: FusionCase) -> MarkovField | None:
+        weight = self.SmoothnessWeight
+        if weight == 0:
+            return None
+        if self.NumberOfInitializations > 1:
+            raise self._wrong(
+                "NumberOfInitializations",
+                f"must be 1 with a {{SmoothnessWeight}}, got {self.NumberOfInitializations}",
+                "SmoothnessWeight",
+            )
+        known = None if weight == "estimate" else weight
+        return MarkovField(case.patterns, case.spacing, known)
+
+    def _check_raters(self, patterns: DecisionPatterns, asks_for_more: bool) -> bool:
+        """Whether there are raters enough to estimate anything; if not, priors are an error."""
+        raters = int(patterns.present.any(axis=0).sum())
+        if raters == 1 and asks_for_more:
+            raise ParameterError(
+                "priors and several initializations need at least 2 raters, got 1",
+                owner=self.GetName(),
+            )
+        return raters > 1

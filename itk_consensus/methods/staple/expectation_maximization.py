@@ -1,0 +1,293 @@
+"""EM for every STAPLE: where it starts, damping, and many starts at once.
+
+Starts are an array axis, not a loop: twenty cost little more than one. A start that has converged
+is set aside, so its numbers do not depend on how long the others take.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.core.array_types import Floats
+from itk_consensus.fusing.iteration import Step, Stillness, StopRule, iterate
+from itk_consensus.methods.staple.confusion_model import (
+    ConfusionModel,
+    Expectation,
+    KnownTruth,
+    Maximization,
+)
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.expected_counts import FirstTruth, label_voting_theta, shares_of_votes
+from itk_consensus.votes.label_weights import LabelWeights
+
+Initialization = Literal[
+    "mean", "majority_vote", "theta", "label_voting", "label_voting_with_the_fault_of_itk_5_4"
+]
+
+#: The paper's fixed start (section 2.2; notebook value).
+THETA_START = 0.9999
+
+#: Starts that say what the truth is instead of how the raters perform.
+FROM_VOTES: dict[str, FirstTruth] = {"mean": "mean", "majority_vote": "majority"}
+
+
+@dataclass(frozen=True)
+class StartPlan:
+    """Which starts to run: the first by name, a second of the other kind, the rest random."""
+
+    initialization: Initialization = "mean"
+    number: int = 1
+    random_seed: int = 0
+    low: float = 0.5
+    high: float = 1.0
+
+    def names(self) -> list[Initialization]:
+        """The starts that have a name."""
+        other: Initialization = (
+            "mean" if self.initialization == "majority_vote" else "majority_vote"
+        )
+        return [self.initialization, other][: self.number]
+
+
+@dataclass(frozen=True)
+class Starts:
+    """Where S runs of EM begin: at confusion matrices, or at what votes say of the truth."""
+
+    #: (J, K, S, K) all NaN for a start made from votes, which keeps it from stopping at its first
+    #: iteration.
+    theta: Floats
+    prior: Floats  #: (S, K), (R, 1, K) or (R, S, K)
+    #: How each start made from votes shares a voxel among labels, in their order.
+    votes: tuple[FirstTruth, ...]
+    #: (K,) or (R, K) what such starts take for the truth where nobody annotated.
+    frequencies: Floats
+
+    @cached_property
+    def from_votes(self) -> NDArray[np.bool_]:
+        """(S,) which starts are made from votes."""
+        return np.asarray(np.isnan(self.theta).all(axis=(0, 1, 3)))
+
+    def first_step(self, model: Maximization) -> tuple[Floats, Floats, Floats]:
+        """The next theta and prior of all starts, and their (S,) log likelihood, NaN for votes."""
+        theta, prior = self.theta.copy(), self.prior.copy()
+        log_likelihood = np.full(theta.shape[2], np.nan)
+        known, voted = np.flatnonzero(~self.from_votes), np.flatnonzero(self.from_votes)
+        if known.size:
+            theta[:, :, known], new, log_likelihood[known] = model.step(
+                theta[:, :, known], of_starts(prior, known)
+            )
+            prior = with_starts(prior, known, new)
+        for start, shares in zip(voted, self.votes, strict=True):
+            only = np.array([start])
+            theta[:, :, only], new = model.step_from_votes(
+                shares, self.frequencies, of_starts(prior, only)
+            )
+            prior = with_starts(prior, only, new)
+        return theta, prior, log_likelihood
+
+    def expectation(self, model: ConfusionModel) -> Expectation:
+        """What each start says of the truth before any step."""
+        expected = model.e_step(self.theta, self.prior)
+        frequencies = self.frequencies
+        if frequencies.ndim == 2:
+            frequencies = frequencies[model.prior_rows]
+        for start, shares in zip(np.flatnonzero(self.from_votes), self.votes, strict=True):
+            truth = shares_of_votes(model.patterns, shares, frequencies)
+            expected.responsibilities[:, start] = truth
+            with np.errstate(divide="ignore"):
+                expected.log_joint[:, start] = np.log(truth)
+        return expected
+
+
+def make_starts(
+    model: ConfusionModel, plan: StartPlan, frequencies: Floats, prior: Floats
+) -> Starts:
+    """Build every start of the plan under one model.
+
+    Parameters
+    ----------
+    frequencies : (K,) or (R, K) ndarray
+        Label frequencies, for voxels that nobody annotated.
+    prior : (K,) or (R, K) ndarray
+        The label prior all starts share; rows as of the model's `prior_rows`.
+    """
+    named = np.stack([_start_theta(model, name) for name in plan.names()], axis=2)
+    theta = np.concatenate([named, _random_thetas(model.patterns, plan)], axis=2)
+    shared = prior[:, None, :] if prior.ndim == 2 else np.tile(prior, (plan.number, 1))
+    if prior.ndim == 2 and model.estimate_prior:
+        # Every start estimates priors of its own.
+        shared = np.repeat(shared, plan.number, axis=1)
+    votes = tuple(FROM_VOTES[name] for name in plan.names() if name in FROM_VOTES)
+    return Starts(theta, shared, votes, frequencies)
+
+
+def _start_theta(model: ConfusionModel, name: Initialization) -> Floats:
+    """(J, K, K) of a named start; NaN for one that is made from votes."""
+    if name.startswith("label_voting"):
+        with_fault = name == "label_voting_with_the_fault_of_itk_5_4"
+        return label_voting_theta(model.patterns, model.weights, with_fault=with_fault)
+    shape = model.patterns.number_of_raters, model.patterns.number_of_labels
+    return first_theta(*shape, name)[:, :, 0]
+
+
+def first_theta(raters: int, labels: int, name: Initialization) -> Floats:
+    """(J, K, 1, K) of a start that needs no votes for it; NaN for one that is made from votes."""
+    if name == "theta":
+        return _theta_with(np.full((raters, 1, labels), THETA_START))
+    return np.full((raters, labels, 1, labels), np.nan)
+
+
+def _random_thetas(patterns: DecisionPatterns, plan: StartPlan) -> Floats:
+    """(J, K, S, K) of the random starts; start k is the same however many starts follow it."""
+    shape = (plan.number - len(plan.names()), patterns.number_of_raters, patterns.number_of_labels)
+    draws = np.random.default_rng(plan.random_seed).uniform(plan.low, plan.high, shape)
+    return _theta_with(np.moveaxis(draws, 0, 1))
+
+
+def _theta_with(diagonal: Floats) -> Floats:
+    """(J, K, S, K) confusion with (J, S, K) diagonals, the rest of each column shared evenly."""
+    labels = diagonal.shape[2]
+    others = (1 - diagonal) / max(labels - 1, 1)
+    on_diagonal = np.eye(labels, dtype=bool)[:, None, :]
+    return np.where(on_diagonal, diagonal[:, None], others[:, None])
+
+
+@dataclass(frozen=True)
+class VoxelBeliefs:
+    """What a spatial E-step believes of single voxels, whose patterns alone do not tell."""
+
+    voxels: NDArray[np.unsignedinteger[Any]]  #: (N,) flat indices in the volume
+    flags: NDArray[np.bool_]  #: (P,) the patterns whose voxels they are
+    beliefs: LabelWeights  #: (K, N) probability of each label
+    weight: float  #: Smoothness weight at the end
+
+
+@dataclass(frozen=True)
+class Optima:
+    """Where S runs of EM ended."""
+
+    truth: Any  #: What the parameters say of each pattern; another model has another form of it
+    theta: Floats  #: (J, K, S, K)
+    prior: Floats  #: (S, K), (R, 1, K) or (R, S, K)
+    log_likelihood: Floats  #: (S,)
+    log_posterior: Floats  #: (S,)
+    #: (S,) index of the iteration that met the stop rule, or the cap: SimpleITK's count.
+    iterations: NDArray[np.int64]
+    converged: NDArray[np.bool_]  #: (S,)
+    #: (iterations, S) log posterior after each iteration; NaN once a start has stopped.
+    trace: Floats
+    voxels: VoxelBeliefs | None = None  #: If the E-step was spatial
+
+
+class _State(NamedTuple):
+    """All starts between two iterations; `steps` counts the iterations that each has made."""
+
+    theta: Floats
+    prior: Floats
+    converged: NDArray[np.bool_]
+    steps: NDArray[np.int64]
+
+
+def maximize(
+    model: Maximization,
+    starts: Starts,
+    stop: StopRule,
+    *,
+    damping: float = 0.0,
+) -> Optima:
+    """Run EM from every start until each has met the stop rule.
+
+    A step tells the log likelihood of the parameters it was given, so each score belongs to the
+    iteration before; that of the last takes one more pass. Responsibilities are not kept.
+    """
+    number = starts.theta.shape[2]
+    stillness = Stillness(stop.tolerance)
+
+    def step(now: _State) -> Step[_State, Floats]:
+        active = _still_active(now.converged)
+        old, score = now.theta[:, :, active], np.full(number, np.nan)
+        if not now.steps.any():
+            theta, prior, log_likelihood = starts.first_step(model)
+        else:
+            theta, prior, log_likelihood = model.step(old, of_starts(now.prior, active))
+        score[active] = model.log_posterior(log_likelihood, old)
+        new_theta = damped(theta, old, damping)
+        if now.converged.any():
+            moved, new_theta = new_theta, now.theta.copy()
+            new_theta[:, :, active] = moved
+        new_prior = with_starts(now.prior, active, prior) if model.estimate_prior else now.prior
+        moving = (new_prior,) if model.estimate_prior else ()
+        converged = stillness.reached(new_theta, now.theta, *moving)
+        steps = now.steps + ~now.converged
+        return Step(_State(new_theta, new_prior, converged, steps), score, bool(converged.all()))
+
+    nowhere = np.zeros(number, dtype=bool), np.zeros(number, dtype=np.int64)
+    start = _State(starts.theta, starts.prior, *nowhere)
+    run = iterate(step, start, stop.most_iterations)
+    theta, prior, converged, steps = run.state
+    truth: Any
+    if run.trace or not starts.votes:
+        truth, log_likelihood = model.truth(theta, prior), model.step(theta, prior)[2]
+    else:
+        assert isinstance(model, ConfusionModel)
+        expected = starts.expectation(model)
+        truth = KnownTruth(expected.responsibilities, expected.log_joint)
+        log_likelihood = expected.log_likelihood
+    log_posterior = model.log_posterior(log_likelihood, theta)
+    return Optima(
+        truth,
+        theta,
+        prior,
+        log_likelihood,
+        log_posterior,
+        steps - converged,
+        converged,
+        _trace_after(run.trace, steps, log_posterior),
+    )
+
+
+def _trace_after(before: list[Floats], steps: NDArray[np.int64], last: Floats) -> Floats:
+    """(iterations, S) scores after each iteration, from those before it and the last ones."""
+    if not before:
+        return np.empty((0, len(last)))
+    trace = np.stack([*before[1:], np.full(len(last), np.nan)])
+    trace[steps - 1, np.arange(len(last))] = last
+    return trace
+
+
+def damped(new: Floats, old: Floats, damping: float) -> Floats:
+    """(1 - g) new + g old confusion matrices (eq. 17)."""
+    if not damping:
+        return new
+    # Only columns that are distributions can be leaned on: a start made from votes has none,
+    # and ITK's seed sums to one along its rows instead.
+    proper = np.abs(old.sum(axis=1, keepdims=True) - 1) < 1e-6
+    return np.asarray((1 - damping) * new + damping * np.where(proper, old, new))
+
+
+def _still_active(converged: NDArray[np.bool_]) -> slice | NDArray[np.int64]:
+    """Index of the starts that go on; a slice while all do, which saves copying every array."""
+    return slice(None) if not converged.any() else np.flatnonzero(~converged)
+
+
+def of_starts(prior: Floats, which: slice | NDArray[np.int64]) -> Floats:
+    """The prior of some starts; one that they share stays as it is."""
+    return prior if _is_shared(prior) else prior[..., which, :]
+
+
+def with_starts(prior: Floats, which: slice | NDArray[np.int64], new: Floats) -> Floats:
+    """A prior in which some starts have a new one."""
+    if _is_shared(prior):
+        return new
+    changed = prior.copy()
+    changed[..., which, :] = new
+    return changed
+
+
+def _is_shared(prior: Floats) -> bool:
+    return prior.ndim == 3 and prior.shape[1] == 1

@@ -1,0 +1,197 @@
+"""Spatial STAPLE: raters whose performance varies from place to place.
+
+Asman & Landman, IEEE TMI 31(6):1326-1336, 2012. Equation numbers are those of "When Does Consensus
+Beat Voting?", section 2.5.
+
+Voxels that all raters give to one label are certain of it, so EM runs on disputed voxels only, and
+more background beyond their windows changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.core.array_types import Floats, Floats32
+from itk_consensus.fusing.estimates import Estimate
+from itk_consensus.fusing.iteration import Step, StopRule, iterate
+from itk_consensus.methods.staple.spatial.performance_field import FieldSettings
+from itk_consensus.methods.voting.majority_vote import VoteResult, majority_vote
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.disputed_voxels import CHUNK, DisputedVoxels, chunks, decide_voxels
+from itk_consensus.votes.fields.window_frame import WindowFrame
+from itk_consensus.votes.label_weights import LabelWeights
+from itk_consensus.votes.ties import SAME_SINGLE
+
+PriorMode = Literal["local", "global", "fixed"]
+PRIOR_MODES: tuple[PriorMode, ...] = get_args(PriorMode)
+
+#: A vote is never less probable, so a performance that looks perfect can still be refuted; a label
+#: that is less probable has none, so it takes no part in sums far from where it is disputed.
+LEAST_PROBABILITY = 1e-10
+
+_STOP = StopRule(tolerance=1e-4, maximum_iterations=200)
+
+
+@dataclass(frozen=True)
+class SpatialSettings:
+    """Everything that Spatial STAPLE can be told."""
+
+    fields: FieldSettings
+    #: Label prior: the posterior's mean over the window, over all voxels, or `fixed_prior`.
+    prior: PriorMode = "local"
+    fixed_prior: Floats | None = None  #: (K,); None: equal shares
+    stop: StopRule = _STOP  #: The tolerance is on the mean change of a disputed voxel's posterior
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpatialEstimate(Estimate):
+    """What spatial STAPLE says of the raters, over all voxels, and of its search."""
+
+    theta: Floats  #: (J, K, K) confusion of each rater [rater, observed, true], over all voxels
+    #: (iterations,) of the disputed voxels' votes, under the fields and prior of each iteration.
+    log_likelihood: Floats
+    change: Floats  #: (iterations,) mean change of the disputed voxels' posteriors
+    converged: bool
+    settings: SpatialSettings
+
+    @property
+    def iterations(self) -> int:
+        """How many were run."""
+        return len(self.change)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpatialResult(SpatialEstimate):
+    """Spatial STAPLE's answer."""
+
+    voxels: DisputedVoxels
+    posterior: LabelWeights  #: (K, N) probability of each label at the disputed voxels
+    decision: NDArray[np.int32]  #: (N,) label index, or undecided on a tie
+    vote: VoteResult  #: The answer at all other voxels
+
+    @property
+    def estimate(self) -> SpatialEstimate:
+        """The numbers alone."""
+        return SpatialEstimate.of(self)
+
+
+def spatial_staple(
+    patterns: DecisionPatterns,
+    settings: SpatialSettings,
+) -> SpatialResult:
+    """Fuse label maps, estimating every rater's confusion matrix at every voxel."""
+    # A tie starts as the lowest label, background: the paper's vote asks for more than half.
+    vote = majority_vote(patterns, ties="lowest")
+    model = _SpatialModel(patterns, settings)
+    number = len(model.frame)
+
+    def step(previous: Floats32) -> Step[Floats32, tuple[float, float]]:
+        posterior, evidence, moved = model.step(previous)
+        change = moved / number
+        return Step(posterior, (evidence, change), settings.stop.met(change))
+
+    most = settings.stop.most_iterations if number else 0
+    run = iterate(step, model.start(vote), most)
+    log_likelihood, change = np.array(run.trace).reshape(-1, 2).T
+    posterior = model.frame.by_label(run.state)
+    return SpatialResult(
+        voxels=model.frame.voxels,
+        posterior=posterior,
+        decision=decide_voxels(posterior, patterns.labels, "undecided", tolerance=SAME_SINGLE),
+        vote=vote,
+        theta=model.global_theta(run.state),
+        log_likelihood=log_likelihood,
+        change=change,
+        converged=run.converged or not run.trace,
+        settings=settings,
+    )
+
+
+class _SpatialModel:
+    """One EM iteration; EM reads W and yields W, (M,) weights of the frame's mentions."""
+
+    def __init__(self, patterns: DecisionPatterns, settings: SpatialSettings) -> None:
+        self.patterns = patterns
+        self.settings = settings
+        self.frame = WindowFrame(patterns, settings.fields.radii)
+
+    def start(self, vote: VoteResult) -> Floats32:
+        """One for the voted label of each disputed voxel."""
+        posterior = np.empty(len(self.frame.mentions), np.float32)
+        for part, voxels, labels in self._mentions():
+            posterior[part] = vote.decision[self.frame.pattern_of_voxel[voxels]] == labels
+        return posterior
+
+    def _mentions(self) -> Iterator[tuple[slice, NDArray[np.uint32], NDArray[np.intp]]]:
+        """Some mentions at a time, their voxels and labels."""
+        for part in chunks(len(self.frame.mentions), CHUNK):
+            yield part, self.frame.mentions[part], self.frame.labels_of(part)
+
+    def step(self, posterior: Floats32) -> tuple[Floats32, float, float]:
+        """M-step and E-step: the new posterior, the log likelihood, and the posterior moved."""
+        return self.frame.step(
+            posterior,
+            kappa=self.settings.fields.kappa,
+            targets=self._targets(posterior),
+            pseudo_counts=self.settings.fields.pseudo_counts,
+            log_prior=self._log_prior(posterior),
+            least=LEAST_PROBABILITY,
+        )
+
+    def _targets(self, posterior: Floats32) -> Floats32:
+        raters, labels = self.patterns.number_of_raters, self.patterns.number_of_labels
+        fields = self.settings.fields
+        known = fields.target == "global"
+        theta = self.global_theta(posterior) if known else np.empty((raters, labels, labels))
+        return fields.targets(theta)
+
+    def _log_prior(self, posterior: Floats32) -> Floats | None:
+        """(K,) log label prior common to all voxels; None: each window has its own."""
+        labels = self.patterns.number_of_labels
+        if self.settings.prior == "local":
+            return None
+        if self.settings.prior == "global":
+            shares = self._agreed.copy()
+            for part, _, true in self._mentions():
+                shares += np.bincount(true, posterior[part], labels)
+        else:
+            fixed = self.settings.fixed_prior
+            shares = np.full(labels, 1 / labels) if fixed is None else np.asarray(fixed)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(shares / shares.sum()))
+
+    @cached_property
+    def _agreed(self) -> Floats:
+        """(K,) unanimous voxels of each label."""
+        unanimous, patterns = self.patterns.unanimous, self.patterns
+        return np.asarray(
+            np.bincount(
+                patterns.lowest_vote[unanimous],
+                patterns.counts[unanimous],
+                patterns.number_of_labels,
+            ),
+            np.float64,
+        )
+
+    def global_theta(self, posterior: Floats32) -> Floats:
+        """(J, K, K) confusion of each rater over all voxels (eq. 13); NaN where undefined."""
+        patterns, labels = self.patterns, self.patterns.number_of_labels
+        agreed = patterns.unanimous
+        counts = np.empty((patterns.number_of_raters, labels, labels))
+        for rater, votes in enumerate(patterns.patterns.T):
+            said = np.bincount(votes[agreed], patterns.counts[agreed], labels + 1)[:labels]
+            counts[rater] = self.settings.fields.alpha(labels) + np.diag(said)
+        for part, voxels, true in self._mentions():
+            rows = patterns.patterns[self.frame.pattern_of_voxel[voxels]]
+            for rater, votes in enumerate(rows.T):
+                cells = votes.astype(np.intp) * labels + true
+                found = np.bincount(cells, posterior[part], (labels + 1) * labels)
+                counts[rater] += found.reshape(-1, labels)[:labels]
+        with np.errstate(invalid="ignore"):
+            return np.asarray(counts / counts.sum(axis=1, keepdims=True))

@@ -1,0 +1,343 @@
+"""STAPLE's answer, by pattern or by voxel: each rater's performance, and how it was found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.core.array_types import Floats, Labels
+from itk_consensus.fusing.estimates import Estimate
+from itk_consensus.methods.staple.confusion_model import TruthOfStart
+from itk_consensus.methods.staple.expectation_maximization import Optima, VoxelBeliefs
+from itk_consensus.methods.staple.votes_without_patterns import in_pairs
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.disputed_voxels import decide_voxels
+from itk_consensus.votes.expected_counts import mean_of_votes
+from itk_consensus.votes.fusions import (
+    DisputedFusion,
+    Fusion,
+    ListedVoxels,
+    PatternFusion,
+    PatternShares,
+    StoredShares,
+)
+from itk_consensus.votes.recipes import FieldsOnly
+from itk_consensus.votes.ties import SAME_BELIEF, SAME_LOG_POSTERIOR, UNDECIDED
+
+if TYPE_CHECKING:
+    from itk_consensus.methods.staple.staple import StapleSettings
+
+#: Log posteriors closer than this are the same optimum, reached along another path.
+SAME_OPTIMUM = 1e-6
+
+#: Patterns whose labels in all starts are compared together.
+_PATTERNS_AT_ONCE = 1 << 14
+
+
+@dataclass(frozen=True)
+class StartSummary:
+    """What every start found; starts are in the order they were planned.
+
+    Attributes
+    ----------
+    winner : int
+        The start whose answer was taken.
+    log_likelihood, log_posterior : (S,) ndarray
+    iterations : (S,) ndarray
+    switched : (S,) ndarray of bool
+        Starts that ended in a label-switched optimum.
+    dice : (S, S) ndarray
+        Overlap between the starts' label maps.
+    trace : (iterations, S) ndarray
+        Log posterior after each iteration.
+    """
+
+    winner: int
+    log_likelihood: Floats
+    log_posterior: Floats
+    iterations: NDArray[np.int64]
+    switched: NDArray[np.bool_]
+    dice: Floats
+    trace: Floats
+
+    @property
+    def winner_is_switched(self) -> bool:
+        """Whether the answer is a label-switched optimum."""
+        return bool(self.switched[self.winner])
+
+    @classmethod
+    def of(cls, optima: Optima, winner: int, dice: Floats) -> StartSummary:
+        """What is worth telling of where runs of EM ended."""
+        return cls(
+            winner,
+            optima.log_likelihood,
+            optima.log_posterior,
+            optima.iterations,
+            label_switched(optima),
+            dice,
+            optima.trace,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class StapleEstimate(Estimate):
+    """What STAPLE says of the raters."""
+
+    #: (J, K, K) confusion matrices [rater, observed, true]; NaN for a rater who gave no vote.
+    theta: Floats
+    prior: Floats  #: (K,) label prior at the end; the mean of a spatial prior
+    log_likelihood: float
+    log_posterior: float
+    iterations: int
+    converged: bool
+    starts: StartSummary
+    settings: StapleSettings
+    #: Whether voxels with equal votes have equal answers, and all votes were whole ones.
+    follows_votes: bool
+    smoothness: float | None  #: Weight of the Markov field at the end; None without one
+
+    @property
+    def sensitivity(self) -> Floats:
+        """(J,) of two labels; NaN where undefined."""
+        return self.theta[:, 1, 1]
+
+    @property
+    def specificity(self) -> Floats:
+        """(J,) of two labels; NaN where undefined."""
+        return self.theta[:, 0, 0]
+
+    @property
+    def foreground_prior(self) -> float:
+        """Of two labels."""
+        return float(self.prior[1])
+
+    @property
+    def smoothness_weight(self) -> float:
+        """Weight of the Markov field at the end; 0 without one."""
+        return 0.0 if self.smoothness is None else self.smoothness
+
+
+@dataclass(frozen=True, kw_only=True)
+class StapleResult(StapleEstimate, FieldsOnly):
+    """STAPLE's answer, whatever form the votes had, and what it says of the raters."""
+
+    fusion: Fusion  #: By pattern, by bits or, of fractions of votes and with a field, by voxel
+    #: Counts (J, K, K) expected votes by rater, observed and true label; can be pickled.
+    expected_votes: Callable[[], Floats]
+    #: If votes were patterns: the answer of each; with a field that of its voxels on average.
+    by_pattern: PatternFusion | None = None
+    voxels: VoxelBeliefs | None = None  #: With a Markov field: what differs from voxel to voxel
+
+    @property
+    def predictive_values(self) -> Floats:
+        """(J, K) probability that a rater's vote for a label is right; NaN without such votes."""
+        return predictive_values(self.expected_votes())
+
+    @property
+    def table(self) -> PatternFusion:
+        """The answer of each pattern, if votes were patterns."""
+        assert self.by_pattern is not None
+        return self.by_pattern
+
+    @property
+    def patterns(self) -> DecisionPatterns:
+        """The votes, if they were patterns."""
+        return self.table.patterns
+
+    @property
+    def decision(self) -> Labels:
+        """(P,) label index of each pattern, or undecided on a tie."""
+        return self.table.decision
+
+    @cached_property
+    def posterior(self) -> Floats:
+        """(P, K) probabilities; where patterns and labels are many, ask `table` for less."""
+        return self.table.probabilities
+
+    @property
+    def foreground(self) -> Floats:
+        """(P,) probability of label 1."""
+        return self.posterior[:, 1]
+
+
+def predictive_values(expected_votes: Floats) -> Floats:
+    """(J, K) probability that a rater's vote for a label is right; NaN without such votes."""
+    with np.errstate(invalid="ignore"):
+        right = expected_votes / expected_votes.sum(axis=2, keepdims=True)
+    return np.asarray(np.einsum("jkk->jk", right))
+
+
+def result_by_pattern(
+    by_pattern: PatternFusion, voxels: VoxelBeliefs | None = None, **found: Any
+) -> StapleResult:
+    """A result on patterns; with a field every disputed voxel has its own answer."""
+    patterns = by_pattern.patterns
+
+    fusion: Fusion = by_pattern
+    if voxels is not None:
+        beliefs = voxels.beliefs
+        if found["settings"].binary:
+            winners = (beliefs[1] >= 0.5).astype(np.int32)
+        else:
+            winners = decide_voxels(beliefs, patterns.labels, "undecided", tolerance=SAME_BELIEF)
+        places = ListedVoxels(voxels.flags, voxels.voxels)
+        fusion = DisputedFusion(places, by_pattern, winners, StoredShares(beliefs))
+    return StapleResult(
+        fusion=fusion,
+        by_pattern=by_pattern,
+        voxels=voxels,
+        expected_votes=partial(_expected_votes, by_pattern),
+        follows_votes=fusion.follows_votes,
+        smoothness=None if voxels is None else voxels.weight,
+        **found,
+    )
+
+
+def _expected_votes(by_pattern: PatternFusion) -> Floats:
+    """(J, K, K) if each pattern's probabilities are true."""
+    patterns = by_pattern.patterns
+    return patterns.tally(by_pattern.probabilities * patterns.counts[:, None])
+
+
+def label_switched(optima: Optima) -> NDArray[np.bool_]:
+    """(S,) whether the mean rater does worse than chance: the labels have changed places.
+
+    For two labels this is mean sensitivity + specificity < 1. A class without mass, whose
+    performance is undefined, cannot have been switched.
+    """
+    diagonal = np.einsum("jksk->sjk", optima.theta)
+    defined = ~np.isnan(diagonal)
+    raters = defined.sum(axis=1)
+    total = np.where(defined, diagonal, 0.0).sum(axis=1)
+    mean = np.divide(total, raters, out=np.ones_like(total), where=raters > 0)
+    return np.asarray(mean.sum(axis=1) < 1 - 1e-9)
+
+
+def best_start(optima: Optima) -> int:
+    """The start with the highest log posterior that is not label-switched, if there is one.
+
+    Of starts at the same optimum the earliest is taken, so rounding does not choose.
+    """
+    score = np.where(np.isnan(optima.log_posterior), -np.inf, optima.log_posterior)
+    switched = label_switched(optima)
+    candidates = np.flatnonzero(~switched) if not switched.all() else np.arange(len(score))
+    best = score[candidates].max()
+    near = score[candidates] >= best - SAME_OPTIMUM
+    return int(candidates[near][0])
+
+
+def pairwise_overlap(decisions: Labels, counts: NDArray[np.int64]) -> Floats:
+    """(S, S) generalised Dice between (P, S) label maps: twice the agreeing non-zero-label voxels.
+
+    With the first label as background this is the Dice of everything else pooled; for two labels
+    it is the ordinary Dice. Two empty maps agree.
+    """
+    both = np.zeros((decisions.shape[1],) * 2, np.int64)
+    sizes = np.zeros(len(both), np.int64)
+    for first in range(0, len(counts), _PATTERNS_AT_ONCE):
+        part = slice(first, first + _PATTERNS_AT_ONCE)
+        some, voxels = decisions[part], counts[part]
+        foreground = some != 0
+        sizes += voxels @ foreground
+        both += [voxels @ ((some == one[:, None]) & foreground) for one in some.T]
+    total = sizes[:, None] + sizes[None, :]
+    return np.asarray(np.divide(2.0 * both, total, out=np.ones(both.shape), where=total > 0))
+
+
+def scores_of_start(optima: Optima, start: int) -> dict[str, Any]:
+    """How a start ended, by the names of `StapleResult`."""
+    return {
+        "log_likelihood": float(optima.log_likelihood[start]),
+        "log_posterior": float(optima.log_posterior[start]),
+        "iterations": int(optima.iterations[start]),
+        "converged": bool(optima.converged[start]),
+    }
+
+
+def prior_of_start(optima: Optima, start: int) -> Floats:
+    """(K,), or (R, K) if it differs between patterns: the prior that a start ended with."""
+    prior = optima.prior
+    return np.asarray(prior[..., min(start, prior.shape[-2] - 1), :])
+
+
+def staple_result(
+    patterns: DecisionPatterns,
+    weights: Floats,
+    optima: Optima,
+    settings: StapleSettings,
+    prior_rows: NDArray[np.uint32] | None = None,
+) -> StapleResult:
+    """The best start's answer, and what the others found."""
+    winner = best_start(optima)
+    shares, decisions = _answers(patterns, optima, settings, winner)
+    theta = optima.theta[:, :, winner]
+    if not settings.binary:
+        # A label that no truth explains has no column to normalise; ITK reports zeros there.
+        theta = np.nan_to_num(theta, nan=0.0)
+    annotated = np.asarray(patterns.present.any(axis=0))[:, None, None]
+    prior = prior_of_start(optima, winner)
+    if prior.ndim == 2:
+        of_patterns = prior if prior_rows is None else prior[prior_rows]
+        prior = np.average(of_patterns, axis=0, weights=weights)
+    return result_by_pattern(
+        PatternFusion(patterns, decisions[:, winner], shares),
+        optima.voxels,
+        theta=np.where(annotated, theta, np.nan),
+        prior=prior,
+        **scores_of_start(optima, winner),
+        starts=StartSummary.of(optima, winner, pairwise_overlap(decisions, patterns.counts)),
+        settings=settings,
+    )
+
+
+def _answers(
+    patterns: DecisionPatterns, optima: Optima, settings: StapleSettings, winner: int
+) -> tuple[Floats | PatternShares, Labels]:
+    """The winner's probabilities and (P, S) decisions; voxels left out keep their label."""
+    agreed = None
+    if settings.exclude_consensus:
+        agreed = np.where(patterns.unanimous, patterns.lowest_vote.astype(np.int64), -1)
+    if settings.binary:
+        # Whatever is not foreground is background, even where neither explains the votes.
+        foreground = optima.truth.probabilities([1])[..., 0]
+        if agreed is not None:
+            foreground = np.where(agreed[:, None] < 0, foreground, agreed[:, None] == 1)
+        return in_pairs(foreground[:, winner]), (foreground >= 1 - foreground).astype(np.int64)
+    decisions = optima.truth.decisions(SAME_LOG_POSTERIOR)
+    if agreed is not None:
+        decisions = np.where(agreed[:, None] < 0, decisions, agreed[:, None])
+    undecided = np.flatnonzero(decisions[:, winner] == UNDECIDED)
+    return TruthOfStart(optima.truth, winner, agreed, patterns, undecided), decisions
+
+
+def nothing_to_estimate(
+    patterns: DecisionPatterns, weights: Floats, settings: StapleSettings
+) -> StapleResult:
+    """Every counted vote is the same: the answer is that class, and its opposite is undefined."""
+    shares = mean_of_votes(patterns)[:, 1]
+    counted = shares[(weights > 0) & ~np.isnan(shares)]
+    fallback = float(counted[0]) if counted.size else 0.0
+    posterior = in_pairs(np.where(np.isnan(shares), fallback, shares))
+    table = patterns.tally(posterior * patterns.counts[:, None])
+    with np.errstate(invalid="ignore"):
+        theta = table / table.sum(axis=1, keepdims=True)
+    only = np.zeros(1)
+    summary = StartSummary(
+        0, only, only, np.zeros(1, np.int64), np.zeros(1, bool), np.ones((1, 1)), np.zeros((0, 1))
+    )
+    return result_by_pattern(
+        PatternFusion(patterns, (posterior[:, 1] >= 0.5).astype(np.int64), posterior),
+        theta=theta,
+        prior=in_pairs(np.average(posterior[:, 1], weights=patterns.counts)),
+        log_likelihood=0.0,
+        log_posterior=0.0,
+        iterations=0,
+        converged=True,
+        starts=summary,
+        settings=settings,
+    )

@@ -1,0 +1,67 @@
+"""TileVoteFilter: how far votes are smoothed, and what that tells those who bring the tiles."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+from itk_consensus.core.constraints import LENGTH
+from itk_consensus.core.parameters import Measurement, Parameter
+from itk_consensus.core.process_object import ProcessObject
+from itk_consensus.fusing.estimates import Estimate
+from itk_consensus.fusing.fusion_case import FusionCase
+from itk_consensus.fusing.probability_inputs import SoftInputsMixin
+from itk_consensus.fusing.shared_parameters import RaterWeightsMixin
+from itk_consensus.methods.voting.corrected_vote import CorrectedVote
+from itk_consensus.methods.voting.smoothed_vote import SmoothedVote, TilesOf
+from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.votes.vote_tiles import MixedVotes
+
+
+@dataclass(frozen=True)
+class SmoothingEstimate(Estimate):
+    """How far votes were smoothed."""
+
+    sigma: float  #: In mm
+
+
+class VoteSmoothingMixin(ProcessObject):
+    """How far votes are smoothed, and how many mm that was."""
+
+    SmoothingSigma = Parameter(
+        LENGTH,
+        1.0,
+        "Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none.",
+    )
+
+    SmoothingSigmaInMillimetres = Measurement(
+        float,
+        "Standard deviation of the smoothing of the votes in mm, the same on every axis.",
+        "estimate.sigma",
+    )
+
+    def _sigma(self, case: FusionCase) -> float:
+        """In mm."""
+        return self.SmoothingSigma * case.smallest_side
+
+
+class TileVoteFilter(RaterWeightsMixin, VoteSmoothingMixin, SoftInputsMixin):
+    """Base of the filters that decide by smoothed votes."""
+
+    #: Whether the decision depends on how votes mix the labels, counted over all voxels.
+    mixes_votes: ClassVar[bool] = False
+
+    @property
+    def chunking(self) -> str:
+        return "tiles"
+
+    @abstractmethod
+    def tile_vote(
+        self, stack: LabelStack, tiles_of: TilesOf, mixed: MixedVotes | None
+    ) -> SmoothedVote | CorrectedVote:
+        """The vote of a stack's tiles, with what was counted over all voxels."""
+
+    def estimate_of(self, sigma: float, mixed: MixedVotes | None) -> SmoothingEstimate:
+        """What the votes of all chunks say, smoothed by so many mm."""
+        return SmoothingEstimate(sigma)

@@ -1,0 +1,48 @@
+"""The vote, whatever form the votes have: voxels, patterns or fractions; smoothed, if wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from itk_consensus.methods.voting.majority_vote import majority_vote
+from itk_consensus.methods.voting.smoothed_vote import smoothed_vote
+from itk_consensus.methods.voting.soft_vote import SoftShares
+from itk_consensus.votes.class_probabilities import SoftVotes
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.fusions import Fusion
+from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.votes.votes import Votes
+from itk_consensus.votes.voting import PLURALITY, StackVoteFusion, VoteRules
+
+
+def vote(
+    votes: Votes,
+    rules: VoteRules = PLURALITY,
+    *,
+    sigma: float = 0.0,
+    spacing: Sequence[float] = (),
+) -> Fusion:
+    """Decide by votes.
+
+    Parameters
+    ----------
+    sigma : float
+        Standard deviation in mm by which shares of the votes are smoothed before; 0: not.
+    spacing : sequence of float
+        Voxel size per array axis; needed to smooth.
+    """
+    weights, threshold, ties = rules.weights, rules.threshold, rules.ties
+    if isinstance(votes, SoftVotes):
+        shares = SoftShares.of(votes, weights=weights, sigma=sigma, spacing=spacing)
+        return shares.plain(threshold, ties)
+    if sigma:
+        smoothed = smoothed_vote(
+            votes, sigma, spacing, weights=weights, threshold=threshold, ties=ties
+        )
+        return smoothed.fusion()
+    by_pattern = partial(majority_vote, weights=weights, threshold=threshold, ties=ties)
+    if isinstance(votes, DecisionPatterns):
+        return by_pattern(votes)
+    assert isinstance(votes, LabelStack)
+    return StackVoteFusion(votes, by_pattern, rules)

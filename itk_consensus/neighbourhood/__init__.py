@@ -1,1 +1,0 @@
-"""Kernels that look around a voxel: boxes, tiles, sums, smoothing, distances, windows, fields."""

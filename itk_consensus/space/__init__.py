@@ -1,0 +1,1 @@
+"""What looks some mm around: arrays only."""

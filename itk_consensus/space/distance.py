@@ -1,0 +1,46 @@
+"""Signed distance to a contour, in mm: one implementation for every filter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from itk_consensus import _kernels
+from itk_consensus.core.errors import InputError
+from itk_consensus.core.work import current
+from itk_consensus.space.boxes import in_space
+
+
+def signed_distance(
+    mask: NDArray[Any],
+    spacing: Sequence[float],
+    *,
+    dtype: DTypeLike = np.float64,
+) -> NDArray[Any]:
+    """Distance in mm to the other side of the contour: negative inside, positive outside.
+
+    A voxel outside has the distance to the nearest voxel inside, a voxel inside minus the distance
+    to the nearest voxel outside, between centres; the contour lies half-way. Without any voxel on
+    one side the distance to it is infinite.
+
+    Parameters
+    ----------
+    mask : ndarray
+        Non-zero inside. In 4D the first axis holds independent volumes.
+    spacing : sequence of float
+        Voxel size per array axis.
+    dtype : float32 or float64
+        Of the result.
+    """
+    inside = np.ascontiguousarray(np.asarray(mask) != 0).view(np.uint8)
+    sizes = [float(size) for size in spacing]
+    if len(sizes) != inside.ndim or not all(0 < size < np.inf for size in sizes):
+        raise InputError(
+            f"signed_distance: spacing must be {inside.ndim} positive numbers, got {spacing}"
+        )
+    distance = np.empty(inside.shape, dtype)
+    _kernels.signed_distance(inside, in_space(sizes, 0.0), distance, current().threads)
+    return distance

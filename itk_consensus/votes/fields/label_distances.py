@@ -1,0 +1,104 @@
+"""Signed distances of chosen voxels to what raters drew, in a box of the volume."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus import _kernels
+from itk_consensus.core.array_types import Floats, Floats32
+from itk_consensus.core.errors import InputError
+from itk_consensus.core.work import current
+from itk_consensus.space.boxes import Box, in_space
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+
+
+@dataclass(frozen=True)
+class LabelDistances:
+    """Distances in mm, as of `signed_distance`, to what each rater drew."""
+
+    patterns: DecisionPatterns
+    spacing: Sequence[float]
+
+    def of(
+        self,
+        raters: Sequence[int],
+        label: int,
+        region: Box,
+        places: NDArray[np.intp],
+        *,
+        with_missing: bool = False,
+    ) -> Floats32:
+        """(R, n) distances of voxels of a box to some raters' label.
+
+        Parameters
+        ----------
+        region : Box
+            Only what lies in it is looked at.
+        places : (n,) ndarray
+            Flat indices in the box.
+        with_missing : bool
+            Whether what a rater left out, or the mask, counts as drawn.
+        """
+        distances = np.empty((len(raters), len(places)), np.float32)
+        self._measure(raters, label, region, places, with_missing, None, distances)
+        return distances
+
+    def add_weighted(
+        self,
+        sums: Floats,
+        weights: Floats,
+        raters: Sequence[int],
+        label: int,
+        region: Box,
+        places: NDArray[np.intp],
+    ) -> None:
+        """Add the raters' distances times their (R,) weights to (n,) sums, rater by rater."""
+        self._measure(raters, label, region, places, False, weights, sums)
+
+    def _measure(
+        self,
+        raters: Sequence[int],
+        label: int,
+        region: Box,
+        places: NDArray[np.intp],
+        with_missing: bool,
+        weights: Floats | None,
+        out: NDArray[Any],
+    ) -> None:
+        votes = self._votes_by_code
+        codes, threads = self.patterns.codes, current().threads
+        assert codes is not None, "the votes by code have asked for codes"
+        size = [part.stop - part.start for part in region]
+        # A box of distances per thread: many at a time only where they are small.
+        at_once = min(max(1, codes.size // max(1, int(np.prod(size)))), threads)
+        _kernels.label_distances(
+            codes,
+            [part.start for part in region],
+            size,
+            votes[raters],
+            label,
+            self.patterns.number_of_labels if with_missing else label,
+            in_space([float(side) for side in self.spacing], 0.0),
+            np.ascontiguousarray(places, np.int64),
+            weights,
+            out,
+            at_once,
+            max(1, threads // at_once),
+        )
+
+    @cached_property
+    def _votes_by_code(self) -> NDArray[Any]:
+        """(J, codes) label index that each rater gave voxels of each code."""
+        patterns = self.patterns
+        if patterns.codes is None or patterns.slots is None:
+            raise InputError("LabelDistances: a merged table has no voxels")
+        shape = (patterns.number_of_raters, patterns.number_of_codes)
+        votes = np.full(shape, patterns.number_of_labels, patterns.patterns.dtype)
+        votes[:, patterns.slots] = patterns.patterns.T
+        return votes

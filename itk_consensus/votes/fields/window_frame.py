@@ -1,0 +1,235 @@
+"""The disputed voxels and all that their windows can see, as the window kernels read it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus import _kernels
+from itk_consensus.core.array_types import Floats, Floats32
+from itk_consensus.core.errors import InputError
+from itk_consensus.core.work import current, report
+from itk_consensus.space.tiles import four_axes
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.disputed_voxels import DisputedVoxels
+from itk_consensus.votes.label_weights import LabelWeights
+
+#: Single-precision weights are scaled to whole numbers by at most 2 to this: sums are exact.
+_BITS_OF_SINGLE = 36
+
+
+#: Volume, first and last plane.
+Planes = tuple[int, int, int]
+
+
+class Scales(NamedTuple):
+    """What votes alone say of the windows around n voxels."""
+
+    #: (n, 1) annotated voxels; (n, 1 + J), by anybody and by each rater, if they differ
+    seen: Floats32
+    said: Floats32  #: (n, J) scale factor of what each rater said at the voxel
+    sum: Floats32  #: (n, J) scale factors of all labels together
+
+
+class WindowFrame:
+    """Sums over a window around each of the N disputed voxels.
+
+    A mention is a disputed voxel and a label that somebody gave it; the M mentions are in the order
+    of their labels, then of their voxels.
+
+    Parameters
+    ----------
+    radii : sequence of int
+        Half width of the window, in voxels per array axis; 0 along axes that are no space.
+    """
+
+    def __init__(self, patterns: DecisionPatterns, radii: Sequence[int]) -> None:
+        self.patterns = patterns
+        self.voxels = DisputedVoxels(patterns, patterns.disputed_region([0] * len(radii)))
+        around = DisputedVoxels(patterns, patterns.disputed_region(radii))
+        shape, half = four_axes(around.shape), (0,) * (4 - min(len(radii), 3)) + tuple(radii[-3:])
+        if int(np.prod(shape)) >= 2**32:
+            raise InputError(f"WindowFrame: fewer than 2^32 voxels wanted, got {shape}")
+        window = np.prod([min(2 * r + 1, size) for r, size in zip(half, shape, strict=True)])
+        self._most_bits = 62 - int(window).bit_length()
+        self._bits = min(_BITS_OF_SINGLE, self._most_bits)
+        number, labels = len(patterns.counts), patterns.number_of_labels
+        pattern_of = around.expand(np.arange(number, dtype=np.uint32), outside=number).reshape(-1)
+        runs = self._agreed_runs(pattern_of, shape[3])
+        places = np.flatnonzero(np.append(around.flags, False)[pattern_of]).astype(np.uint32)
+        votes = np.ascontiguousarray(patterns.patterns)
+        self.pattern_of_voxel = pattern_of[places]
+        del pattern_of, around
+        rows = np.arange(int(np.prod(shape[:3])) + 1, dtype=np.int64) * shape[3]
+        row_begin = places.searchsorted(rows).astype(np.uint32)
+        self.mentions, self._begin = _kernels.label_mentions(self.pattern_of_voxel, votes, labels)
+        present = patterns.present[patterns.present.any(axis=1)]
+        #: Whether a rater missed a voxel that another annotated.
+        self.gaps = not present.all()
+        self._frame = _kernels.WindowFrame(
+            shape,
+            [min(r, size) for r, size in zip(half, shape, strict=True)],
+            places,
+            row_begin,
+            self.pattern_of_voxel,
+            votes,
+            labels,
+            self.gaps,
+            *runs,
+            self.mentions,
+            self._begin,
+        )
+        self._plane_begin, self._shape = row_begin[:: max(1, shape[2])].copy(), shape
+        # As scales depend on votes alone they are kept if they are not much memory.
+        few = len(self) * patterns.number_of_raters <= np.prod(shape)
+        self._kept: dict[tuple[Planes, float], Scales] | None = {} if few else None
+        #: Whose scales are made at once.
+        self.parts = self.planes_in_parts(0 if few else 4)
+
+    def planes_in_parts(self, numbers: int) -> list[Planes]:
+        """Parts in which some numbers per voxel and rater are fewer than the frame's voxels."""
+        all_numbers = numbers * len(self) * self.patterns.number_of_raters
+        parts = max(1, -(-all_numbers // max(1, int(np.prod(self._shape)))))
+        volumes, depth = self._shape[:2]
+        step = max(1, depth // parts)
+        return [
+            (volume, low, min(low + step, depth))
+            for volume in range(volumes)
+            for low in range(0, depth, step)
+        ]
+
+    def _agreed_runs(
+        self, pattern_of: NDArray[np.uint32], width: int
+    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """Unanimous voxels as runs by label: places, lengths, patterns; where labels begin."""
+        patterns = self.patterns
+        labels = patterns.number_of_labels
+        agreed = np.append(np.where(patterns.unanimous, patterns.lowest_vote, labels), labels)
+        first = np.ones(len(pattern_of), bool)
+        np.not_equal(pattern_of[1:], pattern_of[:-1], out=first[1:])
+        first[:: max(1, width)] = True
+        places = np.flatnonzero(first).astype(np.uint32)
+        lengths = np.diff(places, append=np.uint32(len(pattern_of)))
+        # Most runs are of disputed voxels, which are freed before the others are sorted.
+        some = np.flatnonzero(agreed[pattern_of[places]] < labels)
+        places, lengths = places[some], lengths[some]
+        label = agreed[pattern_of[places]]
+        by_label = np.argsort(label, kind="stable")
+        begin = label[by_label].searchsorted(np.arange(labels + 1))
+        places, lengths = places[by_label], lengths[by_label]
+        return places, lengths, pattern_of[places], begin.astype(np.int64)
+
+    def __len__(self) -> int:
+        """N."""
+        return len(self.pattern_of_voxel)
+
+    def labels_of(self, mentions: slice) -> NDArray[np.intp]:
+        """(m,) label indices of some mentions."""
+        some = np.arange(mentions.start, mentions.stop)
+        return np.asarray(self._begin.searchsorted(some, side="right") - 1)
+
+    @property
+    def ranges(self) -> list[slice]:
+        """Of each label, its mentions."""
+        return [slice(*ends) for ends in pairwise(self._begin.tolist())]
+
+    def by_label(self, weights: NDArray[Any]) -> LabelWeights:
+        """(M,) weights as lists of labels."""
+        return LabelWeights([(self.mentions[of], weights[of]) for of in self.ranges], len(self))
+
+    def voxels_of(self, planes: Planes) -> slice:
+        """The disputed voxels of some planes."""
+        volume, low, high = planes
+        first = volume * self._shape[1]
+        return slice(*self._plane_begin[[first + low, first + high]].tolist())
+
+    def scales(self, planes: Planes, kappa: float) -> Scales:
+        """What votes alone say of the windows of some planes; kappa: strength of regularisation."""
+        if self._kept is not None and (planes, kappa) in self._kept:
+            return self._kept[planes, kappa]
+        voxels = self.voxels_of(planes)
+        raters = self.patterns.number_of_raters
+        lanes = (1 + raters if self.gaps else 1), raters, raters
+        scales = Scales(
+            *(np.zeros((voxels.stop - voxels.start, number), np.float32) for number in lanes)
+        )
+        _kernels.window_scales(self._frame, planes, kappa, *scales, current().threads)
+        if self._kept is not None:
+            self._kept[planes, kappa] = scales
+        return scales
+
+    def step(
+        self,
+        posterior: Floats32,
+        *,
+        kappa: float,
+        targets: Floats32,
+        pseudo_counts: tuple[float, float],
+        log_prior: Floats | None,
+        least: float,
+    ) -> tuple[Floats32, float, float]:
+        """The next posterior, the log probability of all votes, and how much posterior moved.
+
+        Parameters
+        ----------
+        posterior : (M,) ndarray
+            What performance is of.
+        kappa : float
+            Strength of the regularisation.
+        targets : (J, K, K) ndarray
+            [rater, observed, true] performance that sparse data lean to.
+        pseudo_counts : pair of float
+            On and off the diagonal.
+        log_prior : (K,) ndarray or None
+            None: the label's share of the window.
+        least : float
+            A vote is never less probable, and less probable labels are left out.
+        """
+        joints = np.empty_like(posterior)
+        arguments: tuple[Any, ...] = (
+            np.ascontiguousarray(targets, np.float64),
+            _mixed(targets),
+            pseudo_counts,
+            log_prior,
+            least,
+            self._bits,
+            joints,
+            current().threads,
+        )
+        for number, planes in enumerate(self.parts):
+            report(number / len(self.parts))
+            scales = self.scales(planes, kappa)
+            report((number + 0.5) / len(self.parts))
+            _kernels.window_joints(self._frame, planes, posterior, kappa, *scales, *arguments)
+            del scales  # before the next ones are made
+        sums = _kernels.normalise_joints(self._frame, posterior, joints, least, current().threads)
+        return joints, *sums
+
+    def similarity(self, planes: Planes, shares: Floats) -> Floats:
+        """(n, J) correlation of raters and consensus in the windows of some planes, from 0 to 1.
+
+        It is 0 where a rater said nothing. Shares are (M,), those of the consensus.
+        """
+        voxels = self.voxels_of(planes)
+        found = np.empty((voxels.stop - voxels.start, self.patterns.number_of_raters))
+        _kernels.patch_similarity(
+            self._frame, planes, shares, self._most_bits, found, current().threads
+        )
+        return found
+
+    def add_votes(self, planes: Planes, weights: Floats, votes: Floats) -> None:
+        """Add (n, J) weights of raters in some planes to the (M,) votes of what they said."""
+        weights = np.ascontiguousarray(weights)
+        _kernels.add_votes(self._frame, planes, weights, votes, current().threads)
+
+
+def _mixed(targets: Floats32) -> bool:
+    """Whether some true label is mistaken for one label more than for another, by some rater."""
+    if targets.shape[1] < 2:
+        return False
+    off_diagonal = np.where(np.eye(targets.shape[1], dtype=bool), np.nan, targets)
+    return bool((np.nanmax(off_diagonal, axis=1) != np.nanmin(off_diagonal, axis=1)).any())

@@ -1,0 +1,343 @@
+"""Every rule of the diagnostics fires on a case made for it, and is silent on a sound one."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import SimpleITK as sitk
+from scipy import ndimage
+
+import itk_consensus
+from itk_consensus.assessment.of_models import equivalent_threshold, with_more_background
+from itk_consensus.simulation import (
+    STRUCTURE_SETTINGS,
+    disc_phantom,
+    ellipsoid_phantom,
+    heterogeneous_raters,
+    paper_raters,
+    twelve_settings,
+)
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.votes.overlap import dice
+
+
+def diagnose(raters, **parameters):
+    staple = itk_consensus.STAPLEImageFilter(**parameters)
+    staple.Execute([np.asarray(rater, np.uint8) for rater in raters])
+    return staple.GetDiagnostics()
+
+
+@pytest.fixture
+def sound():
+    truth = ellipsoid_phantom((64, 64), (22, 18)).truth
+    return heterogeneous_raters(truth, 1, [(0.9, 0.95), (0.85, 0.93), (0.8, 0.97), (0.92, 0.9)] * 2)
+
+
+def test_nothing_speaks_against_a_sound_case(sound):
+    found = diagnose(sound, Variant="advanced").fusion
+    assert found.concerns == ()
+    said = f"Fusion: All {len(found.findings)} automatic checks passed; they do not judge"
+    assert str(found).startswith(said)
+
+
+def test_two_raters_are_too_few(sound):
+    assert diagnose(sound[:2])["few raters"].severity == "note"
+    assert diagnose(sound)["few raters"].severity is None
+
+
+def test_a_small_structure_is_reported_with_its_share():
+    truth = disc_phantom(5).truth
+    finding = diagnose(paper_raters(truth, 5, 0), Variant="advanced")["prevalence"]
+    assert finding.severity == "note"
+    assert 0 < finding.value < 0.1
+
+
+def test_a_mirrored_rater_is_named(sound):
+    finding = diagnose([*sound, 1 - sound[0]], Variant="advanced")["rater under one half"]
+    assert finding.severity == "note"
+    assert "Rater 8" in finding.message
+
+
+def test_an_infallible_rater_is_implausible():
+    outer = np.zeros((20, 20), np.uint8)
+    outer[4:16, 4:16] = 1
+    inner = np.zeros_like(outer)
+    inner[6:14, 6:14] = 1
+    assert diagnose([outer, outer, inner])["implausible performance"].severity == "note"
+
+
+def test_a_copied_rater_is_found(sound):
+    finding = diagnose([*sound, sound[2]], Variant="advanced")["correlated raters"]
+    assert finding.severity == "note"
+    assert finding.value > 0.6
+    assert "Raters 2 and 8" in finding.message
+    assert diagnose(sound, Variant="advanced")["correlated raters"].value < 0.1
+
+
+def test_an_answer_no_rater_supports_is_found(sound):
+    # A prior near one makes foreground of what nobody marked.
+    finding = diagnose(sound[:3], Prior=0.999999999)["beyond the raters"]
+    assert finding.concern
+    assert finding.value > 0
+
+
+def test_volume_against_vote_is_the_ratio_of_voxels(sound):
+    staple = itk_consensus.STAPLEImageFilter()
+    staple.Execute(list(sound.astype(np.uint8)))
+    vote = itk_consensus.MajorityVote(list(sound.astype(np.uint8)), tieRule="background")
+    ratio = (staple.GetLabelImage() != 0).sum() / (vote != 0).sum()
+    assert staple.GetDiagnostics()["volume against vote"].value == pytest.approx(ratio)
+
+
+def test_start_disagreement_needs_several_starts(sound):
+    assert diagnose(sound)["start disagreement"].value is None
+    assert diagnose(sound, NumberOfInitializations=5)["start disagreement"].value is not None
+
+
+def test_mirrored_starts_are_counted(sound):
+    finding = diagnose(
+        sound, Variant="advanced", NumberOfInitializations=20, InitializationRange=(0, 1)
+    )["label switching"]
+    assert 0 < finding.value < 1
+
+
+@pytest.mark.parametrize("level", [1, 2, 4])
+def test_a_thresholded_vote_is_recognised_with_its_level(sound, level):
+    stack = list(sound[:5].astype(np.uint8))
+    patterns = DecisionPatterns.from_stack(LabelStack.binary(stack, 1))
+    found = equivalent_threshold(patterns, patterns.votes()[:, 1] >= level)
+    assert found.dice == 1
+    assert found.threshold == pytest.approx((level - 0.5) / 5)
+
+
+def test_slope_and_offset_follow_the_papers_formula(sound):
+    stack = list(sound[:3].astype(np.uint8))
+    patterns = DecisionPatterns.from_stack(LabelStack.binary(stack, 1))
+    truth = patterns.votes()[:, 1] >= 2
+    found = equivalent_threshold(patterns, truth)
+    t = patterns.expand(truth.astype(np.uint8)).astype(bool)
+    c = np.empty((3, 2, 2))
+    for j, mask in enumerate(stack):
+        for d in (0, 1):
+            for k in (0, 1):
+                n = ((mask == d) & (t == k)).sum()
+                c[j, d, k] = np.log((n + 1) / ((t == k).sum() + 2))
+    m = c.mean(axis=0)
+    prior = np.log(t.sum() + 1) - np.log((~t).sum() + 1)
+    assert found.slope == pytest.approx(3 * (m[0, 0] + m[1, 1] - m[1, 0] - m[0, 1]))
+    assert found.offset == pytest.approx(3 * (m[0, 1] - m[0, 0]) + prior)
+
+
+def padded_to_ten_times_the_background(raters):
+    """The raters on a canvas whose agreed background is exactly ten times larger."""
+    flat = raters.reshape(len(raters), -1)
+    background = int((flat == 0).all(axis=0).sum())
+    return np.pad(flat, ((0, 0), (0, 9 * background)))[:, None, :]
+
+
+def area(raters, **parameters):
+    staple = itk_consensus.STAPLEImageFilter(**parameters)
+    staple.Execute(list(raters))
+    return int((staple.GetLabelImage() != 0).sum())
+
+
+def expert_sets(shared_data):
+    files = sorted((shared_data / "bubil").glob("d[23]_*_experts.nrrd"))
+    assert len(files) > 10
+    for file in files:
+        pixels = sitk.GetArrayFromImage(sitk.ReadImage(str(file)))
+        yield np.ascontiguousarray(np.moveaxis(pixels, -1, 0))
+
+
+def test_predicted_background_change_equals_padding_on_real_experts(shared_data):
+    changes = []
+    for raters in expert_sets(shared_data):
+        before = area(raters)
+        after = area(padded_to_ten_times_the_background(raters))
+        finding = diagnose(raters)["background size"]
+        assert finding.value == pytest.approx((after - before) / before, abs=1e-12)
+        changes.append(finding.value)
+    assert np.any(np.abs(changes) > 0)
+
+
+def test_restricted_and_masked_runs_do_not_change_with_padding_on_real_experts(shared_data):
+    for raters in expert_sets(shared_data):
+        padded = padded_to_ten_times_the_background(raters)
+        flat = raters.reshape(len(raters), 1, -1)
+        assert area(padded, Variant="restricted") == area(flat, Variant="restricted")
+        assert diagnose(raters, Variant="restricted")["background size"].value == 0
+        mask = np.ones(flat.shape[1:], np.uint8)
+        wide = np.pad(mask, ((0, 0), (0, padded.shape[-1] - flat.shape[-1])))
+        assert area(padded, MaskImage=wide) == area(flat, MaskImage=mask)
+
+
+def test_more_background_is_the_padded_table(sound):
+    stack = sound.astype(np.uint8)
+    patterns = DecisionPatterns.from_stack(LabelStack.binary(list(stack), 1))
+    padded = padded_to_ten_times_the_background(stack)
+    expected = DecisionPatterns.from_stack(LabelStack.binary(list(padded), 1))
+    larger = with_more_background(patterns, 10)
+    np.testing.assert_array_equal(larger.patterns, expected.patterns)
+    np.testing.assert_array_equal(larger.counts, expected.counts)
+
+
+def far_off():
+    """Five raters of a line: STAPLE Basic takes nearly all that anybody marked."""
+    case = STRUCTURE_SETTINGS["vessels 3D r1"](0)
+    return case.raters
+
+
+def test_diagnostics_print_the_gravest_first_and_serialise():
+    found = diagnose(far_off())
+    assert found.severity in ("caution", "do not use")
+    for part, subject in ((found.fusion, "Fusion: "), (found.raters, "Raters: ")):
+        head, *lines = str(part).splitlines()
+        assert head.startswith(subject)
+        order = ("note", "caution", "do not use")
+        grades = [order.index(line.split(":")[0].strip()) for line in lines]
+        assert grades == sorted(grades, reverse=True)
+    assert str(found) == f"{found.fusion}\n{found.raters}"
+    written = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert written["concerns"] == len(found.concerns)
+    assert written["severity"] == found.severity
+    assert {row["rule"] for row in written["findings"]} == {f.rule for f in found.findings}
+
+
+def test_every_concern_says_what_to_do(sound):
+    for parameters in ({}, {"Prior": 0.999999999}, {"NumberOfInitializations": 8}):
+        for raters in (sound[:2], far_off()):
+            for finding in diagnose(raters, **parameters).concerns:
+                assert finding.advice
+
+
+def test_dice_to_what_raters_share_is_measured_on_label_maps():
+    raters = far_off()
+    staple = itk_consensus.STAPLEImageFilter()
+    staple.Execute([rater.astype(np.uint8) for rater in raters])
+    shared = itk_consensus.Consensus([rater.astype(np.uint8) for rater in raters])
+    finding = staple.GetDiagnostics()["far from the consensus"]
+    assert finding.value == pytest.approx(dice(staple.GetLabelImage(), shared))
+    assert finding.concern
+
+
+def test_advice_names_a_setting_only_where_it_was_tried_and_helps():
+    named = 0
+    for name in ("jitter r5", "vessels 3D r1", "organ 3D", "one good r10"):
+        if name in STRUCTURE_SETTINGS:
+            raters = STRUCTURE_SETTINGS[name](0).raters
+        else:
+            (setting,) = [s for s in twelve_settings(range(1)) if s.name == name]
+            ((_, raters),) = setting.cases
+        images = [rater.astype(np.uint8) for rater in raters]
+        finding = diagnose(raters)["far from the consensus"]
+        shared = itk_consensus.Consensus(images)
+        advanced = itk_consensus.STAPLEImageFilter(Variant="advanced")
+        advanced.Execute(images)
+        closer = dice(advanced.GetLabelImage(), shared) > finding.value + 0.01
+        assert ("Variant=advanced" in finding.advice) == (finding.concern and closer)
+        named += "Variant=advanced" in finding.advice
+        assert "Variant" not in str(advanced.GetDiagnostics())
+    assert named
+
+
+@pytest.mark.parametrize("number", [3, 5, 8])
+def test_a_copy_is_found_among_any_number_of_raters(sound, number):
+    raters = [*sound[: number - 1], sound[0]]
+    for fuser in (itk_consensus.STAPLEImageFilter(), itk_consensus.MajorityVoteFilter()):
+        fuser.Execute([np.asarray(rater, np.uint8) for rater in raters])
+        finding = fuser.GetDiagnostics()["near-identical raters"]
+        assert finding.severity == "note"
+        assert f"Raters 0 and {number - 1} " in finding.message
+    consensus = itk_consensus.ConsensusFilter()
+    consensus.Execute([np.asarray(rater, np.uint8) for rater in raters])
+    assert consensus.GetDiagnostics()["near-identical raters"].severity == "note"
+
+
+def test_a_rater_who_never_met_another_is_no_copy(sound):
+    images = [np.asarray(rater, np.uint8) for rater in sound[:4]]
+    staple = itk_consensus.STAPLEImageFilter()
+    staple.Execute([images[0], None, *images[1:]])
+    assert staple.GetDiagnostics()["near-identical raters"].value == 0
+
+
+def noted_rater(raters):
+    fuser = itk_consensus.MajorityVoteFilter()
+    fuser.Execute([None if rater is None else np.asarray(rater, np.uint8) for rater in raters])
+    return fuser.GetDiagnostics()["deviating rater"]
+
+
+@pytest.mark.parametrize("number", [3, 5, 8])
+def test_a_rater_who_drew_something_else_is_noted_with_numbers(number):
+    radii = [(22 + k % 3, 18 - k % 2) for k in range(number)]
+    raters = [ellipsoid_phantom((64, 64), radius).truth for radius in radii]
+    assert noted_rater(raters).severity is None
+    raters[1] = ndimage.binary_dilation(raters[1], iterations=8)
+    finding = noted_rater(raters)
+    assert finding.severity == "note"
+    assert finding.message.startswith("Rater 1 ")
+    dices = [dice(raters[1], other) for k, other in enumerate(raters) if k != 1]
+    assert finding.value == pytest.approx(np.mean(dices))
+    assert f"a mean Dice of {np.mean(dices):.2f} to the others" in finding.message
+
+
+def test_among_two_nobody_deviates_and_who_met_nobody_is_left_out(sound):
+    assert noted_rater([sound[0], ~sound[1].astype(bool)]).value is None
+    three = [*sound[:2], None, ndimage.binary_dilation(sound[2], iterations=8)]
+    assert noted_rater(three).message.startswith("Rater 3 ")
+
+
+def test_another_label_at_the_same_place_deviates_too(sound):
+    stack = [np.asarray(rater, np.uint8) for rater in sound[:4]]
+    stack[2] = 2 * stack[2]
+    finding = noted_rater(stack)
+    assert finding.severity == "note"
+    assert finding.value == 0
+
+
+def test_a_rater_with_gaps_is_compared_where_others_annotated_too():
+    disc = ellipsoid_phantom((64, 64), (22, 18)).truth.astype(np.uint8)
+    seen = np.zeros_like(disc)
+    seen[:32] = 1
+    fuser = itk_consensus.MajorityVoteFilter(RaterMasks=[None, None, seen])
+    fuser.Execute([disc, disc, ndimage.binary_dilation(disc, iterations=8).astype(np.uint8)])
+    message = fuser.GetDiagnostics()["deviating rater"].message
+    assert message.startswith("Rater 2 ")
+    grown = ndimage.binary_dilation(disc, iterations=8)[:32].sum() / disc[:32].sum()
+    assert f"marked {grown:.2f} times" in message
+
+
+def test_beside_raters_who_marked_nothing_no_volume_is_told(sound):
+    empty = np.zeros_like(sound[0])
+    message = noted_rater([empty, empty, sound[0]]).message
+    assert message == (
+        "Rater 2 has a mean Dice of 0.00 to the others, who have 1.00 among themselves."
+    )
+
+
+def test_identical_raters_do_not_deviate(sound):
+    assert noted_rater([sound[0]] * 4).severity is None
+    assert noted_rater([sound[0]] * 3 + [sound[1]]).message.startswith("Rater 3 ")
+
+
+def test_voting_filters_and_many_labels_have_diagnostics_too(sound):
+    stack = list(sound.astype(np.uint8))
+    for fuser in (
+        itk_consensus.LabelVotingImageFilter(),
+        itk_consensus.MajorityVoteFilter(SmoothingSigma=1.0),
+        itk_consensus.MultiLabelSTAPLEImageFilter(NumberOfInitializations=4),
+    ):
+        fuser.Execute(stack)
+        assert fuser.GetDiagnostics()["few raters"].value == len(stack)
+
+
+def test_diagnostics_of_a_smoothed_vote_describe_the_smoothed_map(sound):
+    fuser = itk_consensus.MajorityVoteFilter(SmoothingSigma=2.0, TieRule="background")
+    fused = fuser.Execute(list(sound[:4].astype(np.uint8)))
+    found = fuser.GetDiagnostics()
+    assert found["prevalence"].value == pytest.approx((fused != 0).mean())
+    assert found["undecided"].value == 0
+    plain = itk_consensus.MajorityVote(list(sound[:4].astype(np.uint8)), tieRule="background")
+    assert found["volume against vote"].value == pytest.approx((fused != 0).sum() / plain.sum())

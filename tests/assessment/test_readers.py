@@ -1,0 +1,321 @@
+"""Findings about the raters: how far they agree, and each slip on a case made for it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import SimpleITK as sitk
+from scipy import ndimage
+
+import itk_consensus
+import itk_consensus.assessment.agreement.surfaces as surfaces_module
+from itk_consensus.assessment.agreement.displacement import Placed, best_shift
+from itk_consensus.assessment.agreement.study import AgreementSettings, study_agreement
+from itk_consensus.assessment.agreement.surfaces import Surface, surface_dices
+from itk_consensus.fusing.reader_limits import graded
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.label_stack import LabelStack
+
+SPACING = (2.0, 1.0, 1.0)
+
+
+def blob(center, radii, shape=(24, 40, 48), spacing=SPACING):
+    """An ellipsoid with a corner cut off, so that it has no symmetry."""
+    place = np.indices(shape).T * np.array(spacing)
+    away = (place - np.array(center)) / np.array(radii)
+    inside = (away**2).sum(axis=-1).T <= 1
+    return inside & ~((away.T[0] > 0.2) & (away.T[1] > 0.2) & (away.T[2] > 0.2))
+
+
+@pytest.fixture
+def agreeing():
+    radii = [(9, 9, 10), (9.5, 9, 10), (9, 9.5, 9.5), (9.5, 9.5, 10)]
+    return np.array([blob((20, 13, 14), radius) for radius in radii], np.uint8)
+
+
+def findings(maps, fuser=itk_consensus.MajorityVoteFilter, spacing=SPACING, **parameters):
+    images = [sitk.GetImageFromArray(np.asarray(one, np.uint8), isVector=False) for one in maps]
+    for image in images:
+        image.SetSpacing(spacing[::-1])
+    filter_ = fuser(**parameters)
+    filter_.Execute(images)
+    return filter_.GetDiagnostics()
+
+
+def cautions(found):
+    return {one.rule: one.message for one in found.raters.findings if one.concern}
+
+
+def test_readers_who_agree_leave_nothing_to_say(agreeing):
+    found = findings(agreeing)
+    assert found.agreement == "good"
+    assert not found.raters.concerns
+    assert "Raters: good agreement. All 13 automatic checks passed" in str(found)
+
+
+def test_readers_and_fusion_are_judged_apart(agreeing):
+    agreeing[2] = agreeing[2, :, :, ::-1]
+    found = findings(agreeing)
+    assert found.raters.concerns
+    assert not found.fusion.concerns
+    assert {one.about for one in found.findings} == {"fusion", "raters"}
+    assert len(found.findings) == len(found.fusion.findings) + len(found.raters.findings)
+
+
+@pytest.mark.parametrize(("axis", "name"), [(1, "z"), (2, "y"), (3, "x")])
+def test_a_mirrored_mask_is_named_with_its_axis(agreeing, axis, name):
+    agreeing[2] = np.flip(agreeing, axis)[2]
+    said = cautions(findings(agreeing))["mirrored mask"]
+    assert said.startswith(f"Rater 2 would fit if it were mirrored along {name}: Dice 0.")
+
+
+def test_a_shifted_mask_is_named_with_the_way_back(agreeing):
+    agreeing[1] = np.roll(agreeing[1], (2, -5), (0, 2))
+    said = cautions(findings(agreeing))["shifted mask"]
+    assert said.startswith("Rater 1 would fit if it were moved by (+5.0, +0.0, -4.0) mm along x, y")
+
+
+def test_of_two_raters_the_displacement_is_found_too(agreeing):
+    agreeing[1] = agreeing[1, :, :, ::-1]
+    assert "mirrored along x" in cautions(findings(agreeing[:2]))["mirrored mask"]
+
+
+@pytest.mark.parametrize("left", [0, 3])
+def test_an_empty_or_nearly_empty_mask_is_named(agreeing, left):
+    kept = np.flatnonzero(agreeing[3])[:left]
+    agreeing[3] = 0
+    agreeing[3].reshape(-1)[kept] = 1
+    said = cautions(findings(agreeing))["empty mask"]
+    assert said.startswith("Rater 3 drew nothing, " if not left else "Rater 3 drew 0.006 ml, ")
+
+
+def test_who_never_met_is_not_compared_and_who_annotated_elsewhere_is_not_empty(agreeing):
+    left = np.zeros_like(agreeing[0])
+    left[..., :24] = 1
+    filter_ = itk_consensus.MajorityVoteFilter(RaterMasks=[left, 1 - left])
+    filter_.Execute(list(agreeing[:2] | agreeing[:2, :, :, ::-1]))
+    assert filter_.GetDiagnostics().agreement is None
+    filter_ = itk_consensus.MajorityVoteFilter(RaterMasks=[None, None, None, 1 - left])
+    filter_.Execute(list(agreeing * left))
+    assert not cautions(filter_.GetDiagnostics())
+
+
+def test_a_rater_who_is_missing_is_not_called_empty(agreeing):
+    filter_ = itk_consensus.MajorityVoteFilter()
+    filter_.Execute([*agreeing, None])
+    assert "empty mask" not in cautions(filter_.GetDiagnostics())
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_a_reader_who_left_out_every_second_slice_is_named(agreeing, axis):
+    """Issue 44, item 10. Slices lie along the axis of the largest steps."""
+    volume = np.moveaxis(agreeing[1], axis, 0)
+    first = np.flatnonzero(volume.any(axis=(1, 2)))[0]
+    volume[first + 1 :: 2] = 0
+    spacing = np.where(np.arange(3) == axis, 2.0, 1.0).tolist()
+    said = cautions(findings(agreeing, spacing=spacing))["gaps between slices"]
+    drawn = np.flatnonzero(volume.any(axis=(1, 2)))
+    assert said.startswith(
+        f"Rater 1 drew on {len(drawn)} slices from {drawn[0]} to {drawn[-1]} along {'zyx'[axis]} "
+        f"and left {len(drawn) - 1} between them empty ({first + 1}, {first + 3}"
+    )
+
+
+@pytest.mark.parametrize("step", [2, 5])
+def test_slices_that_all_readers_left_out_are_named(step):
+    maps = np.array([blob((40, 13, 14), (30, 9 + n, 10), (40, 40, 48)) for n in range(3)], np.uint8)
+    maps[:, np.arange(40) % step > 0] = 0
+    told = findings(maps)["gaps between slices"]
+    assert told.value == 3
+    assert "Rater 0 drew on" in told.message
+
+
+def test_one_slice_that_others_drew_on_is_a_gap_and_one_nobody_did_is_none(agreeing):
+    middle = int(np.flatnonzero(agreeing[0].any(axis=(1, 2))).mean())
+    one = agreeing.copy()
+    one[3, middle] = 0
+    assert f"left 1 between them empty ({middle})" in cautions(findings(one))["gaps between slices"]
+    one[:, middle] = 0
+    assert "gaps between slices" not in cautions(findings(one))
+
+
+def test_lesions_in_different_places_leave_no_gaps(agreeing):
+    """Rater 3 overlooked the one in the middle, and no two lie over each other."""
+    maps = np.zeros((4, 24, 40, 48), np.uint8)
+    for number, (y, x) in enumerate([(5, 5), (20, 20), (30, 40)]):
+        maps[:, 8 * number + 1 : 8 * number + 5, y : y + 6, x : x + 6] = 1
+    maps[3, 9:13] = 0
+    assert "gaps between slices" not in cautions(findings(maps))
+    both = np.zeros_like(maps)  # a vertebra, a disc that is no part of it, a vertebra
+    both[:, 2:8], both[:, 12:20] = agreeing[:, [10]], agreeing[:, [10]]
+    assert both.any()
+    assert "gaps between slices" not in cautions(findings(both))
+
+
+def test_slices_that_a_reader_did_not_annotate_are_no_gaps(agreeing):
+    maps = agreeing.copy()
+    maps[2, 1::2] = 255
+    filter_ = itk_consensus.MajorityVoteFilter(MissingLabel=255)
+    filter_.Execute(list(maps))
+    assert "gaps between slices" not in cautions(filter_.GetDiagnostics())
+    maps[2, 1::2] = 0
+    filter_.Execute(list(maps))
+    assert "gaps between slices" in cautions(filter_.GetDiagnostics())
+
+
+def test_a_mask_that_ends_at_the_border_is_noted(agreeing):
+    """Issue 44, item 10: what contours had beyond the image was cut in silence."""
+    assert findings(agreeing)["cut at the border"].severity is None
+    cut = agreeing[:, :, :, 14:].copy()
+    told = findings(cut)["cut at the border"]
+    assert (told.severity, told.about) == ("note", "raters")
+    assert told.message == ("At the border of the image end: the masks of raters 0, 1, 2 and 3.")
+    ends = agreeing[:, 10:].copy()  # organs are longer than scans, which is no news
+    assert findings(ends)["cut at the border"].severity is None
+
+
+@pytest.fixture
+def two_labels(agreeing):
+    other = np.array([blob((30, 28, 34), radii) for radii in [(7, 8, 8)] * 4])
+    return np.where(other, 2, agreeing).astype(np.uint8)
+
+
+def test_swapped_labels_are_named(two_labels):
+    two_labels[0] = np.array([0, 2, 1], np.uint8)[two_labels[0]]
+    found = cautions(findings(two_labels))
+    assert found["swapped labels"] == "Rater 0 has labels 1 and 2 the other way round."
+    assert "deviating rater" not in found
+
+
+def test_another_number_for_a_label_is_named_and_used_alone(two_labels):
+    two_labels[1] = np.array([0, 1, 7], np.uint8)[two_labels[1]]
+    found = cautions(findings(two_labels))
+    assert found["swapped labels"].startswith("Rater 1 says 7 where others say 2 (Dice 1.00)")
+    assert found["lone label"].startswith("Only rater 1 uses label 7 (")
+
+
+def test_a_label_map_is_mirrored_as_a_whole(two_labels):
+    two_labels[3] = two_labels[3, :, :, ::-1]
+    found = cautions(findings(two_labels))
+    assert "rater 3 would fit if it were mirrored along x" in found["mirrored mask"]
+
+
+def test_one_third_of_the_volume_is_named_in_ml(agreeing):
+    mask = agreeing[0] > 0
+    depth = ndimage.distance_transform_edt(mask, sampling=SPACING)
+    order = np.argsort(-depth, axis=None)[: mask.sum() // 3]
+    agreeing[0] = 0
+    agreeing[0].reshape(-1)[order] = 1
+    found = cautions(findings(agreeing))
+    ml = mask.sum() // 3 * 2 / 1000
+    assert found["volume apart"].startswith(f"Rater 0 drew {ml:.3g} ml, the others ")
+    assert "shifted mask" not in found
+
+
+def test_another_structure_deviates(agreeing):
+    agreeing[1] = blob((34, 30, 36), (9, 3, 11))
+    assert cautions(findings(agreeing))["deviating rater"].startswith(
+        "Rater 1 has a mean Dice of 0"
+    )
+
+
+def test_one_rater_alone_is_a_caution_and_two_are_a_note(agreeing):
+    with pytest.warns(itk_consensus.ConsensusWarning):
+        assert "few raters" in cautions(findings(agreeing[:1], itk_consensus.STAPLEImageFilter))
+    assert findings(agreeing[:2])["few raters"].severity == "note"
+    assert findings(agreeing[:1]).agreement is None
+
+
+def test_low_dice_and_wide_volumes_are_graded_with_numbers(agreeing):
+    agreeing[:2] = blob((20, 15, 22), (9, 6, 5)), blob((20, 13, 14), (9, 13, 13))
+    found = findings(agreeing)
+    said = cautions(found)
+    assert found.agreement == "poor"
+    pairs = study_agreement(
+        DecisionPatterns.from_stack(LabelStack.binary(list(agreeing), 1.0)),
+        SPACING,
+        "abcd",
+        AgreementSettings(tolerance=2.0),
+    ).labels[0]
+    between = pairs.between_raters(pairs.dice)
+    assert said["pairwise Dice"].startswith(f"Mean Dice {between.mean():.2f} between raters, ")
+    assert f"lowest {between.min():.2f} (raters 0 and 2)" in said["pairwise Dice"]
+    surface = pairs.between_raters(pairs.surface_dice).mean()
+    assert found["surface Dice"].value == pytest.approx(surface)
+    low, high = pairs.volumes.min(), pairs.volumes.max()
+    assert f"Volumes of {low:.3g} to {high:.3g} ml" in said["volume spread"]
+
+
+def test_limits_can_be_set(agreeing):
+    strict = {"good_dice": 0.99, "poor_dice": 0.985}
+    assert "pairwise Dice" in cautions(findings(agreeing, AgreementLimits=strict))
+    with pytest.raises(itk_consensus.ParameterError, match="names among good_dice, poor_dice"):
+        itk_consensus.MajorityVoteFilter(AgreementLimits={"dice": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("value", "good", "poor", "grade"),
+    [
+        (0.8, 0.8, 0.6, "good"),
+        (0.6, 0.8, 0.6, "moderate"),
+        (0.59, 0.8, 0.6, "poor"),
+        (0.2, 0.2, 0.4, "good"),
+        (0.4, 0.2, 0.4, "moderate"),
+        (0.41, 0.2, 0.4, "poor"),
+    ],
+)
+def test_numbers_are_graded_whichever_way_is_better(value, good, poor, grade):
+    assert graded(value, good, poor) == grade
+
+
+@pytest.mark.parametrize("tolerance", [0.5, 1.0, 2.0, 3.7])
+def test_surface_dice_without_distances_equals_that_with_them(agreeing, tolerance):
+    agreeing[0] = np.roll(agreeing[0], 3, 2)
+    patterns = DecisionPatterns.from_stack(LabelStack.binary(list(agreeing), 1.0))
+    settings = AgreementSettings(tolerance=tolerance)
+    expected = study_agreement(patterns, SPACING, "abcd", settings).labels[0].surface_dice
+    found = surface_dices([Surface.of(mask > 0) for mask in agreeing], SPACING, tolerance)
+    np.testing.assert_allclose(found, expected)
+
+
+@pytest.mark.parametrize("side", [1e-3, 0.01, 0.1, 0.5])
+def test_surface_dice_of_the_smallest_voxels_takes_no_more_than_the_image(
+    agreeing, side, monkeypatch
+):
+    """Issue 44, item 15: (2 mm / spacing)^3 offsets were listed; 1 um killed the process."""
+    spacing = (side, side, 2 * side)
+    surfaces = [Surface.of(mask != 0) for mask in agreeing]
+    listed = surfaces_module._offsets
+
+    def few(*arguments):
+        found = listed(*arguments)
+        assert len(found) <= 1 << 15
+        return found
+
+    monkeypatch.setattr(surfaces_module, "_offsets", few)
+    found = surface_dices(surfaces, spacing, 0.5 * side)
+    want = surfaces_module.distances_between(surfaces, spacing, 0.5 * side)
+    for (i, j), one in want.items():
+        assert found[i, j] == found[j, i] == one.surface_dice
+    assert (surface_dices(surfaces, spacing, 2.0) == 1).all()
+
+
+@pytest.mark.parametrize("shift", [(0, 0), (3, -7), (-60, 45)])
+def test_the_best_shift_of_large_masks_is_found_to_the_voxel(shift):
+    rng = np.random.default_rng(4)
+    volume = np.zeros((400, 420))
+    rough = ndimage.gaussian_filter(rng.normal(size=(180, 200)), 9) > 0
+    volume[100:280, 110:310] = rough
+    moved = np.roll(volume, shift, (0, 1))
+    whole = (slice(0, 400), slice(0, 420))
+    fit = best_shift(Placed.of(moved, whole), Placed.of(volume, whole))
+    assert fit.shift == tuple(-step for step in shift)
+    assert fit.dice == pytest.approx(1)
+
+
+def test_series_of_volumes_are_graded_without_a_search(agreeing):
+    maps = np.stack([agreeing, agreeing], axis=1)
+    maps[1] = maps[1, ..., ::-1]
+    found = findings(maps, spacing=(1.0, *SPACING))
+    assert found.agreement == "poor"
+    assert "mirrored mask" not in {one.rule for one in found.findings}
