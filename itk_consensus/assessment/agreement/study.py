@@ -65,7 +65,8 @@ def study_agreement(
     report(0.0)
     voxel, unit = voxel_volume(spacing)
     sizes, dice, jaccard = pairs.sizes, pairs.dice, pairs.jaccard
-    own_pairs = pairs if reference is None else PairCounts.of(among_raters)
+    # What two raters share is no matter of who else there is.
+    own_pairs = pairs.among(range(among_raters.number_of_raters))
     conformity, specific = own_pairs.conformity, own_pairs.specific_agreement
     labels = []
     for index, value in enumerate(patterns.labels):
