@@ -26,8 +26,8 @@ from itk_consensus import (
     MultiLabelSTAPLEImageFilter,
     STAPLEImageFilter,
     _kernels,
-    work,
 )
+from itk_consensus.core import work
 from itk_consensus.core.errors import ConsensusError, NotExecutedError, ProcessAborted
 from itk_consensus.images import convert
 from itk_consensus.methods.registry import FUSERS

@@ -11,11 +11,11 @@ import pytest
 from exhaustive import TinyStack, tiny_stacks
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from itk_consensus.fusion.direct_inference import block_scores, evidence_search
 from stacks import Drawn, drawn_stacks, encode
 
 from itk_consensus.core.work import working
 from itk_consensus.fusing.iteration import StopRule
+from itk_consensus.methods.direct_inference import block_scores, evidence_search
 from itk_consensus.methods.direct_inference.block_scores import BlockScores
 from itk_consensus.methods.direct_inference.evidence_search import climb
 from itk_consensus.methods.direct_inference.label_evidence import LabelEvidence

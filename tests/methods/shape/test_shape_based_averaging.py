@@ -20,7 +20,7 @@ from itk_consensus.simulation import ellipsoid_mask, noisy_organs_case
 from itk_consensus.votes.overlap import dice
 from itk_consensus.votes.ties import UNDECIDED
 
-MODULE = "itk_consensus.fusion.shape"
+MODULE = "itk_consensus.methods.shape"
 
 
 def distances(average: ShapeAverage, label: int) -> np.ndarray:
