@@ -812,7 +812,10 @@ def test_no_command_prints_or_writes_the_patient(
     rows = ["case,probability,reference,raters"]
     for number in range(10):
         sitk.WriteImage(probability, f"in/p{number}.nrrd")
-        rows.append(f"{number},in/p{number}.nrrd,in/{number % 2 * 2}.nrrd,{';'.join(inputs)}")
+        truth = sitk.Image(masks[number % 2 * 2])
+        truth[(number, *[0] * (truth.GetDimension() - 1))] = 1  # no case comes twice
+        sitk.WriteImage(truth, f"in/t{number}.nrrd")
+        rows.append(f"{number},in/p{number}.nrrd,in/t{number}.nrrd,{';'.join(inputs)}")
     Path("calibration.csv").write_text("\n".join(rows) + "\n")
     both = [f"{case},{';'.join(inputs)}\n" for case in ("one", "two")]
     Path("cases.csv").write_text("case,raters\n" + "".join(both))
