@@ -66,8 +66,8 @@ def structure_part(
         *raters(case),
     ]
     anchor = f"structure-{number}"
-    concerns = len(case.assessment.findings().concerns)
-    row = [tag("a", name, href=f"#{anchor}"), len(readers), *_figures(case.agreement), concerns]
+    word = case.assessment.verdict().word
+    row = [tag("a", name, href=f"#{anchor}"), word, len(readers), *_figures(case.agreement)]
     return StructurePart(name, row, section(name, *parts, id_=anchor))
 
 
@@ -98,9 +98,9 @@ def structures_page(
         Of the patient, where it was asked for.
     """
     unit = "ml"
-    header = ["structure", "readers", f"consensus {unit}", f"readers {unit}",
+    header = ["structure", "verdict", "readers", f"consensus {unit}", f"readers {unit}",
               f"another reader's {unit}", "mean Dice", "lowest Dice", "Hausdorff 95 % mm",
-              "surface Dice", "concerns"]  # fmt: skip
+              "surface Dice"]  # fmt: skip
     overview = data_table(
         "Means over pairs of readers; Dice 1 is full agreement. Another reader's volume is "
         "expected with its interval of 90 %.",
