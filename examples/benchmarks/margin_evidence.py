@@ -24,7 +24,7 @@ from run_facts import run_facts
 from scipy.stats import betabinom
 
 import itk_consensus as ic
-from itk_consensus.assessment.agreement.plural_truth import crps
+from itk_consensus.assessment.scoring.rules import crps
 from itk_consensus.calibration.conformal import conformal_rank, conformal_threshold
 from itk_consensus.calibration.cuts import HALF, LabelCut, cut_scores
 from itk_consensus.calibration.margins import MarginOptions, label_margin, margin_scores
