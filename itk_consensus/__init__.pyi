@@ -704,13 +704,13 @@ class SpatialSTAPLEFilter(LabelFusionFilter):
     def GetWindowRadius(self) -> float:
         """Half width, in mm, of the box over which performance is pooled."""
     def SetKappa(self, value: float) -> None:
-        """Strength of the regularisation where a rater rarely used a label. Default: 0.01."""
+        """Strength of the regularisation where a rater rarely used a label; 0: the window alone, a very large one: the target alone. Default: 0.01."""
     def GetKappa(self) -> float:
-        """Strength of the regularisation where a rater rarely used a label."""
+        """Strength of the regularisation where a rater rarely used a label; 0: the window alone, a very large one: the target alone."""
     def SetRegularizationTarget(self, value: str) -> None:
-        """Performance that sparse data are pulled towards: global (the rater's over all voxels), uniform (chance) or diagonal (DiagonalTarget). Default: diagonal."""
+        """Performance that sparse data are pulled towards: global (the rater's over all voxels; diagonal if the mean rater is below chance there), uniform (chance) or diagonal (DiagonalTarget). Default: diagonal."""
     def GetRegularizationTarget(self) -> str:
-        """Performance that sparse data are pulled towards: global (the rater's over all voxels), uniform (chance) or diagonal (DiagonalTarget)."""
+        """Performance that sparse data are pulled towards: global (the rater's over all voxels; diagonal if the mean rater is below chance there), uniform (chance) or diagonal (DiagonalTarget)."""
     def SetDiagonalTarget(self, value: float) -> None:
         """Probability of the right label in the regularisation target diagonal. Default: 0.9."""
     def GetDiagonalTarget(self) -> float:
@@ -751,6 +751,8 @@ class SpatialSTAPLEFilter(LabelFusionFilter):
         """Log likelihood of the disputed voxels' votes in each iteration."""
     def GetChangeTrace(self) -> tuple[float, ...]:
         """Mean change of the disputed voxels' posteriors in each iteration."""
+    def GetRegularizationTargetTaken(self) -> str:
+        """RegularizationTarget, or diagonal where global was no prior."""
     def GetConfusionTables(self) -> NDArray[float64]:
         """(raters, labels, labels): [rater, observed, true] over all voxels, as GetLabels()."""
     def GetConfusionField(self, rater: int, observed: int, true: int) -> Any:
@@ -3240,10 +3242,12 @@ def SpatialSTAPLE(images: Sequence[NDArray[Any] | None], *, windowRadius: float 
     windowRadius : a number >= 0 and <= 100000; default 20.0
         Half width, in mm, of the box over which performance is pooled.
     kappa : a number >= 0; default 0.01
-        Strength of the regularisation where a rater rarely used a label.
+        Strength of the regularisation where a rater rarely used a label; 0: the window alone, a
+        very large one: the target alone.
     regularizationTarget : one of global, uniform, diagonal; default diagonal
-        Performance that sparse data are pulled towards: global (the rater's over all voxels),
-        uniform (chance) or diagonal (DiagonalTarget).
+        Performance that sparse data are pulled towards: global (the rater's over all voxels;
+        diagonal if the mean rater is below chance there), uniform (chance) or diagonal
+        (DiagonalTarget).
     diagonalTarget : a number >= 0 and <= 1; default 0.9
         Probability of the right label in the regularisation target diagonal.
     pseudoCounts : 2 numbers >= 0; default (2.0, 0.0)
@@ -3313,10 +3317,12 @@ def spatial_staple_filter(images: Sequence[NDArray[Any] | None], *, window_radiu
     window_radius : a number >= 0 and <= 100000; default 20.0
         Half width, in mm, of the box over which performance is pooled.
     kappa : a number >= 0; default 0.01
-        Strength of the regularisation where a rater rarely used a label.
+        Strength of the regularisation where a rater rarely used a label; 0: the window alone, a
+        very large one: the target alone.
     regularization_target : one of global, uniform, diagonal; default diagonal
-        Performance that sparse data are pulled towards: global (the rater's over all voxels),
-        uniform (chance) or diagonal (DiagonalTarget).
+        Performance that sparse data are pulled towards: global (the rater's over all voxels;
+        diagonal if the mean rater is below chance there), uniform (chance) or diagonal
+        (DiagonalTarget).
     diagonal_target : a number >= 0 and <= 1; default 0.9
         Probability of the right label in the regularisation target diagonal.
     pseudo_counts : 2 numbers >= 0; default (2.0, 0.0)
