@@ -25,9 +25,8 @@ FIRST_SEEDS = {
 
 
 @pytest.fixture(params=FIRST_SEEDS)
-def table(request, monkeypatch):
-    monkeypatch.syspath_prepend(PAPER)
-    return importlib.import_module(request.param)
+def table(request):
+    return importlib.import_module(f"examples.paper.{request.param}")
 
 
 def test_every_published_digit_is_reproduced(table):

@@ -16,8 +16,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from speed.operations import OPERATIONS
-from speed.volumes import Raters, raters
+from examples.benchmarks.speed.operations import OPERATIONS
+from examples.benchmarks.speed.volumes import Raters, raters
 
 T = TypeVar("T")
 
