@@ -1,16 +1,17 @@
 """A hundred and twenty ways in which people write the names of structures.
 
-`structure_spellings.csv` was written before the matcher that it judges. Of 282 names as they stand in public
-lists the 120 of the lowest SHA-256 were taken; half of each structure's chooses rules, the other half reports.
+`structure_spellings.csv` was written before the matcher that it judges. Of 282 names as they stand
+in public lists the 120 of the lowest SHA-256 were taken; half of each structure's chooses rules,
+the other half reports.
 The column `source` says where a name is from:
 
-- tg263: the names, straight and in reverse order, of the AAPM's report 263 (worksheet of 2017-08-15)
+- tg263: the names, straight and in reverse order, of the AAPM's report 263 (worksheet of 2017)
 - nikolov: labels of the head-and-neck scans of Nikolov et al., J Med Internet Res 2021
 - voxtox: contours of clinical plans of the VoxTox study, as listed in the examples of scikit-rt
 - mcgill: names in clinical use that McGill's TG263ComplianceTool had to convert
-- totalseg: classes of TotalSegmentator; umcg: lists of the University Medical Center Groningen
-- german, french, spanish, portuguese: names in published planning scripts and lists of such clinics
-- mdacc: structures of MD Anderson's head-and-neck cohort; clinic: what oncologists tried this package with
+- totalseg: classes of TotalSegmentator; umcg: University Medical Center Groningen
+- german, french, spanish, portuguese: published planning scripts and lists of such clinics
+- mdacc: MD Anderson's head-and-neck cohort; clinic: what oncologists tried this package with
 """
 
 from __future__ import annotations
