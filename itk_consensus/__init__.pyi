@@ -237,7 +237,7 @@ class LabelFusionFilter(ProcessObject):
 class ConsensusFilter(LabelFusionFilter):
     """The recommended fuser: keeps what raters share, by explicit rules, and explains the result.
 
-    The rules; ``examples/benchmarks/consensus_evidence.py`` prints the table behind them:
+    The rules; ``examples/benchmarks/methods/consensus_evidence.py`` prints the table behind them:
 
     1. One rater: that rater's labels.
     2. Raters whose contours coincide where those of others do not are copies and count once.
@@ -282,7 +282,7 @@ class CoherenceVoteFilter(LabelFusionFilter):
     they are kept, elsewhere they go, and the contour is drawn midway between what raters mark
     inside and outside. GetResolution tells, in mm, how fine the raters agree. The scales follow
     the smallest voxel side; there is nothing to set. Probabilities are masks between 0 and 1.
-    ``examples/benchmarks/consensus_evidence.py`` prints how it compares.
+    ``examples/benchmarks/methods/consensus_evidence.py`` prints how it compares.
     """
     def __init__(self, *, RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetRaterWeights(self, value: Sequence[float] | None) -> None:
@@ -565,7 +565,7 @@ class CorrectedVoteFilter(LabelFusionFilter):
     """Smoothed vote shares, corrected for what raters miss and add on average.
 
     Where raters are noisy it finds the contour that the smoothed vote misses; what is thin it
-    erodes as much. ``examples/benchmarks/evidence_table.py`` prints both in every setting.
+    erodes as much. ``examples/benchmarks/methods/evidence_table.py`` prints both in every setting.
     Probabilities are shares of a vote.
     """
     def __init__(self, *, RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., SmoothingSigma: float = ..., smoothingSigma: float = ..., smoothing_sigma: float = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
@@ -2024,7 +2024,7 @@ class ReaderBiasFilter(ProcessObject):
 def Consensus(images: Sequence[NDArray[Any] | None], *, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
     """The recommended fuser: keeps what raters share, by explicit rules, and explains the result.
 
-    The rules; ``examples/benchmarks/consensus_evidence.py`` prints the table behind them:
+    The rules; ``examples/benchmarks/methods/consensus_evidence.py`` prints the table behind them:
 
     1. One rater: that rater's labels.
     2. Raters whose contours coincide where those of others do not are copies and count once.
@@ -2086,7 +2086,7 @@ def Consensus(*images: Any, agreementLimits: Mapping[str, float] | None = None, 
 def consensus_filter(images: Sequence[NDArray[Any] | None], *, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
     """The recommended fuser: keeps what raters share, by explicit rules, and explains the result.
 
-    The rules; ``examples/benchmarks/consensus_evidence.py`` prints the table behind them:
+    The rules; ``examples/benchmarks/methods/consensus_evidence.py`` prints the table behind them:
 
     1. One rater: that rater's labels.
     2. Raters whose contours coincide where those of others do not are copies and count once.
@@ -2152,7 +2152,7 @@ def CoherenceVote(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequen
     they are kept, elsewhere they go, and the contour is drawn midway between what raters mark
     inside and outside. GetResolution tells, in mm, how fine the raters agree. The scales follow
     the smallest voxel side; there is nothing to set. Probabilities are masks between 0 and 1.
-    ``examples/benchmarks/consensus_evidence.py`` prints how it compares.
+    ``examples/benchmarks/methods/consensus_evidence.py`` prints how it compares.
 
     Function form of CoherenceVoteFilter.
 
@@ -2210,7 +2210,7 @@ def coherence_vote_filter(images: Sequence[NDArray[Any] | None], *, rater_weight
     they are kept, elsewhere they go, and the contour is drawn midway between what raters mark
     inside and outside. GetResolution tells, in mm, how fine the raters agree. The scales follow
     the smallest voxel side; there is nothing to set. Probabilities are masks between 0 and 1.
-    ``examples/benchmarks/consensus_evidence.py`` prints how it compares.
+    ``examples/benchmarks/methods/consensus_evidence.py`` prints how it compares.
 
     Function form of CoherenceVoteFilter.
 
@@ -2851,7 +2851,7 @@ def CorrectedVote(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequen
     """Smoothed vote shares, corrected for what raters miss and add on average.
 
     Where raters are noisy it finds the contour that the smoothed vote misses; what is thin it
-    erodes as much. ``examples/benchmarks/evidence_table.py`` prints both in every setting.
+    erodes as much. ``examples/benchmarks/methods/evidence_table.py`` prints both in every setting.
     Probabilities are shares of a vote.
 
     Function form of CorrectedVoteFilter.
@@ -2909,7 +2909,7 @@ def corrected_vote_filter(images: Sequence[NDArray[Any] | None], *, rater_weight
     """Smoothed vote shares, corrected for what raters miss and add on average.
 
     Where raters are noisy it finds the contour that the smoothed vote misses; what is thin it
-    erodes as much. ``examples/benchmarks/evidence_table.py`` prints both in every setting.
+    erodes as much. ``examples/benchmarks/methods/evidence_table.py`` prints both in every setting.
     Probabilities are shares of a vote.
 
     Function form of CorrectedVoteFilter.

@@ -15,7 +15,7 @@ from itk_consensus.core.work import working
 from itk_consensus.fusing.iteration import StopRule
 from itk_consensus.methods.staple.spatial.performance_field import FieldSettings
 from itk_consensus.methods.staple.spatial.windowed_staple import SpatialSettings, spatial_staple
-from itk_consensus.simulation import atlas_labels
+from itk_consensus.simulation.atlas_phantoms import atlas_labels
 from itk_consensus.votes.disputed_voxels import DisputedVoxels
 from itk_consensus.votes.fields.label_distances import LabelDistances
 from itk_consensus.votes.fields.window_frame import WindowFrame

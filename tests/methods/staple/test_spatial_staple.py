@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stacks import Drawn, encode
 
+from examples.simulation import spatial_case
 from itk_consensus.core.work import working
 from itk_consensus.fusing.iteration import StopRule
 from itk_consensus.methods.staple.spatial.performance_field import (
@@ -22,7 +23,6 @@ from itk_consensus.methods.staple.spatial.windowed_staple import (
     SpatialSettings,
     spatial_staple,
 )
-from itk_consensus.simulation import spatial_case
 from itk_consensus.votes.overlap import dice
 
 
