@@ -240,7 +240,7 @@ class LabelFusionFilter(ProcessObject):
 class ConsensusFilter(LabelFusionFilter):
     """The recommended fuser: keeps what raters share, by explicit rules, and explains the result.
 
-    The rules; ``examples/benchmarks/consensus_evidence.py`` prints the table behind them:
+    The rules; ``examples/benchmarks/methods/consensus_evidence.py`` prints the table behind them:
 
     1. One rater: that rater's labels.
     2. Raters whose contours coincide where those of others do not are copies and count once.
@@ -285,7 +285,7 @@ class CoherenceVoteFilter(LabelFusionFilter):
     they are kept, elsewhere they go, and the contour is drawn midway between what raters mark
     inside and outside. GetResolution tells, in mm, how fine the raters agree. The scales follow
     the smallest voxel side; there is nothing to set. Probabilities are masks between 0 and 1.
-    ``examples/benchmarks/consensus_evidence.py`` prints how it compares.
+    ``examples/benchmarks/methods/consensus_evidence.py`` prints how it compares.
     """
     def __init__(self, *, RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetRaterWeights(self, value: Sequence[float] | None) -> None:
@@ -568,7 +568,7 @@ class CorrectedVoteFilter(LabelFusionFilter):
     """Smoothed vote shares, corrected for what raters miss and add on average.
 
     Where raters are noisy it finds the contour that the smoothed vote misses; what is thin it
-    erodes as much. ``examples/benchmarks/evidence_table.py`` prints both in every setting.
+    erodes as much. ``examples/benchmarks/methods/evidence_table.py`` prints both in every setting.
     Probabilities are shares of a vote.
     """
     def __init__(self, *, RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., SmoothingSigma: float = ..., smoothingSigma: float = ..., smoothing_sigma: float = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
@@ -707,13 +707,13 @@ class SpatialSTAPLEFilter(LabelFusionFilter):
     def GetWindowRadius(self) -> float:
         """Half width, in mm, of the box over which performance is pooled."""
     def SetKappa(self, value: float) -> None:
-        """Strength of the regularisation where a rater rarely used a label. Default: 0.01."""
+        """Strength of the regularisation where a rater rarely used a label; 0: the window alone, a very large one: the target alone. Default: 0.01."""
     def GetKappa(self) -> float:
-        """Strength of the regularisation where a rater rarely used a label."""
+        """Strength of the regularisation where a rater rarely used a label; 0: the window alone, a very large one: the target alone."""
     def SetRegularizationTarget(self, value: str) -> None:
-        """Performance that sparse data are pulled towards: global (the rater's over all voxels), uniform (chance) or diagonal (DiagonalTarget). Default: diagonal."""
+        """Performance that sparse data are pulled towards: global (the rater's over all voxels; diagonal if the mean rater is below chance there), uniform (chance) or diagonal (DiagonalTarget). Default: diagonal."""
     def GetRegularizationTarget(self) -> str:
-        """Performance that sparse data are pulled towards: global (the rater's over all voxels), uniform (chance) or diagonal (DiagonalTarget)."""
+        """Performance that sparse data are pulled towards: global (the rater's over all voxels; diagonal if the mean rater is below chance there), uniform (chance) or diagonal (DiagonalTarget)."""
     def SetDiagonalTarget(self, value: float) -> None:
         """Probability of the right label in the regularisation target diagonal. Default: 0.9."""
     def GetDiagonalTarget(self) -> float:
@@ -754,6 +754,8 @@ class SpatialSTAPLEFilter(LabelFusionFilter):
         """Log likelihood of the disputed voxels' votes in each iteration."""
     def GetChangeTrace(self) -> tuple[float, ...]:
         """Mean change of the disputed voxels' posteriors in each iteration."""
+    def GetRegularizationTargetTaken(self) -> str:
+        """RegularizationTarget, or diagonal where global was no prior."""
     def GetConfusionTables(self) -> NDArray[float64]:
         """(raters, labels, labels): [rater, observed, true] over all voxels, as GetLabels()."""
     def GetConfusionField(self, rater: int, observed: int, true: int) -> Any:
@@ -2025,7 +2027,7 @@ class ReaderBiasFilter(ProcessObject):
 def Consensus(images: Sequence[NDArray[Any] | None], *, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
     """The recommended fuser: keeps what raters share, by explicit rules, and explains the result.
 
-    The rules; ``examples/benchmarks/consensus_evidence.py`` prints the table behind them:
+    The rules; ``examples/benchmarks/methods/consensus_evidence.py`` prints the table behind them:
 
     1. One rater: that rater's labels.
     2. Raters whose contours coincide where those of others do not are copies and count once.
@@ -2087,7 +2089,7 @@ def Consensus(*images: Any, agreementLimits: Mapping[str, float] | None = None, 
 def consensus_filter(images: Sequence[NDArray[Any] | None], *, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
     """The recommended fuser: keeps what raters share, by explicit rules, and explains the result.
 
-    The rules; ``examples/benchmarks/consensus_evidence.py`` prints the table behind them:
+    The rules; ``examples/benchmarks/methods/consensus_evidence.py`` prints the table behind them:
 
     1. One rater: that rater's labels.
     2. Raters whose contours coincide where those of others do not are copies and count once.
@@ -2153,7 +2155,7 @@ def CoherenceVote(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequen
     they are kept, elsewhere they go, and the contour is drawn midway between what raters mark
     inside and outside. GetResolution tells, in mm, how fine the raters agree. The scales follow
     the smallest voxel side; there is nothing to set. Probabilities are masks between 0 and 1.
-    ``examples/benchmarks/consensus_evidence.py`` prints how it compares.
+    ``examples/benchmarks/methods/consensus_evidence.py`` prints how it compares.
 
     Function form of CoherenceVoteFilter.
 
@@ -2211,7 +2213,7 @@ def coherence_vote_filter(images: Sequence[NDArray[Any] | None], *, rater_weight
     they are kept, elsewhere they go, and the contour is drawn midway between what raters mark
     inside and outside. GetResolution tells, in mm, how fine the raters agree. The scales follow
     the smallest voxel side; there is nothing to set. Probabilities are masks between 0 and 1.
-    ``examples/benchmarks/consensus_evidence.py`` prints how it compares.
+    ``examples/benchmarks/methods/consensus_evidence.py`` prints how it compares.
 
     Function form of CoherenceVoteFilter.
 
@@ -2852,7 +2854,7 @@ def CorrectedVote(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequen
     """Smoothed vote shares, corrected for what raters miss and add on average.
 
     Where raters are noisy it finds the contour that the smoothed vote misses; what is thin it
-    erodes as much. ``examples/benchmarks/evidence_table.py`` prints both in every setting.
+    erodes as much. ``examples/benchmarks/methods/evidence_table.py`` prints both in every setting.
     Probabilities are shares of a vote.
 
     Function form of CorrectedVoteFilter.
@@ -2910,7 +2912,7 @@ def corrected_vote_filter(images: Sequence[NDArray[Any] | None], *, rater_weight
     """Smoothed vote shares, corrected for what raters miss and add on average.
 
     Where raters are noisy it finds the contour that the smoothed vote misses; what is thin it
-    erodes as much. ``examples/benchmarks/evidence_table.py`` prints both in every setting.
+    erodes as much. ``examples/benchmarks/methods/evidence_table.py`` prints both in every setting.
     Probabilities are shares of a vote.
 
     Function form of CorrectedVoteFilter.
@@ -3243,10 +3245,12 @@ def SpatialSTAPLE(images: Sequence[NDArray[Any] | None], *, windowRadius: float 
     windowRadius : a number >= 0 and <= 100000; default 20.0
         Half width, in mm, of the box over which performance is pooled.
     kappa : a number >= 0; default 0.01
-        Strength of the regularisation where a rater rarely used a label.
+        Strength of the regularisation where a rater rarely used a label; 0: the window alone, a
+        very large one: the target alone.
     regularizationTarget : one of global, uniform, diagonal; default diagonal
-        Performance that sparse data are pulled towards: global (the rater's over all voxels),
-        uniform (chance) or diagonal (DiagonalTarget).
+        Performance that sparse data are pulled towards: global (the rater's over all voxels;
+        diagonal if the mean rater is below chance there), uniform (chance) or diagonal
+        (DiagonalTarget).
     diagonalTarget : a number >= 0 and <= 1; default 0.9
         Probability of the right label in the regularisation target diagonal.
     pseudoCounts : 2 numbers >= 0; default (2.0, 0.0)
@@ -3316,10 +3320,12 @@ def spatial_staple_filter(images: Sequence[NDArray[Any] | None], *, window_radiu
     window_radius : a number >= 0 and <= 100000; default 20.0
         Half width, in mm, of the box over which performance is pooled.
     kappa : a number >= 0; default 0.01
-        Strength of the regularisation where a rater rarely used a label.
+        Strength of the regularisation where a rater rarely used a label; 0: the window alone, a
+        very large one: the target alone.
     regularization_target : one of global, uniform, diagonal; default diagonal
-        Performance that sparse data are pulled towards: global (the rater's over all voxels),
-        uniform (chance) or diagonal (DiagonalTarget).
+        Performance that sparse data are pulled towards: global (the rater's over all voxels;
+        diagonal if the mean rater is below chance there), uniform (chance) or diagonal
+        (DiagonalTarget).
     diagonal_target : a number >= 0 and <= 1; default 0.9
         Probability of the right label in the regularisation target diagonal.
     pseudo_counts : 2 numbers >= 0; default (2.0, 0.0)
