@@ -22,9 +22,6 @@ from numpy.typing import NDArray
 from scipy.stats import betabinom
 
 import itk_consensus as ic
-<<<<<<< HEAD:examples/benchmarks/margin_evidence.py
-from itk_consensus.assessment.scoring.rules import crps
-=======
 from examples.benchmarks.methods.consensus_evidence import crowd_cases, masks_of
 from examples.benchmarks.run_facts import run_facts
 from examples.simulation import (
@@ -34,7 +31,7 @@ from examples.simulation import (
     ellipsoid_mask,
     level_case,
 )
->>>>>>> main:examples/benchmarks/bands/margin_evidence.py
+from itk_consensus.assessment.scoring.rules import crps
 from itk_consensus.calibration.conformal import conformal_rank, conformal_threshold
 from itk_consensus.calibration.cuts import HALF, LabelCut, cut_scores
 from itk_consensus.calibration.margins import MarginOptions, label_margin, margin_scores
