@@ -22,7 +22,7 @@ from itk_consensus.assessment.findings import Finding, Severity
 from itk_consensus.assessment.readers import Readers, about_raters, or_fine
 from itk_consensus.assessment.sentences import listed
 from itk_consensus.core.array_types import Floats, length_unit
-from itk_consensus.fusing.deviating_rater import farthest_rater
+from itk_consensus.fusing.deviating_rater import ROUNDING, farthest_rater
 
 #: So many raters, the farthest ones, are tried mirrored and moved, each with so many labels.
 MOST_RATERS_TRIED = 4
@@ -274,7 +274,7 @@ def _shape(readers: Readers) -> tuple[int, ...]:
 def _explains(readers: Readers, suspect: Suspect, before: float, fit: Fit, times: float) -> bool:
     """Whether a mask is then about as near to the others as these to each other, and was not."""
     limits = readers.limits
-    is_near = 1 - fit.dice <= times * (1 - suspect.others_dice)
+    is_near = 1 - fit.dice <= times * (1 - suspect.others_dice) + ROUNDING
     gain = max(limits.least_gain, limits.explained_share * suspect.loss)
     return is_near and fit.dice - before >= gain
 

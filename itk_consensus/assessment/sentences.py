@@ -146,7 +146,7 @@ SENTENCES: dict[tuple[str, str], Words] = {
     ("deviating rater", "volume"): Words(
         "{Who} {is_} far from the others: mean Dice {own:.2f} to them, who have {among:.2f} among "
         "themselves, and {ratio:.2f} times their volume.",
-        "Look at this mask.",
+        "Ask whether this reader meant the same.",
         {"own": 0.66, "among": 0.88, "ratio": 1.9},
     ),
     ("deviating rater", "fine"): Words(

@@ -52,7 +52,7 @@ def _report(arguments: argparse.Namespace, console: Console) -> int:
     console.progress(0.9, "writing")
     with writing(outputs, overwrite=arguments.overwrite):
         write_page(fused, arguments.output, {}, page_options(arguments))
-    found = assess(fused.result).findings()
+    found = assess(fused.result).findings(full=False)
     said = wrapped(str(found)) if console.is_verbose else verdict_lines(found)
     console.answer("\n".join([*said, *pairs({"page": str(arguments.output)})]))
     return exit_code(Verdict.of(found).word, arguments.fail_on)

@@ -158,7 +158,7 @@ def facts(case: ShownCase) -> Markup:
         "labels": len(agreement.labels),
         "mean Dice between raters": _number(agreement.mean_dice()),
     }
-    found = case.assessment.findings()
+    found = case.findings
     if found.agreement is not None:
         numbers["agreement"] = found.agreement
     items = [tag("li", tag("b", value), name) for name, value in numbers.items()]
@@ -167,7 +167,7 @@ def facts(case: ShownCase) -> Markup:
 
 def verdict(case: ShownCase) -> list[Markup]:
     """What speaks against a fusion, how far its raters agree, and what was asked."""
-    found = case.assessment.findings().named(labels=case.structure_names)
+    found = case.findings.named(labels=case.structure_names)
     result, parts = case.result, list[Markup]()
     if result.has_measurement("Explanation"):
         parts.append(tag("p", case.in_words(result["Explanation"])))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from itk_consensus.assessment.agreement.result import AgreementResult
+from itk_consensus.assessment.verdict import Verdict
 from itk_consensus.fusing.fusion_result import FusionResult, MadeBy
 from itk_consensus.report.agreement_tables import volume_to_expect
 from itk_consensus.report.dispute_figures import Look, dispute_figures, legend, switch_style
@@ -66,7 +67,7 @@ def structure_part(
         *raters(case),
     ]
     anchor = f"structure-{number}"
-    word = case.assessment.verdict().word
+    word = Verdict.of(case.findings).word
     row = [tag("a", name, href=f"#{anchor}"), word, len(readers), *_figures(case.agreement)]
     return StructurePart(name, row, section(name, *parts, id_=anchor))
 
