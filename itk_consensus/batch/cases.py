@@ -5,13 +5,12 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from itk_consensus.core.errors import FileError
-from itk_consensus.images.files import split_image_name
+from itk_consensus.images.files import distinct_names, split_image_name
 
 #: How BIDS derivatives name the segmentation of one rater; some datasets have an entity for it.
 _BIDS = re.compile(r"(?P<case>.+)_(?:desc|rater)-(?P<rater>[A-Za-z0-9]+)_dseg\.nii(\.gz)?")
@@ -56,35 +55,6 @@ class BatchCase:
     def folder(self) -> str:
         """The name as one that every file system takes."""
         return re.sub(r"[^\w.+-]+", "_", self.name).strip(".") or "_"
-
-
-def distinct_names(names: Sequence[str], files: Sequence[Path]) -> tuple[str, ...]:
-    """Names as they are, but for those that are not alone.
-
-    They get the folder in which they differ, or the extension, or a number if it is one file.
-    """
-    places = [Path(os.path.abspath(file)) for file in files]
-    found = list(names)
-    for spelled in (_with_folder, _with_extension, _with_number):
-        taken = Counter(found)
-        for name in [name for name in taken if taken[name] > 1]:
-            same = [index for index, one in enumerate(found) if one == name]
-            top = Path(os.path.commonpath([places[index].parent for index in same]))
-            for number, index in enumerate(same, start=1):
-                found[index] = spelled(names[index], places[index].relative_to(top), number)
-    return tuple(found)
-
-
-def _with_folder(name: str, file: Path, _number: int) -> str:
-    return (file.parent / name).as_posix()
-
-
-def _with_extension(name: str, file: Path, _number: int) -> str:
-    return (file.parent / f"{name}{split_image_name(file)[1]}").as_posix()
-
-
-def _with_number(name: str, _file: Path, number: int) -> str:
-    return name if number == 1 else f"{name} ({number})"
 
 
 def find_cases(pattern: str, images: str | None = None) -> list[BatchCase]:

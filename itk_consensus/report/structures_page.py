@@ -14,13 +14,14 @@ from itk_consensus.assessment.verdict import Verdict
 from itk_consensus.fusing.fusion_result import FusionResult, MadeBy
 from itk_consensus.report.agreement_tables import volume_to_expect
 from itk_consensus.report.dispute_figures import Look, dispute_figures, legend, switch_style
-from itk_consensus.report.markup import Markup, data_table, document, section, tag
+from itk_consensus.report.first_screen import first_screen
+from itk_consensus.report.markup import Markup, data_table, document, folded, section, tag
 from itk_consensus.report.page import (
+    explained,
     input_table,
     parameter_table,
     raters,
     underlay_of,
-    verdict,
     version_table,
 )
 from itk_consensus.report.shown_case import ShownCase
@@ -61,10 +62,15 @@ def structure_part(
     """
     named = result.named(list(readers.values()))
     case = ShownCase(named, structure_names={1: name}, places=tuple(readers))
+    underlay = underlay_of(result, image)
     parts = [
-        *verdict(case),
-        dispute_figures(case, underlay_of(result, image), look),
-        *raters(case),
+        first_screen(case, underlay, look),
+        folded(
+            f"All findings, slices and tables of {name}",
+            *explained(case),
+            dispute_figures(case, underlay, look),
+            *raters(case),
+        ),
     ]
     anchor = f"structure-{number}"
     word = Verdict.of(case.findings).word

@@ -61,7 +61,7 @@ OTHERS: dict[str, Make] = {
     "STAPLE Advanced": lambda: ic.STAPLEImageFilter(Variant="advanced"),
     "smoothed vote": lambda: ic.MajorityVoteFilter(SmoothingSigma=1.0),
     "SIMPLE": ic.SIMPLEFilter,
-    "shape": ic.ShapeAverageFilter,
+    "shape": ic.ShapeBasedAveragingFilter,
 }
 
 WORSE_THAN_VOTE, LOW, BETTER = 0.03, 0.7, 0.05
