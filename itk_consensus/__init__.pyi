@@ -6,12 +6,15 @@ from numpy import float64
 from numpy.typing import ArrayLike, NDArray
 
 from itk_consensus.assessment.agreement.lesions import LesionAgreements as LesionAgreements
-from itk_consensus.assessment.agreement.plural_truth import PluralTruth as PluralTruth
 from itk_consensus.assessment.agreement.rater_number import Interval as Interval
 from itk_consensus.assessment.agreement.rater_number import RaterNumberCurve as RaterNumberCurve
 from itk_consensus.assessment.agreement.reader_bias import ReaderBias as ReaderBias
 from itk_consensus.assessment.agreement.result import AgreementResult as AgreementResult
 from itk_consensus.assessment.findings import Diagnostics as Diagnostics
+from itk_consensus.assessment.readers import Readers as Readers
+from itk_consensus.assessment.scoring.score_against_readers import PluralTruth as PluralTruth
+from itk_consensus.assessment.scoring.score_study import Submissions as Submissions
+from itk_consensus.assessment.scoring.study_scores import StudyScores as StudyScores
 from itk_consensus.calibration.held_out_rater import HeldOutCohort as HeldOutCohort
 from itk_consensus.calibration.reliability import ScalingComparison as ScalingComparison
 from itk_consensus.calibration.reliability import ScalingReport as ScalingReport
@@ -239,7 +242,7 @@ class LabelFusionFilter(ProcessObject):
 class ConsensusFilter(LabelFusionFilter):
     """The recommended fuser: keeps what raters share, by explicit rules, and explains the result.
 
-    The rules; ``examples/benchmarks/consensus_evidence.py`` prints the table behind them:
+    The rules; ``examples/benchmarks/methods/consensus_evidence.py`` prints the table behind them:
 
     1. One rater: that rater's labels.
     2. Raters whose contours coincide where those of others do not are copies and count once.
@@ -284,7 +287,7 @@ class CoherenceVoteFilter(LabelFusionFilter):
     they are kept, elsewhere they go, and the contour is drawn midway between what raters mark
     inside and outside. GetResolution tells, in mm, how fine the raters agree. The scales follow
     the smallest voxel side; there is nothing to set. Probabilities are masks between 0 and 1.
-    ``examples/benchmarks/consensus_evidence.py`` prints how it compares.
+    ``examples/benchmarks/methods/consensus_evidence.py`` prints how it compares.
     """
     def __init__(self, *, RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetRaterWeights(self, value: Sequence[float] | None) -> None:
@@ -567,7 +570,7 @@ class CorrectedVoteFilter(LabelFusionFilter):
     """Smoothed vote shares, corrected for what raters miss and add on average.
 
     Where raters are noisy it finds the contour that the smoothed vote misses; what is thin it
-    erodes as much. ``examples/benchmarks/evidence_table.py`` prints both in every setting.
+    erodes as much. ``examples/benchmarks/methods/evidence_table.py`` prints both in every setting.
     Probabilities are shares of a vote.
     """
     def __init__(self, *, RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., SmoothingSigma: float = ..., smoothingSigma: float = ..., smoothing_sigma: float = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
@@ -706,13 +709,13 @@ class SpatialSTAPLEFilter(LabelFusionFilter):
     def GetWindowRadius(self) -> float:
         """Half width, in mm, of the box over which performance is pooled."""
     def SetKappa(self, value: float) -> None:
-        """Strength of the regularisation where a rater rarely used a label. Default: 0.01."""
+        """Strength of the regularisation where a rater rarely used a label; 0: the window alone, a very large one: the target alone. Default: 0.01."""
     def GetKappa(self) -> float:
-        """Strength of the regularisation where a rater rarely used a label."""
+        """Strength of the regularisation where a rater rarely used a label; 0: the window alone, a very large one: the target alone."""
     def SetRegularizationTarget(self, value: str) -> None:
-        """Performance that sparse data are pulled towards: global (the rater's over all voxels), uniform (chance) or diagonal (DiagonalTarget). Default: diagonal."""
+        """Performance that sparse data are pulled towards: global (the rater's over all voxels; diagonal if the mean rater is below chance there), uniform (chance) or diagonal (DiagonalTarget). Default: diagonal."""
     def GetRegularizationTarget(self) -> str:
-        """Performance that sparse data are pulled towards: global (the rater's over all voxels), uniform (chance) or diagonal (DiagonalTarget)."""
+        """Performance that sparse data are pulled towards: global (the rater's over all voxels; diagonal if the mean rater is below chance there), uniform (chance) or diagonal (DiagonalTarget)."""
     def SetDiagonalTarget(self, value: float) -> None:
         """Probability of the right label in the regularisation target diagonal. Default: 0.9."""
     def GetDiagonalTarget(self) -> float:
@@ -753,6 +756,8 @@ class SpatialSTAPLEFilter(LabelFusionFilter):
         """Log likelihood of the disputed voxels' votes in each iteration."""
     def GetChangeTrace(self) -> tuple[float, ...]:
         """Mean change of the disputed voxels' posteriors in each iteration."""
+    def GetRegularizationTargetTaken(self) -> str:
+        """RegularizationTarget, or diagonal where global was no prior."""
     def GetConfusionTables(self) -> NDArray[float64]:
         """(raters, labels, labels): [rater, observed, true] over all voxels, as GetLabels()."""
     def GetConfusionField(self, rater: int, observed: int, true: int) -> Any:
@@ -2024,7 +2029,7 @@ class ReaderBiasFilter(ProcessObject):
 def Consensus(images: Sequence[NDArray[Any] | None], *, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
     """The recommended fuser: keeps what raters share, by explicit rules, and explains the result.
 
-    The rules; ``examples/benchmarks/consensus_evidence.py`` prints the table behind them:
+    The rules; ``examples/benchmarks/methods/consensus_evidence.py`` prints the table behind them:
 
     1. One rater: that rater's labels.
     2. Raters whose contours coincide where those of others do not are copies and count once.
@@ -2086,7 +2091,7 @@ def Consensus(*images: Any, agreementLimits: Mapping[str, float] | None = None, 
 def consensus_filter(images: Sequence[NDArray[Any] | None], *, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
     """The recommended fuser: keeps what raters share, by explicit rules, and explains the result.
 
-    The rules; ``examples/benchmarks/consensus_evidence.py`` prints the table behind them:
+    The rules; ``examples/benchmarks/methods/consensus_evidence.py`` prints the table behind them:
 
     1. One rater: that rater's labels.
     2. Raters whose contours coincide where those of others do not are copies and count once.
@@ -2152,7 +2157,7 @@ def CoherenceVote(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequen
     they are kept, elsewhere they go, and the contour is drawn midway between what raters mark
     inside and outside. GetResolution tells, in mm, how fine the raters agree. The scales follow
     the smallest voxel side; there is nothing to set. Probabilities are masks between 0 and 1.
-    ``examples/benchmarks/consensus_evidence.py`` prints how it compares.
+    ``examples/benchmarks/methods/consensus_evidence.py`` prints how it compares.
 
     Function form of CoherenceVoteFilter.
 
@@ -2210,7 +2215,7 @@ def coherence_vote_filter(images: Sequence[NDArray[Any] | None], *, rater_weight
     they are kept, elsewhere they go, and the contour is drawn midway between what raters mark
     inside and outside. GetResolution tells, in mm, how fine the raters agree. The scales follow
     the smallest voxel side; there is nothing to set. Probabilities are masks between 0 and 1.
-    ``examples/benchmarks/consensus_evidence.py`` prints how it compares.
+    ``examples/benchmarks/methods/consensus_evidence.py`` prints how it compares.
 
     Function form of CoherenceVoteFilter.
 
@@ -2851,7 +2856,7 @@ def CorrectedVote(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequen
     """Smoothed vote shares, corrected for what raters miss and add on average.
 
     Where raters are noisy it finds the contour that the smoothed vote misses; what is thin it
-    erodes as much. ``examples/benchmarks/evidence_table.py`` prints both in every setting.
+    erodes as much. ``examples/benchmarks/methods/evidence_table.py`` prints both in every setting.
     Probabilities are shares of a vote.
 
     Function form of CorrectedVoteFilter.
@@ -2909,7 +2914,7 @@ def corrected_vote_filter(images: Sequence[NDArray[Any] | None], *, rater_weight
     """Smoothed vote shares, corrected for what raters miss and add on average.
 
     Where raters are noisy it finds the contour that the smoothed vote misses; what is thin it
-    erodes as much. ``examples/benchmarks/evidence_table.py`` prints both in every setting.
+    erodes as much. ``examples/benchmarks/methods/evidence_table.py`` prints both in every setting.
     Probabilities are shares of a vote.
 
     Function form of CorrectedVoteFilter.
@@ -3242,10 +3247,12 @@ def SpatialSTAPLE(images: Sequence[NDArray[Any] | None], *, windowRadius: float 
     windowRadius : a number >= 0 and <= 100000; default 20.0
         Half width, in mm, of the box over which performance is pooled.
     kappa : a number >= 0; default 0.01
-        Strength of the regularisation where a rater rarely used a label.
+        Strength of the regularisation where a rater rarely used a label; 0: the window alone, a
+        very large one: the target alone.
     regularizationTarget : one of global, uniform, diagonal; default diagonal
-        Performance that sparse data are pulled towards: global (the rater's over all voxels),
-        uniform (chance) or diagonal (DiagonalTarget).
+        Performance that sparse data are pulled towards: global (the rater's over all voxels;
+        diagonal if the mean rater is below chance there), uniform (chance) or diagonal
+        (DiagonalTarget).
     diagonalTarget : a number >= 0 and <= 1; default 0.9
         Probability of the right label in the regularisation target diagonal.
     pseudoCounts : 2 numbers >= 0; default (2.0, 0.0)
@@ -3315,10 +3322,12 @@ def spatial_staple_filter(images: Sequence[NDArray[Any] | None], *, window_radiu
     window_radius : a number >= 0 and <= 100000; default 20.0
         Half width, in mm, of the box over which performance is pooled.
     kappa : a number >= 0; default 0.01
-        Strength of the regularisation where a rater rarely used a label.
+        Strength of the regularisation where a rater rarely used a label; 0: the window alone, a
+        very large one: the target alone.
     regularization_target : one of global, uniform, diagonal; default diagonal
-        Performance that sparse data are pulled towards: global (the rater's over all voxels),
-        uniform (chance) or diagonal (DiagonalTarget).
+        Performance that sparse data are pulled towards: global (the rater's over all voxels;
+        diagonal if the mean rater is below chance there), uniform (chance) or diagonal
+        (DiagonalTarget).
     diagonal_target : a number >= 0 and <= 1; default 0.9
         Probability of the right label in the regularisation target diagonal.
     pseudo_counts : 2 numbers >= 0; default (2.0, 0.0)
@@ -4734,8 +4743,41 @@ def score_against_readers(probability: Any, readers: Any, samples: Iterable[Any]
     Returns
     -------
     PluralTruth
-        Threshold-averaged Dice (QUBIQ), expected calibration error, generalised energy distance
-        and the CRPS of the volume in voxels.
+        Threshold-averaged Dice (QUBIQ), soft Dice and expected calibration error; of samples the
+        generalised energy distance, D_max, D_match, Hungarian-matched IoU and the CRPS of the
+        volume in voxels.
+    """
+def score_study(readers: Readers, submissions: Submissions, *, structures: Mapping[int, str] | None = None, rules: Sequence[str] = ('soft-dice', 'qubiq'), surfaces: bool = False, surfaceTolerance: float = 1.0, lesions: bool = False, afterCase: Callable[[str], None] | None = None) -> StudyScores:
+    """Score submissions beside several readers, none of whom is the truth.
+
+    Parameters
+    ----------
+    readers : mapping
+        By case the readers' label images, as a mapping from their names or a list; a path stands
+        for the file.
+    submissions : mapping
+        By submission and case an image: a label image, a map of the probability of one structure
+        (fractions), a vector image with the probabilities of all labels, background first, or a
+        list of label images, which are samples. A case that is missing, or None, is scored as an
+        empty segmentation, and said.
+    structures : mapping of int to str, optional
+        Labels to be scored and their names; by default all that a reader gave.
+    rules : sequence of str
+        Of soft-dice, qubiq, curvas2024 and samples.
+    surfaces : bool
+        Whether distances between contours are measured too.
+    surfaceTolerance : float
+        Of the surface Dice, in mm.
+    lesions : bool
+        Whether objects are matched too.
+    afterCase : callable, optional
+        Called with the name of each case that is done.
+
+    Returns
+    -------
+    StudyScores
+        Has ``.summary()``, ``.of_cases()``, ``.all_comparisons()``, ``.ranks()``,
+        ``.to_markdown()``, ``.to_latex()``, ``.to_csv()``, ``.to_json()``.
     """
 def separate_undecided(structures: Sequence[Structure]) -> list[Structure]:
     """The same structures, each followed by its voxels that are neither 0 nor 1, if it has any.
