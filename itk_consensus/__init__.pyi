@@ -6,12 +6,15 @@ from numpy import float64
 from numpy.typing import ArrayLike, NDArray
 
 from itk_consensus.assessment.agreement.lesions import LesionAgreements as LesionAgreements
-from itk_consensus.assessment.agreement.plural_truth import PluralTruth as PluralTruth
 from itk_consensus.assessment.agreement.rater_number import Interval as Interval
 from itk_consensus.assessment.agreement.rater_number import RaterNumberCurve as RaterNumberCurve
 from itk_consensus.assessment.agreement.reader_bias import ReaderBias as ReaderBias
 from itk_consensus.assessment.agreement.result import AgreementResult as AgreementResult
 from itk_consensus.assessment.findings import Diagnostics as Diagnostics
+from itk_consensus.assessment.readers import Readers as Readers
+from itk_consensus.assessment.scoring.score_against_readers import PluralTruth as PluralTruth
+from itk_consensus.assessment.scoring.score_study import Submissions as Submissions
+from itk_consensus.assessment.scoring.study_scores import StudyScores as StudyScores
 from itk_consensus.calibration.held_out_rater import HeldOutCohort as HeldOutCohort
 from itk_consensus.calibration.reliability import ScalingComparison as ScalingComparison
 from itk_consensus.calibration.reliability import ScalingReport as ScalingReport
@@ -4810,8 +4813,41 @@ def score_against_readers(probability: Any, readers: Any, samples: Iterable[Any]
     Returns
     -------
     PluralTruth
-        Threshold-averaged Dice (QUBIQ), expected calibration error, generalised energy distance
-        and the CRPS of the volume in voxels.
+        Threshold-averaged Dice (QUBIQ), soft Dice and expected calibration error; of samples the
+        generalised energy distance, D_max, D_match, Hungarian-matched IoU and the CRPS of the
+        volume in voxels.
+    """
+def score_study(readers: Readers, submissions: Submissions, *, structures: Mapping[int, str] | None = None, rules: Sequence[str] = ('soft-dice', 'qubiq'), surfaces: bool = False, surfaceTolerance: float = 1.0, lesions: bool = False, afterCase: Callable[[str], None] | None = None) -> StudyScores:
+    """Score submissions beside several readers, none of whom is the truth.
+
+    Parameters
+    ----------
+    readers : mapping
+        By case the readers' label images, as a mapping from their names or a list; a path stands
+        for the file.
+    submissions : mapping
+        By submission and case an image: a label image, a map of the probability of one structure
+        (fractions), a vector image with the probabilities of all labels, background first, or a
+        list of label images, which are samples. A case that is missing, or None, is scored as an
+        empty segmentation, and said.
+    structures : mapping of int to str, optional
+        Labels to be scored and their names; by default all that a reader gave.
+    rules : sequence of str
+        Of soft-dice, qubiq, curvas2024 and samples.
+    surfaces : bool
+        Whether distances between contours are measured too.
+    surfaceTolerance : float
+        Of the surface Dice, in mm.
+    lesions : bool
+        Whether objects are matched too.
+    afterCase : callable, optional
+        Called with the name of each case that is done.
+
+    Returns
+    -------
+    StudyScores
+        Has ``.summary()``, ``.of_cases()``, ``.all_comparisons()``, ``.ranks()``,
+        ``.to_markdown()``, ``.to_latex()``, ``.to_csv()``, ``.to_json()``.
     """
 def separate_undecided(structures: Sequence[Structure]) -> list[Structure]:
     """The same structures, each followed by its voxels that are neither 0 nor 1, if it has any.
