@@ -430,10 +430,12 @@ def test_no_consensus_is_made_unseen_unless_it_is_asked_for(
         "shared_consensus",
         lambda *given, **more: made.append(1) or fused(*given, **more),
     )
-    assert main(["fuse", *masks, "-o", output, "--method", "vote"]) == 0
+    assert main(["fuse", *masks, "-o", output, "--method", "vote", "-v"]) == 0
     assert not made
     assert "--full also compares with Consensus" in capsys.readouterr().out
-    assert main(["fuse", *masks, "-o", output, "--method", "vote", "--full", "--overwrite"]) == 0
+    assert (
+        main(["fuse", *masks, "-o", output, "--method", "vote", "--full", "--overwrite", "-v"]) == 0
+    )
     assert made
     assert "--full" not in capsys.readouterr().out
 
