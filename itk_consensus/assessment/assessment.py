@@ -56,7 +56,10 @@ class Assessment:
         case = self.result.case
         of_fusion = tuple(diagnose(_judged(self.result, full)))
         readers = Readers(case.facts, case.spacing, self.limits)
-        of_raters = readers_who_decide(tuple(diagnose_readers(readers)), self.result, readers)
+        of_raters = self.result.memo.made(
+            ("raters", self.limits),
+            lambda: readers_who_decide(tuple(diagnose_readers(readers)), self.result, readers),
+        )
         every = with_causes((*of_fusion, *of_raters), readers)
         return Diagnostics(with_places(every, self.result))
 

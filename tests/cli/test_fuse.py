@@ -403,7 +403,8 @@ def test_help_lists_exactly_the_parameters_of_the_method(
     listed = {entry.split()[0]: entry for entry in entries}
     common = {"--method", "--overwrite", "--probability", "--label", "--json", "--mask"}
     common |= {"--report", "--image", "--uncertainty", "--uncertainty-kind"}
-    common |= {"--per-structure", "--rename", "--series", "--series-number"}
+    common |= {"--per-structure", "--rename", "--series", "--series-number", "--synonyms"}
+    common |= {"--accept-matches", "--structures", "--exclude"}
     common |= {"--absent-frames", "--show-identity", "--window", "--label-names", "--contact-sheet"}
     common |= {"--scheduler", "--jobs", "--fail-on", "--full", "--accept-own-outputs"}
     if METHODS[method].takes_probabilities or METHODS[method].soft_inputs:
@@ -429,10 +430,12 @@ def test_no_consensus_is_made_unseen_unless_it_is_asked_for(
         "shared_consensus",
         lambda *given, **more: made.append(1) or fused(*given, **more),
     )
-    assert main(["fuse", *masks, "-o", output, "--method", "vote"]) == 0
+    assert main(["fuse", *masks, "-o", output, "--method", "vote", "-v"]) == 0
     assert not made
     assert "--full also compares with Consensus" in capsys.readouterr().out
-    assert main(["fuse", *masks, "-o", output, "--method", "vote", "--full", "--overwrite"]) == 0
+    assert (
+        main(["fuse", *masks, "-o", output, "--method", "vote", "--full", "--overwrite", "-v"]) == 0
+    )
     assert made
     assert "--full" not in capsys.readouterr().out
 
