@@ -4886,12 +4886,12 @@ def show_progress(filter_: ProcessObject) -> None:
 
     With tqdm (``pip install 'itk-consensus[notebook]'``) the bar is tqdm's.
     """
-def write_dicom_contours(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike, series: DicomSeries, *, method: str, raters: Sequence[PathLike] = (), description: str = 'Consensus of several readers', origin: str = 'AUTOMATIC') -> None:
+def write_dicom_contours(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike, series: DicomSeries, *, method: str, raters: Sequence[PathLike] = (), description: str = 'Consensus of several readers', origin: str = 'AUTOMATIC', smooth: float | None = None, holes: str = 'keyhole') -> None:
     """Write structures, which may overlap, as contours of one DICOM RTSTRUCT.
 
     Contours follow the edges of voxels, so that `read_dicom_contours`, and every reader that asks
-    which centres of voxels a contour encloses, gives back exactly these voxels. Holes are joined
-    to the contour around them by a channel without width.
+    which centres of voxels a contour encloses, gives back exactly these voxels. Contours lie in
+    the planes of the slices, at their very positions.
 
     Parameters
     ----------
@@ -4904,6 +4904,14 @@ def write_dicom_contours(structures: Sequence[Structure] | Mapping[str, Any], pa
         The readers' objects; the file refers to those of them that are structure sets.
     origin : "AUTOMATIC", "SEMIAUTOMATIC" or "MANUAL"
         Who drew them; what a person decided on is no longer automatic.
+    description : str
+        What the file is, in the field that planning systems show; that of a structure is
+        `ROI_DESCRIPTION` among its details.
+    smooth : float, optional
+        Contours that are easy to edit, no farther than so many mm from the edges of the voxels.
+    holes : "keyhole" or "separate"
+        Whether holes are joined to the contour around them by a channel without width, or are
+        contours of their own, for systems that invert what lies in two.
     """
 def write_dicom_segmentation(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike, series: DicomSeries, *, method: str, raters: Sequence[PathLike] = (), fractional: bool = False, description: str = 'Consensus of several readers', origin: str = 'AUTOMATIC') -> None:
     """Write structures, which may overlap, as segments of one DICOM SEG.

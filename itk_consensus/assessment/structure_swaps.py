@@ -1,4 +1,4 @@
-"""Structures that a reader calls as others call another one: left and right, any circle of names."""
+"""Structures that a reader calls as others call another: left and right, any circle of names."""
 
 from __future__ import annotations
 

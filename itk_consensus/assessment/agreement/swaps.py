@@ -6,9 +6,10 @@ each nearer to the next one than to themselves they are swapped; where only one 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats
 
@@ -66,7 +67,7 @@ def swaps_in(dice: Floats) -> list[Swap]:
     return found
 
 
-def _circle(start: int, partner: np.ndarray, nearer: np.ndarray) -> tuple[int, ...]:  # type: ignore[type-arg]
+def _circle(start: int, partner: NDArray[Any], nearer: NDArray[np.bool_]) -> tuple[int, ...]:
     """The names on the way from one to itself; () if the way does not lead back."""
     way = [start]
     while nearer[way[-1]] and len(way) <= len(partner):
