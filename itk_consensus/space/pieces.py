@@ -1,8 +1,8 @@
-"""Connected pieces of a mask. Axes before the last three connect nothing."""
+"""Connected pieces of masks and of label maps. Axes before the last three connect nothing."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,14 +46,28 @@ class Pieces(NamedTuple):
         return np.asarray(wanted[self.places])
 
 
-def label_pieces(mask: Mask, *, corners: bool = True) -> Pieces:
-    """Pieces whose voxels connect by faces, and by edges and corners unless told otherwise."""
-    places = np.empty(mask.shape, np.int32)
-    if not mask.size:
+def label_pieces(marks: Mask | NDArray[np.integer[Any]], *, corners: bool = True) -> Pieces:
+    """Number the pieces of a mask, or of each label of a map, in which 0 is background.
+
+    Voxels connect by faces, and by edges and corners unless told otherwise.
+    """
+    places = np.empty(marks.shape, np.int32)
+    if not marks.size:
         return Pieces(places, np.zeros(1, np.int64), np.zeros((0, 8), np.int64))
-    flags = np.ascontiguousarray(mask).view(np.uint8)
-    found = _kernels.label_pieces(flags, four_axes(mask.shape), corners, places)
+    marks = np.ascontiguousarray(marks)
+    values: Any = marks.view(np.uint8) if marks.dtype == np.bool_ else _as_int32(marks)
+    found = _kernels.label_pieces(values, four_axes(marks.shape), corners, places)
     return Pieces(places, np.append(0, found[:, 0]), found[:, 1:])
+
+
+def _as_int32(labels: NDArray[Any]) -> NDArray[np.int32]:
+    """Labels that differ where the given ones do, and are 0 where those are."""
+    if np.can_cast(labels.dtype, np.int32) or (labels.astype(np.int32) == labels).all():
+        return labels.astype(np.int32, copy=False)
+    _, own = np.unique(labels[labels != 0], return_inverse=True)
+    found = np.zeros(labels.shape, np.int32)
+    found[labels != 0] = own + 1
+    return found
 
 
 def finders_of(

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.ndimage
+import skimage.measure
 
 from itk_consensus.space.pieces import finders_of, label_pieces
 from itk_consensus.space.rater_field import pack_bits
@@ -26,6 +27,27 @@ def test_time_connects_no_pieces():
     found = label_pieces(np.ones((2, 3, 3, 3), bool))
     assert found.number == 2
     assert found.box(2) == (slice(1, 2), *(slice(0, 3),) * 3)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.int32, np.uint32, np.int64, np.uint64])
+@pytest.mark.parametrize("corners", [False, True])
+def test_pieces_of_labels_are_those_of_scikit_image(dtype, corners):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        labels = rng.choice([0, 1, 3, 100], rng.integers(1, 9, rng.integers(1, 4))).astype(dtype)
+        if np.dtype(dtype).itemsize == 8:
+            labels *= 2**40
+        dense = np.unique(np.append(0, labels), return_inverse=True)[1][1:].reshape(labels.shape)
+        wanted = skimage.measure.label(dense, connectivity=labels.ndim if corners else 1)
+        np.testing.assert_array_equal(label_pieces(labels, corners=corners).places, wanted)
+
+
+def test_volumes_along_axes_before_the_last_three_share_no_pieces():
+    mask = np.ones((2, 3, 2, 2, 2), bool)
+    for marks in (mask, mask.astype(np.uint8)):
+        found = label_pieces(marks)
+        assert found.number == 6
+        np.testing.assert_array_equal(found.places[:, :, 0, 0, 0], [[1, 2, 3], [4, 5, 6]])
 
 
 def test_nothing_has_no_pieces():

@@ -1,8 +1,8 @@
-// Connected pieces of a mask, in the order of their first voxels: rows are cut into runs of marked
-// voxels, and runs that touch become one piece.
+// Connected pieces of equal value, in the order of their first voxels: rows are cut into runs of one
+// value, and runs that touch become one piece. 0 is background.
 //
-// Preconditions (checked in Python): the mask is 0 or 1; it and the places hold the volume, whose first
-// axis connects nothing; rows and runs can be counted in 32 bits.
+// Preconditions (checked in Python): values of one byte are a mask, 0 or 1; values and places hold the
+// volume, whose first axis connects nothing; rows and runs can be counted in 32 bits.
 #pragma once
 
 #include <algorithm>
@@ -21,10 +21,13 @@ struct Piece {
   Box box;
 };
 
+template <typename Value>
 class PieceFinder {
+  static constexpr bool kMask = sizeof(Value) == 1;
+
  public:
-  PieceFinder(const std::uint8_t* mask, const Extents& shape, bool corners)
-      : mask_(mask), shape_(shape), slack_(corners) {}
+  PieceFinder(const Value* values, const Extents& shape, bool corners)
+      : values_(values), shape_(shape), slack_(corners) {}
 
   // Writes which piece, from 1 on, every voxel belongs to.
   std::vector<Piece> find(std::int32_t* places) {
@@ -66,7 +69,7 @@ class PieceFinder {
     for_each_row(whole_box(shape_), [&](std::size_t, std::size_t z, std::size_t y) {
       if (y == 0) checkpoint();
       const std::size_t row = first_.size() - 1;
-      add_row(mask_ + row * shape_[3]);
+      add_row(values_ + row * shape_[3]);
       if (y > 0) join(row, row - 1);
       if (z == 0) return;
       const std::size_t before = row - shape_[2];
@@ -76,17 +79,22 @@ class PieceFinder {
     });
   }
 
-  void add_row(const std::uint8_t* row) {
+  void add_row(const Value* row) {
     const std::size_t length = shape_[3];
-    const auto next = [&](std::size_t from, int value) {
-      const void* found = std::memchr(row + from, value, length - from);
-      return found ? static_cast<std::size_t>(static_cast<const std::uint8_t*>(found) - row) : length;
+    const auto past = [&](std::size_t from, Value value) {  // the first other value
+      if constexpr (kMask) {
+        const void* found = std::memchr(row + from, value == 0, length - from);
+        return found ? static_cast<std::size_t>(static_cast<const Value*>(found) - row) : length;
+      } else {
+        while (from < length && row[from] == value) ++from;
+        return from;
+      }
     };
-    for (std::size_t begin = next(0, 1); begin < length;) {
-      const std::size_t end = next(begin, 0);
+    for (std::size_t begin = past(0, 0); begin < length;) {
+      const std::size_t end = past(begin, row[begin]);
       runs_.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end),
                        static_cast<std::uint32_t>(runs_.size())});
-      begin = next(end, 1);
+      begin = past(end, 0);
     }
     first_.push_back(runs_.size());
   }
@@ -95,16 +103,23 @@ class PieceFinder {
   void join(std::size_t row, std::size_t other) {
     std::size_t a = first_[row], b = first_[other];
     while (a < first_[row + 1] && b < first_[other + 1]) {
-      if (runs_[a].begin < runs_[b].end + slack_ && runs_[b].begin < runs_[a].end + slack_) {
-        const std::uint32_t one = root(static_cast<std::uint32_t>(a)), two = root(static_cast<std::uint32_t>(b));
-        runs_[std::max(one, two)].parent = std::min(one, two);
-      }
+      join_runs(row, a, other, b);
       if (runs_[a].end < runs_[b].end) {
         ++a;
-      } else {
+      } else if (kMask || runs_[b].end < runs_[a].end) {
+        ++b;
+      } else {  // Runs of other values may follow both without a gap, and touch them by a corner.
+        if (a + 1 < first_[row + 1]) join_runs(row, a + 1, other, b);
         ++b;
       }
     }
+  }
+
+  void join_runs(std::size_t row, std::size_t a, std::size_t other, std::size_t b) {
+    if (runs_[a].begin >= runs_[b].end + slack_ || runs_[b].begin >= runs_[a].end + slack_) return;
+    if (!kMask && values_[row * shape_[3] + runs_[a].begin] != values_[other * shape_[3] + runs_[b].begin]) return;
+    const std::uint32_t one = root(static_cast<std::uint32_t>(a)), two = root(static_cast<std::uint32_t>(b));
+    runs_[std::max(one, two)].parent = std::min(one, two);
   }
 
   std::uint32_t root(std::uint32_t run) {
@@ -115,7 +130,7 @@ class PieceFinder {
     return run;
   }
 
-  const std::uint8_t* mask_;
+  const Value* values_;
   Extents shape_;
   std::uint32_t slack_;  // voxels by which runs may miss each other
   std::vector<Run> runs_;
