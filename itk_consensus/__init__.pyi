@@ -6,12 +6,15 @@ from numpy import float64
 from numpy.typing import ArrayLike, NDArray
 
 from itk_consensus.assessment.agreement.lesions import LesionAgreements as LesionAgreements
-from itk_consensus.assessment.agreement.plural_truth import PluralTruth as PluralTruth
 from itk_consensus.assessment.agreement.rater_number import Interval as Interval
 from itk_consensus.assessment.agreement.rater_number import RaterNumberCurve as RaterNumberCurve
 from itk_consensus.assessment.agreement.reader_bias import ReaderBias as ReaderBias
 from itk_consensus.assessment.agreement.result import AgreementResult as AgreementResult
 from itk_consensus.assessment.findings import Diagnostics as Diagnostics
+from itk_consensus.assessment.readers import Readers as Readers
+from itk_consensus.assessment.scoring.score_against_readers import PluralTruth as PluralTruth
+from itk_consensus.assessment.scoring.score_study import Submissions as Submissions
+from itk_consensus.assessment.scoring.study_scores import StudyScores as StudyScores
 from itk_consensus.calibration.held_out_rater import HeldOutCohort as HeldOutCohort
 from itk_consensus.calibration.reliability import ScalingComparison as ScalingComparison
 from itk_consensus.calibration.reliability import ScalingReport as ScalingReport
@@ -704,13 +707,13 @@ class SpatialSTAPLEFilter(LabelFusionFilter):
     def GetWindowRadius(self) -> float:
         """Half width, in mm, of the box over which performance is pooled."""
     def SetKappa(self, value: float) -> None:
-        """Strength of the regularisation where a rater rarely used a label. Default: 0.01."""
+        """Strength of the regularisation where a rater rarely used a label; 0: the window alone, a very large one: the target alone. Default: 0.01."""
     def GetKappa(self) -> float:
-        """Strength of the regularisation where a rater rarely used a label."""
+        """Strength of the regularisation where a rater rarely used a label; 0: the window alone, a very large one: the target alone."""
     def SetRegularizationTarget(self, value: str) -> None:
-        """Performance that sparse data are pulled towards: global (the rater's over all voxels), uniform (chance) or diagonal (DiagonalTarget). Default: diagonal."""
+        """Performance that sparse data are pulled towards: global (the rater's over all voxels; diagonal if the mean rater is below chance there), uniform (chance) or diagonal (DiagonalTarget). Default: diagonal."""
     def GetRegularizationTarget(self) -> str:
-        """Performance that sparse data are pulled towards: global (the rater's over all voxels), uniform (chance) or diagonal (DiagonalTarget)."""
+        """Performance that sparse data are pulled towards: global (the rater's over all voxels; diagonal if the mean rater is below chance there), uniform (chance) or diagonal (DiagonalTarget)."""
     def SetDiagonalTarget(self, value: float) -> None:
         """Probability of the right label in the regularisation target diagonal. Default: 0.9."""
     def GetDiagonalTarget(self) -> float:
@@ -751,6 +754,8 @@ class SpatialSTAPLEFilter(LabelFusionFilter):
         """Log likelihood of the disputed voxels' votes in each iteration."""
     def GetChangeTrace(self) -> tuple[float, ...]:
         """Mean change of the disputed voxels' posteriors in each iteration."""
+    def GetRegularizationTargetTaken(self) -> str:
+        """RegularizationTarget, or diagonal where global was no prior."""
     def GetConfusionTables(self) -> NDArray[float64]:
         """(raters, labels, labels): [rater, observed, true] over all voxels, as GetLabels()."""
     def GetConfusionField(self, rater: int, observed: int, true: int) -> Any:
@@ -3240,10 +3245,12 @@ def SpatialSTAPLE(images: Sequence[NDArray[Any] | None], *, windowRadius: float 
     windowRadius : a number >= 0 and <= 100000; default 20.0
         Half width, in mm, of the box over which performance is pooled.
     kappa : a number >= 0; default 0.01
-        Strength of the regularisation where a rater rarely used a label.
+        Strength of the regularisation where a rater rarely used a label; 0: the window alone, a
+        very large one: the target alone.
     regularizationTarget : one of global, uniform, diagonal; default diagonal
-        Performance that sparse data are pulled towards: global (the rater's over all voxels),
-        uniform (chance) or diagonal (DiagonalTarget).
+        Performance that sparse data are pulled towards: global (the rater's over all voxels;
+        diagonal if the mean rater is below chance there), uniform (chance) or diagonal
+        (DiagonalTarget).
     diagonalTarget : a number >= 0 and <= 1; default 0.9
         Probability of the right label in the regularisation target diagonal.
     pseudoCounts : 2 numbers >= 0; default (2.0, 0.0)
@@ -3313,10 +3320,12 @@ def spatial_staple_filter(images: Sequence[NDArray[Any] | None], *, window_radiu
     window_radius : a number >= 0 and <= 100000; default 20.0
         Half width, in mm, of the box over which performance is pooled.
     kappa : a number >= 0; default 0.01
-        Strength of the regularisation where a rater rarely used a label.
+        Strength of the regularisation where a rater rarely used a label; 0: the window alone, a
+        very large one: the target alone.
     regularization_target : one of global, uniform, diagonal; default diagonal
-        Performance that sparse data are pulled towards: global (the rater's over all voxels),
-        uniform (chance) or diagonal (DiagonalTarget).
+        Performance that sparse data are pulled towards: global (the rater's over all voxels;
+        diagonal if the mean rater is below chance there), uniform (chance) or diagonal
+        (DiagonalTarget).
     diagonal_target : a number >= 0 and <= 1; default 0.9
         Probability of the right label in the regularisation target diagonal.
     pseudo_counts : 2 numbers >= 0; default (2.0, 0.0)
@@ -4726,8 +4735,41 @@ def score_against_readers(probability: Any, readers: Any, samples: Iterable[Any]
     Returns
     -------
     PluralTruth
-        Threshold-averaged Dice (QUBIQ), expected calibration error, generalised energy distance
-        and the CRPS of the volume in voxels.
+        Threshold-averaged Dice (QUBIQ), soft Dice and expected calibration error; of samples the
+        generalised energy distance, D_max, D_match, Hungarian-matched IoU and the CRPS of the
+        volume in voxels.
+    """
+def score_study(readers: Readers, submissions: Submissions, *, structures: Mapping[int, str] | None = None, rules: Sequence[str] = ('soft-dice', 'qubiq'), surfaces: bool = False, surfaceTolerance: float = 1.0, lesions: bool = False, afterCase: Callable[[str], None] | None = None) -> StudyScores:
+    """Score submissions beside several readers, none of whom is the truth.
+
+    Parameters
+    ----------
+    readers : mapping
+        By case the readers' label images, as a mapping from their names or a list; a path stands
+        for the file.
+    submissions : mapping
+        By submission and case an image: a label image, a map of the probability of one structure
+        (fractions), a vector image with the probabilities of all labels, background first, or a
+        list of label images, which are samples. A case that is missing, or None, is scored as an
+        empty segmentation, and said.
+    structures : mapping of int to str, optional
+        Labels to be scored and their names; by default all that a reader gave.
+    rules : sequence of str
+        Of soft-dice, qubiq, curvas2024 and samples.
+    surfaces : bool
+        Whether distances between contours are measured too.
+    surfaceTolerance : float
+        Of the surface Dice, in mm.
+    lesions : bool
+        Whether objects are matched too.
+    afterCase : callable, optional
+        Called with the name of each case that is done.
+
+    Returns
+    -------
+    StudyScores
+        Has ``.summary()``, ``.of_cases()``, ``.all_comparisons()``, ``.ranks()``,
+        ``.to_markdown()``, ``.to_latex()``, ``.to_csv()``, ``.to_json()``.
     """
 def separate_undecided(structures: Sequence[Structure]) -> list[Structure]:
     """The same structures, each followed by its voxels that are neither 0 nor 1, if it has any.

@@ -102,7 +102,7 @@ def _of_filter(filter_: LabelFusionFilter | DeepConsensusFilter) -> list[Markup]
 def _of_result(result: FusionResult[Any], image: Any = None) -> list[Markup] | None:
     case = ShownCase(result, surfaces=False)
     if prod(result.like.geometry.shape) * len(case.names) > _MOST_VOTES:
-        return [tag("h3", result.made_by.filter), findings_list(case.assessment.findings())]
+        return [tag("h3", result.made_by.filter), findings_list(case.findings)]
     return _fusion(case, image, Look(most_slices=3))
 
 

@@ -221,7 +221,7 @@ def case_of_result(
         ]
     else:
         hashed = inputs_of_files(named, files, record)
-    disputes, unlisted = find_disputes([rated], [_probability(fused)])
+    disputes, unlisted = find_disputes([rated], [fused.probabilities_at])
     return ReviewCase(
         (rated,),
         tuple(disputes),
@@ -256,7 +256,7 @@ def case_of_structures(
         FuseStructures({name: [None if one is None else one.mask for one in row]}, fuser)
         fused = fuser.fused
         loaded.append(rated_map(fused, name))
-        probabilities.append(_probability(fused))
+        probabilities.append(fused.probabilities_at)
         uncertainties[name] = fused
         findings += [(name, finding) for finding in assess(fused).findings(by_name=False).findings]
         first = next(one for one in row if one is not None)
@@ -300,19 +300,10 @@ def inputs_of_files(
     return found
 
 
-def _probability(fused: FusionResult[Any]) -> Callable[[int], NDArray[Any] | None]:
-    def of_label(label: int) -> NDArray[Any] | None:
-        if label not in fused.labels:
-            return None
-        return _written(fused, lambda out: fused.write(label, out), np.float64)
-
-    return of_label
-
-
 def _written(
-    fused: FusionResult[Any], write: Callable[[NDArray[Any]], None], dtype: Any = np.float32
-) -> NDArray[Any]:
-    volume = np.empty(fused.like.geometry.shape, dtype)
+    fused: FusionResult[Any], write: Callable[[NDArray[Any]], None]
+) -> NDArray[np.float32]:
+    volume = np.empty(fused.like.geometry.shape, np.float32)
     write(volume)
     return volume
 

@@ -1,4 +1,4 @@
-"""Connected pieces of masks and of label maps. Axes before the last three connect nothing."""
+"""Connected pieces of equal labels. Axes before the last three connect nothing."""
 
 from __future__ import annotations
 
@@ -46,28 +46,28 @@ class Pieces(NamedTuple):
         return np.asarray(wanted[self.places])
 
 
-def label_pieces(marks: Mask | NDArray[np.integer[Any]], *, corners: bool = True) -> Pieces:
-    """Number the pieces of a mask, or of each label of a map, in which 0 is background.
+def label_pieces(labels: NDArray[Any], *, corners: bool = True) -> Pieces:
+    """Pieces of one label whose voxels connect by faces, and unless told otherwise by corners too.
 
-    Voxels connect by faces, and by edges and corners unless told otherwise.
+    Parameters
+    ----------
+    labels : (\\*shape) ndarray of bool or int
+        0 is background.
     """
-    places = np.empty(marks.shape, np.int32)
-    if not marks.size:
+    places = np.empty(labels.shape, np.int32)
+    if not labels.size:
         return Pieces(places, np.zeros(1, np.int64), np.zeros((0, 8), np.int64))
-    marks = np.ascontiguousarray(marks)
-    values: Any = marks.view(np.uint8) if marks.dtype == np.bool_ else _as_int32(marks)
-    found = _kernels.label_pieces(values, four_axes(marks.shape), corners, places)
+    found = _kernels.label_pieces(_narrow(labels), four_axes(labels.shape), corners, places)
     return Pieces(places, np.append(0, found[:, 0]), found[:, 1:])
 
 
-def _as_int32(labels: NDArray[Any]) -> NDArray[np.int32]:
-    """Labels that differ where the given ones do, and are 0 where those are."""
-    if np.can_cast(labels.dtype, np.int32) or (labels.astype(np.int32) == labels).all():
-        return labels.astype(np.int32, copy=False)
-    _, own = np.unique(labels[labels != 0], return_inverse=True)
-    found = np.zeros(labels.shape, np.int32)
-    found[labels != 0] = own + 1
-    return found
+def _narrow(labels: NDArray[Any]) -> NDArray[Any]:
+    """The same labels, or others that differ where they do, unsigned and of 32 bits at most."""
+    if labels.dtype.itemsize > 4:
+        _, numbers = np.unique(labels, return_inverse=True)
+        labels = np.where(labels == 0, 0, numbers.reshape(labels.shape) + 1).astype(np.uint32)
+    unsigned = np.dtype(f"u{labels.dtype.itemsize}")
+    return np.ascontiguousarray(labels, labels.dtype.newbyteorder("=")).view(unsigned)
 
 
 def finders_of(

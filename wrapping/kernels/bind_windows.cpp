@@ -92,38 +92,37 @@ Box box_of(const WindowFrame<Vote>& frame, const Planes& planes) {
 }
 
 template <class Real, class Vote>
-WindowScales<Real> scales_in(const WindowFrame<Vote>& frame, const Box& part, const ArrayOf<float>& seen,
-                             const ArrayOf<float>& said, const ArrayOf<float>& sum, Real* to_seen, Real* to_said, Real* to_sum) {
+WindowCounts<Real> counts_in(const WindowFrame<Vote>& frame, const Box& part, const ArrayOf<float>& seen,
+                             const ArrayOf<float>& said, Real* to_seen, Real* to_said) {
   const auto [first, last] = frame.voxels_of(part);
   require_extent(seen, (last - first) * frame.annotators());
-  for (const auto& array : {said, sum}) require_extent(array, (last - first) * frame.raters);
-  return {first, last - first, to_seen, to_said, to_sum};
+  require_extent(said, frame.labels == 2 ? (last - first) * frame.raters : 0);
+  return {first, last - first, to_seen, to_said};
 }
 
-void run_scales(const Frame& kept, const Planes& planes, double kappa, ArrayOf<float> seen, ArrayOf<float> said,
-                ArrayOf<float> sum, std::size_t threads) {
+void run_counts(const Frame& kept, const Planes& planes, ArrayOf<float> seen, ArrayOf<float> said, std::size_t threads) {
   kept.visit([&](const auto& frame) {
     const Box part = box_of(frame, planes);
-    const auto out = scales_in(frame, part, seen, said, sum, seen.mutable_data(), said.mutable_data(), sum.mutable_data());
+    const auto out = counts_in(frame, part, seen, said, seen.mutable_data(), said.mutable_data());
     nb::gil_scoped_release release;
-    find_scales(frame, part, kappa, threads, out);
+    find_counts(frame, part, threads, out);
   });
 }
 
 void run_joints(const Frame& kept, const Planes& planes, const ArrayOf<float>& posterior, double kappa,
-                const ArrayOf<float>& seen, const ArrayOf<float>& said, const ArrayOf<float>& sum,
-                const ArrayOf<double>& targets, bool mixed_target, const std::pair<double, double>& pseudo_counts,
+                const ArrayOf<float>& seen, const ArrayOf<float>& said,
+                const ArrayOf<double>& targets, const std::pair<double, double>& pseudo_counts,
                 const std::optional<ArrayOf<double>>& log_prior, double least, unsigned shift, ArrayOf<float> joints, std::size_t threads) {
   kept.visit([&](const auto& frame) {
     require_extent(targets, frame.raters * frame.labels * frame.labels);
     for (const auto& array : {posterior, joints}) require_extent(array, static_cast<std::size_t>(frame.mention_begin[frame.labels]));
-    const PerformanceModel model{kappa, targets.data(), mixed_target, pseudo_counts.first, pseudo_counts.second,
+    const PerformanceModel model{kappa, targets.data(), pseudo_counts.first, pseudo_counts.second,
                                  pointer_or_null(log_prior, frame.labels), least, shift};
     const Box part = box_of(frame, planes);
-    const auto scales = scales_in(frame, part, seen, said, sum, seen.data(), said.data(), sum.data());
+    const auto counts = counts_in(frame, part, seen, said, seen.data(), said.data());
     float* out = joints.mutable_data();
     nb::gil_scoped_release release;
-    joints_of_labels(frame, model, part, scales, posterior.data(), out, threads);
+    joints_of_labels(frame, model, part, counts, posterior.data(), out, threads);
   });
 }
 
@@ -175,10 +174,10 @@ void bind_windows(nb::module_& m) {
            nb::arg("shape"), nb::arg("radii"), nb::arg("places"), nb::arg("row_begin"), nb::arg("patterns"),
            nb::arg("votes"), nb::arg("labels"), nb::arg("gaps"), nb::arg("run_places"), nb::arg("run_lengths"),
            nb::arg("run_patterns"), nb::arg("run_begin"), nb::arg("mentions"), nb::arg("mention_begin"));
-  m.def("window_scales", &run_scales, nb::arg("frame"), nb::arg("planes"), nb::arg("kappa"), nb::arg("seen"),
-        nb::arg("said"), nb::arg("sum"), nb::arg("threads"));
+  m.def("window_counts", &run_counts, nb::arg("frame"), nb::arg("planes"), nb::arg("seen"), nb::arg("said"),
+        nb::arg("threads"));
   m.def("window_joints", &run_joints, nb::arg("frame"), nb::arg("planes"), nb::arg("posterior"), nb::arg("kappa"),
-        nb::arg("seen"), nb::arg("said"), nb::arg("sum"), nb::arg("targets"), nb::arg("mixed_target"),
+        nb::arg("seen"), nb::arg("said"), nb::arg("targets"),
         nb::arg("pseudo_counts"), nb::arg("log_prior"), nb::arg("least"), nb::arg("shift"), nb::arg("joints"), nb::arg("threads"));
   m.def("normalise_joints", &run_normalise, nb::arg("frame"), nb::arg("before"), nb::arg("joints"), nb::arg("least"),
         nb::arg("threads"));

@@ -31,7 +31,7 @@ from examples.simulation import (
     ellipsoid_mask,
     level_case,
 )
-from itk_consensus.assessment.agreement.plural_truth import crps
+from itk_consensus.assessment.scoring.rules import crps
 from itk_consensus.calibration.conformal import conformal_rank, conformal_threshold
 from itk_consensus.calibration.cuts import HALF, LabelCut, cut_scores
 from itk_consensus.calibration.margins import MarginOptions, label_margin, margin_scores

@@ -296,6 +296,20 @@ def with_diagonal(labels: int, diagonal: float, other: float) -> Floats:
     return np.where(np.eye(labels, dtype=bool), diagonal, other)
 
 
+def worse_than_chance(theta: Floats) -> NDArray[np.bool_]:
+    """(S,) whether the mean rater of (J, K, S, K) confusions does: labels have changed places.
+
+    For two labels this is mean sensitivity + specificity < 1. A class without mass, whose
+    performance is undefined, cannot have been switched.
+    """
+    diagonal = np.einsum("jksk->sjk", theta)
+    defined = ~np.isnan(diagonal)
+    raters = defined.sum(axis=1)
+    total = np.where(defined, diagonal, 0.0).sum(axis=1)
+    mean = np.divide(total, raters, out=np.ones_like(total), where=raters > 0)
+    return np.asarray(mean.sum(axis=1) < 1 - 1e-9)
+
+
 def _over_labels(combine: np.ufunc, values: Floats) -> Floats:
     """Combine (P, S, K) values over K into (P, S, 1); NumPy is slow along so short an axis."""
     labels = (values[..., label] for label in range(values.shape[2]))

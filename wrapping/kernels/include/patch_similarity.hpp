@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "window_scales.hpp"
+#include "window_counts.hpp"
 
 namespace consensus {
 

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "window_scales.hpp"
+#include "window_counts.hpp"
 
 namespace consensus {
 
@@ -22,7 +22,6 @@ namespace consensus {
 struct PerformanceModel {
   double kappa;             // strength of the regularisation
   const double* targets;    // (J, K, K) [rater, observed, true]: what sparse data lean to
-  bool mixed_target;        // whether targets are more than a diagonal and a rest
   double right, wrong;      // pseudo-counts on and off the diagonal
   const double* log_prior;  // (K), or null: the label's share of the window
   double least;             // a vote is never less probable
@@ -32,11 +31,10 @@ struct PerformanceModel {
 template <class Vote>
 class JointsOfLabel {
  public:
-  JointsOfLabel(const WindowFrame<Vote>& frame, const PerformanceModel& model, const WindowScales<const float>& scales,
+  JointsOfLabel(const WindowFrame<Vote>& frame, const PerformanceModel& model, const WindowCounts<const float>& counts,
                 const float* posterior, float* joints)
-      : frame_(frame), model_(model), scales_(scales), posterior_(posterior), joints_(joints), counts_(frame),
-        weights_(frame), by_vote_(frame.labels), boxes_(frame.labels),
-        right_(frame.raters), wrong_(frame.raters), whole_(std::ldexp(1.0, static_cast<int>(model.shift))),
+      : frame_(frame), model_(model), counts_(counts), posterior_(posterior), joints_(joints), weights_(frame),
+        by_vote_(frame.labels), boxes_(frame.labels), whole_(std::ldexp(1.0, static_cast<int>(model.shift))),
         scale_(1.0 / whole_), fair_(1.0 / static_cast<double>(frame.labels)) {}
 
   // Writes the log joints of a label's mentions in some planes.
@@ -46,15 +44,9 @@ class JointsOfLabel {
     first_ = ends.first;
     number_ = ends.second - first_;
     if (number_ == 0) return;
-    const std::size_t other = label == 0 ? frame_.labels - 1 : 0;
-    for (std::size_t rater = 0; rater < frame_.raters; ++rater) {
-      right_[rater] = target(rater, label);
-      wrong_[rater] = target(rater, other);
-    }
     const Box box = intersection(planes, frame_.boxes[label]);
     sum_own(box);
     if (frame_.labels > 2) sum_others(box);
-    if (model_.mixed_target) sum_leaning(box);
     for (std::size_t k = 0; k < number_; ++k) joints_[first_ + k] = static_cast<float>(log_joint(k));
   }
 
@@ -80,8 +72,8 @@ class JointsOfLabel {
     // Copies: what is written could be any of the numbers that are pointed to.
     const std::size_t raters = frame_.raters, annotators = frame_.annotators(), labels = frame_.labels;
     const std::size_t label = label_, first = first_, said = raters + annotators;
-    // Of two labels it follows from what was said at the voxel.
-    const std::size_t counted = labels == 2 || model_.mixed_target ? 0 : raters, lanes = said + counted;
+    // Of two labels it is known already.
+    const std::size_t counted = labels == 2 ? 0 : raters, lanes = said + counted;
     count_.resize(number_ * raters);
     mass_.resize(number_ * annotators);
     said_.resize(number_ * counted);
@@ -163,26 +155,6 @@ class JointsOfLabel {
                                   }));
   }
 
-  // What raters lean to in each window, if targets mix.
-  void sum_leaning(const Box& box) {
-    const std::size_t raters = frame_.raters, labels = frame_.labels;
-    leaning_.assign(number_ * raters, 0.0);
-    for (std::size_t rater = 0; rater < raters; ++rater) {
-      double all = 0.0;
-      for (std::size_t observed = 0; observed < labels; ++observed) all += target(rater, observed);
-      for (std::size_t k = 0; k < number_; ++k) leaning_[k * raters + rater] = all * share(k, rater);
-    }
-    for (std::size_t observed = 0; observed < labels; ++observed) {
-      count_said(counts_, frame_, observed, box, own_voxels(),
-                 [&](std::size_t k, const std::uint32_t* high, const std::uint32_t* low) {
-                   for (std::size_t rater = 0; rater < raters; ++rater) {
-                     const double held = std::min(static_cast<double>(high[rater] - low[rater]), share(k - first_, rater));
-                     leaning_[(k - first_) * raters + rater] -= target(rater, observed) * held;
-                   }
-                 });
-    }
-  }
-
   // The label's mentions that windows reach, by what was said at them, and where those lie.
   void sort_by_vote(const Box& box) {
     for (std::size_t observed = 0; observed < frame_.labels; ++observed) {
@@ -207,28 +179,19 @@ class JointsOfLabel {
   // The prior times the probabilities of what raters said (eqs. 2.5.3 and 2.5.4), logarithmic.
   double log_joint(std::size_t k) const {
     const std::size_t raters = frame_.raters, lanes = frame_.annotators(), labels = frame_.labels;
-    const std::size_t voxel = voxel_of(first_ + k) - scales_.first;
+    const std::size_t voxel = voxel_of(first_ + k) - counts_.first;
     const Vote* votes = frame_.votes_at(voxel_of(first_ + k));
     const std::uint64_t *mass = mass_.data() + k * lanes, *count = count_.data() + k * raters;
-    const float *said = scales_.said + voxel * raters, *sum = scales_.sum + voxel * raters;
     double joint = 0.0, probability = 1.0;
     if (model_.log_prior != nullptr) joint = model_.log_prior[label_];
-    else probability = unscaled(mass[0]) / static_cast<double>(scales_.seen[voxel * lanes]);
+    else probability = unscaled(mass[0]) / static_cast<double>(counts_.seen[voxel * lanes]);
     const double pseudo = model_.right + model_.wrong * static_cast<double>(labels - 1);
     for (std::size_t rater = 0; rater < raters; ++rater) {
       const std::size_t observed = votes[rater];
       if (observed == labels) continue;
-      double leant, all;  // the target, and its sum with the scale factors of all labels
-      if (model_.mixed_target) {
-        leant = target(rater, observed);
-        all = model_.kappa * std::max(leaning_[k * raters + rater], 0.0);
-      } else {
-        leant = observed == label_ ? right_[rater] : wrong_[rater];
-        const double own = observed == label_ ? said[rater] : labels == 2 ? sum[rater] - said[rater] : lack(k, rater);
-        all = wrong_[rater] * sum[rater] + (right_[rater] - wrong_[rater]) * own;
-      }
-      const double wanted = said[rater] * leant + unscaled(count[rater]) + (observed == label_ ? model_.right : model_.wrong);
-      const double total = all + unscaled(mass[frame_.annotator(rater)]) + pseudo;
+      const double leant = target(rater, observed), sigma = scale_factor(k, rater);
+      const double wanted = sigma * leant + unscaled(count[rater]) + (observed == label_ ? model_.right : model_.wrong);
+      const double total = sigma + unscaled(mass[frame_.annotator(rater)]) + pseudo;
       probability *= std::max(total > 0 ? wanted / total : leant, model_.least);
       if (probability > kSmall) continue;
       joint += std::log(probability);
@@ -237,45 +200,43 @@ class JointsOfLabel {
     return joint + std::log(probability);
   }
 
-  // Scale factor of the label itself.
-  double lack(std::size_t k, std::size_t rater) const {
-    return model_.kappa * std::max(share(k, rater) - static_cast<double>(said_[k * frame_.raters + rater]), 0.0);
+  // How strongly the label's column leans to the target: what the rater lacks of the label in the window to
+  // its fair share, times kappa. It is one voxel at least, so that a large kappa leads to the target anywhere.
+  double scale_factor(std::size_t k, std::size_t rater) const {
+    const std::size_t voxel = voxel_of(first_ + k) - counts_.first, raters = frame_.raters;
+    const double seen = counts_.seen[voxel * frame_.annotators() + frame_.annotator(rater)];
+    double held;
+    if (frame_.labels > 2) held = said_[k * raters + rater];
+    else held = label_ == 1 ? counts_.said[voxel * raters + rater] : seen - counts_.said[voxel * raters + rater];
+    return model_.kappa * std::max(seen * fair_ - held, 1.0);
   }
 
   double target(std::size_t rater, std::size_t observed) const {
     return model_.targets[(rater * frame_.labels + observed) * frame_.labels + label_];
   }
 
-  double share(std::size_t k, std::size_t rater) const {
-    const std::size_t voxel = voxel_of(first_ + k) - scales_.first;
-    return static_cast<double>(scales_.seen[voxel * frame_.annotators() + frame_.annotator(rater)]) * fair_;
-  }
-
   static constexpr double kSmall = 1e-200;  // times the least probability it is still a double
 
   const WindowFrame<Vote>& frame_;
   const PerformanceModel& model_;
-  const WindowScales<const float>& scales_;
+  const WindowCounts<const float>& counts_;
   const float* posterior_;  // of all mentions
   float* joints_;           // the same
-  WindowSweep<Vote, std::uint32_t> counts_;
   WindowSweep<Vote, std::uint64_t> weights_;
   std::size_t label_ = 0, first_ = 0, number_ = 0;  // the label's mentions at hand
   std::vector<std::uint64_t> mass_, count_, one_;
   std::vector<std::uint32_t> said_;
-  std::vector<double> leaning_;
   std::vector<std::vector<std::uint32_t>> by_vote_;
   std::vector<Box> boxes_;
-  std::vector<double> right_, wrong_;  // each rater's targets on and off the diagonal
-  double whole_, scale_;               // 2^shift, and its inverse
-  double fair_;                        // a label's share
+  double whole_, scale_;  // 2^shift, and its inverse
+  double fair_;           // a label's share
 };
 
 // Log joints of all mentions in a part, the largest labels first and in pieces: threads end together,
 // and what a thread keeps of a mention is not much of the memory.
 template <class Vote>
 void joints_of_labels(const WindowFrame<Vote>& frame, const PerformanceModel& model, const Box& part,
-                      const WindowScales<const float>& scales, const float* posterior, float* joints, std::size_t threads) {
+                      const WindowCounts<const float>& counts, const float* posterior, float* joints, std::size_t threads) {
   struct Task {
     std::size_t label, mentions;
     Box planes;
@@ -290,7 +251,7 @@ void joints_of_labels(const WindowFrame<Vote>& frame, const PerformanceModel& mo
     }
   }
   std::stable_sort(tasks.begin(), tasks.end(), [](const Task& a, const Task& b) { return a.mentions > b.mentions; });
-  for_each_task(tasks.size(), threads, [&] { return JointsOfLabel<Vote>(frame, model, scales, posterior, joints); },
+  for_each_task(tasks.size(), threads, [&] { return JointsOfLabel<Vote>(frame, model, counts, posterior, joints); },
                 [&](JointsOfLabel<Vote>& worker, std::size_t k) { worker.run(tasks[k].label, tasks[k].planes); });
 }
 

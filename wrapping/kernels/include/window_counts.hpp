@@ -1,5 +1,5 @@
-// What Spatial STAPLE knows of windows from votes alone: how many voxels were annotated, and the scale
-// factors of its regularisation (eq. 2.5.4's sigma).
+// What Spatial STAPLE knows of windows from votes alone: how many voxels were annotated and, of two labels,
+// to how many of them each rater gave the higher one.
 //
 // Preconditions (checked in Python): as in window_sums.hpp; counts of a window fit 32 bits.
 #pragma once
@@ -16,11 +16,10 @@ namespace consensus {
 
 // Of the n voxels of some planes, from the first on.
 template <class Real>
-struct WindowScales {
+struct WindowCounts {
   std::size_t first, number;
   Real* seen;  // (n, annotators) annotated voxels of the window
-  Real* said;  // (n, J) sigma of what the rater said there
-  Real* sum;   // (n, J) sigma of all labels together
+  Real* said;  // (n, J) those to which the rater gave label 1; not used with more labels than two
 };
 
 // Calls work(worker, task); threads take the next task when they are done with one.
@@ -90,31 +89,16 @@ void count_said(WindowSweep<Vote, Number>& sweep, const WindowFrame<Vote>& frame
 }
 
 template <class Vote>
-class ScalesOfPlanes {
+class CountsOfPlanes {
  public:
-  ScalesOfPlanes(const WindowFrame<Vote>& frame, double kappa, const WindowScales<float>& out)
-      : frame_(frame), kappa_(static_cast<float>(kappa)), out_(out), sweep_(frame) {}
+  CountsOfPlanes(const WindowFrame<Vote>& frame, const WindowCounts<float>& out) : frame_(frame), out_(out), sweep_(frame) {}
 
   void run(const Box& planes) {
     count_annotated(planes);
-    const auto [first, last] = frame_.voxels_of(planes);
-    const std::size_t raters = frame_.raters;
-    std::fill(out_.sum + (first - out_.first) * raters, out_.sum + (last - out_.first) * raters, 0.0F);
-    // Labels in their order, so that sums of reals do not depend on who made them.
-    for (std::size_t label = 0; label < frame_.labels; ++label) hold(label, planes);
-    for (std::size_t voxel = first; voxel < last; ++voxel) {
-      for (std::size_t rater = 0; rater < raters; ++rater) {
-        float& sum = out_.sum[(voxel - out_.first) * raters + rater];
-        sum = kappa_ * std::max(seen(voxel, rater) - sum, 0.0F);
-      }
-    }
+    if (frame_.labels == 2) count_higher(planes);
   }
 
  private:
-  float seen(std::size_t voxel, std::size_t rater) const {
-    return out_.seen[(voxel - out_.first) * frame_.annotators() + frame_.annotator(rater)];
-  }
-
   void count_annotated(const Box& planes) {
     const std::size_t lanes = frame_.annotators();
     const std::uint32_t *runs = frame_.agreed.data(), *places = frame_.run_places, *lengths = frame_.run_lengths;
@@ -136,35 +120,27 @@ class ScalesOfPlanes {
                                 }));
   }
 
-  // Adds what each rater has of a label, at most its fair share, to the sums.
-  void hold(std::size_t label, const Box& planes) {
+  // Those with the higher of two labels.
+  void count_higher(const Box& planes) {
     const std::size_t raters = frame_.raters;
-    const auto labels = static_cast<float>(frame_.labels);
-    count_said(sweep_, frame_, label, planes, AllVoxels<Vote>(frame_),
+    count_said(sweep_, frame_, 1, planes, AllVoxels<Vote>(frame_),
                [&](std::size_t voxel, const std::uint32_t* high, const std::uint32_t* low) {
-                 const Vote* votes = frame_.votes_at(voxel);
-                 const std::size_t at = (voxel - out_.first) * raters;
-                 for (std::size_t rater = 0; rater < raters; ++rater) {
-                   const float share = seen(voxel, rater) / labels;
-                   const float held = std::min(static_cast<float>(high[rater] - low[rater]), share);
-                   out_.sum[at + rater] += held;
-                   if (votes[rater] == label) out_.said[at + rater] = kappa_ * (share - held);
-                 }
+                 float* said = out_.said + (voxel - out_.first) * raters;
+                 for (std::size_t rater = 0; rater < raters; ++rater) said[rater] = static_cast<float>(high[rater] - low[rater]);
                });
   }
 
   const WindowFrame<Vote>& frame_;
-  float kappa_;
-  const WindowScales<float>& out_;
+  const WindowCounts<float>& out_;
   WindowSweep<Vote, std::uint32_t> sweep_;
 };
 
+// `out.said` holds zeros.
 template <class Vote>
-void find_scales(const WindowFrame<Vote>& frame, const Box& part, double kappa, std::size_t threads,
-                 const WindowScales<float>& out) {
+void find_counts(const WindowFrame<Vote>& frame, const Box& part, std::size_t threads, const WindowCounts<float>& out) {
   const std::vector<Box> pieces = pieces_of(part, threads, 1);
-  for_each_task(pieces.size(), threads, [&] { return ScalesOfPlanes<Vote>(frame, kappa, out); },
-                [&](ScalesOfPlanes<Vote>& worker, std::size_t k) { worker.run(pieces[k]); });
+  for_each_task(pieces.size(), threads, [&] { return CountsOfPlanes<Vote>(frame, out); },
+                [&](CountsOfPlanes<Vote>& worker, std::size_t k) { worker.run(pieces[k]); });
 }
 
 }  // namespace consensus
