@@ -36,7 +36,9 @@ from itk_consensus.fusing.accumulators import PatternAccumulator as PatternAccum
 from itk_consensus.fusing.fusion_result import FusionResult as FusionResult
 from itk_consensus.images.dicom.series import DicomSeries as DicomSeries
 from itk_consensus.images.files import PathLike as PathLike
-from itk_consensus.images.structures import MatchedStructures as MatchedStructures
+from itk_consensus.images.structure_matching import MatchedStructures as MatchedStructures
+from itk_consensus.images.structure_matching import Renamings as Renamings
+from itk_consensus.images.structure_names import StructureWords as StructureWords
 from itk_consensus.images.structures import Structure as Structure
 from itk_consensus.methods.consensus.consensus_explanation import ListedComponent as ListedComponent
 from itk_consensus.methods.consensus.curve import CoherenceCurve as CoherenceCurve
@@ -4644,17 +4646,23 @@ def match_lesions(images: Any, **parameters: Any) -> LesionTable:
     LesionTable
         Has ``.lesions``, ``.rows()``, ``.to_csv()``, ``.to_json()``, ``.to_frame()``.
     """
-def match_structures(readers: Mapping[str, Sequence[Structure]], mapping: Mapping[str, str] | None = None) -> MatchedStructures:
+def match_structures(readers: Mapping[str, Sequence[Structure]], mapping: Renamings | None = None, *, words: StructureWords | None = None, accept: float | None = None) -> MatchedStructures:
     """Find out which structures of several readers are the same.
 
-    Names decide, ignoring case, blanks, dashes and underscores; what no other reader has by name
-    is compared by its code, if the code is one reader's only once and says anything.
+    Names decide: structures are one if their names say the same organ, side and numbers, however
+    they are spelled. What no other reader has by name is compared by its code, if the code is one
+    reader's only once and says anything. What is left may be proposed (`proposals`).
 
     Parameters
     ----------
     readers : mapping of reader to structures
-    mapping : mapping of name to name, optional
-        What a structure is to be called, whoever has it; it wins over names and codes.
+    mapping : mapping of name to name, or of (reader, name) to name, optional
+        What a structure is to be called, whoever has it or if this reader has it; it wins over
+        names and codes.
+    words : StructureWords, optional
+        What organs are called; by default the table that comes with the package.
+    accept : float, optional
+        Take the proposals of structures that overlap from this Dice on.
     """
 def rater_number_curve(images: Any, label: int | None = None) -> RaterNumberCurve:
     """What the vote of k raters is worth, for every k, and what more raters would be.
