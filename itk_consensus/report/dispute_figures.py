@@ -221,7 +221,8 @@ class DisputedVolume:
         disputed = int(np.count_nonzero(self.dissent[index]))
         text = (
             f"{self._plane.capitalize()} slice {index}: contours of "
-            f"{counted(len(self._maps), 'reader')} and of the consensus; some reader differs from it on {disputed} voxels."
+            f"{counted(len(self._maps), 'reader')} and of the consensus; some reader differs "
+            f"from it on {disputed} voxels."
         )
         layers = [*self._pictures(index, width, height, most_pixels), *self._contours(index, width)]
         if mark is not None:

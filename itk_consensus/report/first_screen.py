@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.assessment.agreement.reader_bias import PADDING, ConsensusSurface
-from itk_consensus.assessment.findings import Diagnostics, Finding
+from itk_consensus.assessment.findings import Finding
 from itk_consensus.assessment.places import Place
 from itk_consensus.assessment.verdict import Verdict
 from itk_consensus.report.agreement_tables import rater_name
@@ -31,7 +31,7 @@ def first_screen(case: ShownCase, underlay: NDArray[Any] | None, look: Look) -> 
     found = case.findings.named(labels=case.structure_names)
     verdict = Verdict.of(found)
     label = _label_of(case, verdict)
-    place = place_of(verdict, found)
+    place = place_of(case)
     pictures = place_figures(case, underlay, look, place)
     title = "Where to look" if verdict.grade else "Where readers differ most"
     where = tag("p", tag("b", f"{title}: "), _link(place)) if place else tag("p", tag("b", title))
@@ -58,8 +58,10 @@ def verdict_markup(verdict: Verdict) -> Markup:
     return tag("div", word, *reasons, class_="deciding")
 
 
-def place_of(verdict: Verdict, found: Diagnostics) -> Place | None:
+def place_of(case: ShownCase) -> Place | None:
     """Where to look: the place of what decided, else of the gravest finding that has one."""
+    found = case.findings
+    verdict = Verdict.of(found)
     every: list[Finding] = [*verdict.decided_by, *found.noted]
     return next((one.where for one in every if one.where is not None), None)
 

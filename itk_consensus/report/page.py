@@ -27,7 +27,7 @@ from itk_consensus.images.grey_windows import as_window
 from itk_consensus.report.agreement_tables import heat_map, label_table, rater_table
 from itk_consensus.report.bias_tables import bias_tables
 from itk_consensus.report.dispute_figures import Look, dispute_figures, legend, switch_style
-from itk_consensus.report.first_screen import first_screen
+from itk_consensus.report.first_screen import first_screen, place_of
 from itk_consensus.report.fusion_report import OF_EACH_RATER, parameter_text, to_plain
 from itk_consensus.report.lesion_tables import detection_table, object_table
 from itk_consensus.report.markup import Markup, data_table, document, folded, section, tag
@@ -116,7 +116,7 @@ def page_text(
     if underlay is not None:
         hashes.append(("image", image_hash(underlay)))
         what += ", of the image its voxels"
-    result = case.result
+    result, place = case.result, place_of(case)
     details = [
         section("All findings", *explained(case), id_="findings"),
         section("Slices", dispute_figures(case, underlay, look), id_="slices"),
@@ -145,7 +145,7 @@ def page_text(
         section(
             "Go through it",
             legend(case.names),
-            *viewer(case, paths, page, underlay, look.window),
+            *viewer(case, paths, page, underlay, look.window, place),
             id_="dispute",
         ),
         folded("All findings, slices and tables", *details, made),

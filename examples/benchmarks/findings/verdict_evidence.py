@@ -68,8 +68,9 @@ WORSE_THAN_VOTE, LOW, BETTER = 0.03, 0.7, 0.05
 GOOD, NOT_WORSE = 0.85, 0.005
 AGREE, MODERATE = 0.85, 0.7
 
-#: Families in which somebody slipped: of these only bad results count.
+#: Families in which somebody slipped, or two camps draw apart: of these only bad results count.
 SLIPPED = ("one inverted", "two empty", "2 of 5 empty", "ten networks", "colluding")
+CAMPS = ("different edges", "two schools 3:3", "two schools 4:2", "over-drawing", "under-drawing")
 
 
 class Row(NamedTuple):
@@ -90,7 +91,7 @@ class Row(NamedTuple):
 
     @property
     def is_good(self) -> bool:
-        slipped = " readers, one " in self.family or self.family in SLIPPED
+        slipped = " readers, one " in self.family or self.family in (*SLIPPED, *CAMPS)
         return not slipped and self.dice >= max(GOOD, self.vote - NOT_WORSE)
 
     @property
