@@ -142,7 +142,7 @@ def surface_dice(readers: Readers) -> Finding:
         labels.append(int(label))
     worst = int(np.argmin(means))
     grade = graded(means[worst], limits.good_surface_dice, limits.poor_surface_dice)
-    if grade == "poor" and np.nanmean(readers.dice[labels[worst]]) >= limits.good_dice:
+    if grade == "poor" and np.nanmean(readers.dice[labels[worst]]) >= limits.poor_dice:
         grade = "moderate"  # Of a large structure contours may differ by mm and hardly matter.
     facts: dict[str, Any] = {"dice": means[worst], "tolerance": limits.surface_tolerance}
     facts["unit"] = length_unit(readers.spacing)

@@ -187,8 +187,8 @@ def _markup(case: ReviewCase, reviewed: ShownCase, content: str, *, is_part: boo
     (rated,) = case.rated
     script = (files("itk_consensus.report") / "viewer.js").read_text(encoding="utf-8")
     note = (
-        f"All slices would take more than the {MOST_BYTES / 1e6:g} MB of a page: these are the part "
-        "around what is disputed. itk-consensus review shows all."
+        f"All slices would take more than the {MOST_BYTES / 1e6:g} MB of a page: this is the part "
+        "around what is disputed; itk-consensus review shows all."
     )
     more = len(case.disputes) - _MOST_ROWS
     rest = f"{more} smaller ones are not listed here and stay as the consensus has them."
