@@ -95,10 +95,18 @@ def presence(judged: JudgedFusion) -> Iterator[Finding]:
         kind = "" if severity != "note" else "fact"
         about = _label(judged, index)
         share = float(drew[index] / raters)
-        found.append(Finding(rule, share, severity, label=about, facts=facts, kind=kind))
+        who = _who_did_not_draw(judged, int(index))
+        found.append(Finding(rule, share, severity, who, about, facts, kind=kind))
     # The gravest first, of equally grave ones the label that fewest drew.
     found.sort(key=lambda one: (-one.grade, one.value))
     yield from found or [Finding(rule, None, None, kind="fine")]
+
+
+def _who_did_not_draw(judged: JudgedFusion, index: int) -> tuple[int, ...]:
+    """Raters who annotated and did not use a label."""
+    table = judged.patterns
+    missing = ~(table.patterns == index).any(axis=0) & table.present.any(axis=0)
+    return tuple(np.flatnonzero(missing).tolist())
 
 
 def empty_result(judged: JudgedFusion) -> Iterator[Finding]:

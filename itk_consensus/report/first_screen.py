@@ -20,24 +20,32 @@ from itk_consensus.space.boxes import bounding_box
 #: What a verdict says to somebody who has not read it before.
 SAID = {"use": "Use", "look": "Look before use", "do not use": "Do not use"}
 
+#: So many notes stand in the open.
+_MOST_NOTES = 2
+
 #: Of more raters only those who deviate most are listed first; the table of all is further down.
 _MOST_RATERS = 8
 #: Drawn wider or tighter by less is the same, in mm.
 _SAME_MM = 0.25
 
 
-def first_screen(case: ShownCase, underlay: NDArray[Any] | None, look: Look) -> Markup:
-    """The verdict of a case, with what it takes to check it."""
+def first_screen(
+    case: ShownCase, underlay: NDArray[Any] | None, look: Look, *, with_viewer: bool = True
+) -> Markup:
+    """The verdict of a case, with what it takes to check it; a link opens a viewer at the place."""
     found = case.findings.named(labels=case.structure_names)
     verdict = Verdict.of(found)
     label = _label_of(case, verdict)
     place = place_of(case)
     pictures = place_figures(case, underlay, look, place)
     title = "Where to look" if verdict.grade else "Where readers differ most"
-    where = tag("p", tag("b", f"{title}: "), _link(place)) if place else tag("p", tag("b", title))
+    link = _link(place) if place and with_viewer else place
+    where = tag("p", tag("b", f"{title}: ", link) if link else tag("b", title))
+    notes = [one for one in found.causes if one.severity == "note"][:_MOST_NOTES]
     return tag(
         "div",
         verdict_markup(verdict),
+        *(tag("p", one.sentence, class_="quiet") for one in notes),
         tag(
             "div",
             tag("div", where, pictures, class_="place"),

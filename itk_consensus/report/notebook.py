@@ -109,7 +109,7 @@ def _of_result(result: FusionResult[Any], image: Any = None) -> list[Markup] | N
 
 def _fusion(case: ShownCase, image: Any, look: Look) -> list[Markup]:
     return [
-        first_screen(case, underlay_of(case.result, image), look),
+        first_screen(case, underlay_of(case.result, image), look, with_viewer=False),
         legend(case.names, switches=False),
         folded("All findings and tables", *explained(case), *raters(case)),
     ]

@@ -261,30 +261,50 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seeds", type=int, default=8, help="seeds per family")
     parser.add_argument("--misses", action="store_true", help="name families that went wrong")
     parser.add_argument("--save", action="store_true", help=f"keep the rates in {RESULTS.name}")
+    parser.add_argument("--part", choices=PARTS, default=list(PARTS), nargs="+", help="which rates")
     options = parser.parse_args(arguments)
     first = 1000 if options.choose else 3000
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConsensusWarning)
-        seeds = range(first, first + options.seeds)
-        every = list(rows(cases(seeds)))
-        unseen = [] if options.choose else list(rows(fresh(range(3000, 3000 + 2 * len(seeds)))))
-        of_readers = real(0 if options.choose else 1)
-    results = {
-        "run": run_facts(),
-        "rates": rates(every),
-        "families": by_family(every),
-        "fresh": rates(unseen),
-        "fresh families": by_family(unseen),
-        "real": of_readers,
-    }
+    results: dict[str, Any] = {}
+    for part in options.part:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConsensusWarning)
+            results[part] = PARTS[part](first, options.seeds) | {"run": run_facts()}
+    print("\n\n".join(tables(results)))
+    for found in results.values() if options.misses else ():
+        for row in found.get("families", ()):
+            if row["missed"] or row["cried"]:
+                print(row)
     if options.save:
-        RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    print(table(results["rates"]))
-    print(table(results["fresh"]))
-    print(real_table(results["real"]))
-    for row in results["families"] if options.misses else ():
-        if row["missed"] or row["cried"]:
-            print(row)
+        kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+        RESULTS.write_text(json.dumps(kept | results, indent=1) + "\n", encoding="utf-8")
+
+
+def _simulated(first: int, seeds: int) -> dict[str, Any]:
+    every = list(rows(cases(range(first, first + seeds))))
+    return {"rates": rates(every), "families": by_family(every)}
+
+
+def _fresh(first: int, seeds: int) -> dict[str, Any]:
+    every = list(rows(fresh(range(3000, 3000 + seeds))))
+    return {"rates": rates(every), "families": by_family(every)}
+
+
+def _real(first: int, seeds: int) -> dict[str, Any]:
+    return {"rows": real(int(first >= 3000))}
+
+
+#: What is measured, by name; of real readers even cases are for choosing.
+PARTS: dict[str, Callable[[int, int], dict[str, Any]]] = {
+    "simulated": _simulated,
+    "fresh": _fresh,
+    "real": _real,
+}
+
+
+def tables(results: dict[str, Any]) -> Iterator[str]:
+    """What was measured as Markdown."""
+    for found in results.values():
+        yield real_table(found["rows"]) if "rows" in found else table(found["rates"])
 
 
 def real_table(of_readers: Sequence[dict[str, Any]]) -> str:
