@@ -192,7 +192,8 @@ def _write_reports(
 def _short_names(readers: ReadStructures) -> tuple[str, ...]:
     """What people call the readers: their files without folder and extension, if that is enough."""
     paths = [Path(name) for name in readers.matched.readers]
-    return distinct_names([split_image_name(split_image_name(p)[0])[0] for p in paths], paths)
+    stems = [split_image_name(path)[0].removesuffix(".seg") for path in paths]
+    return distinct_names(stems, paths)
 
 
 def _fuser(arguments: argparse.Namespace) -> LabelFusionFilter:

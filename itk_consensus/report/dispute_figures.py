@@ -71,12 +71,11 @@ def place_figures(
 
     Without a place it is where most voxels are disputed.
     """
-    figures = []
-    for plane in PLANES if case.consensus.ndim == 3 else ["axial"]:
-        volume = DisputedVolume(case, image, look.window, plane)
-        index = (0, 0, 0, *place.index)[-3:] if place else volume.most_disputed()
-        figures.append(volume.around(index))
-    return tag("div", *figures, class_="dispute slices planes")
+    planes = PLANES if case.consensus.ndim == 3 else ["axial"]
+    volumes = [DisputedVolume(case, image, look.window, plane) for plane in planes]
+    index = (0, 0, 0, *place.index)[-3:] if place else volumes[0].most_disputed()
+    figures = tag("div", *(one.around(index) for one in volumes), class_="slices planes")
+    return tag("div", figures, volumes[0].said(), class_="dispute")
 
 
 def switch_style(raters: int) -> str:

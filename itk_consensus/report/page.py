@@ -110,7 +110,7 @@ def page_text(
     if files is None:
         hashes = [(n, voxel_hash(m)) for n, m in zip(case.names, case.maps, strict=True)]
     else:
-        hashes = file_hashes(case.names, files)
+        hashes = file_hashes([str(file) for file in files], files)
     paths = None if files is None else [Path(file) for file in files]
     what = "their voxels as 64-bit integers" if files is None else "their files"
     if underlay is not None:

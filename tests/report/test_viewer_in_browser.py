@@ -70,7 +70,7 @@ def test_slices_are_gone_through_and_decisions_exported(
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
     seen = [drawn(page)]
-    page.locator("#viewer-slice").fill("1")
+    page.locator("#viewer-slice").fill("4")
     seen.append(drawn(page))
     page.locator("#viewer-canvas").focus()
     page.keyboard.press("ArrowUp")
@@ -85,6 +85,7 @@ def test_slices_are_gone_through_and_decisions_exported(
     seen.append(drawn(page))
     page.keyboard.press("Tab")
     page.locator("#viewer-canvas").focus()
+    page.keyboard.press("n")
     page.keyboard.press("n")
     seen.append(drawn(page))
     page.uncheck("#show-r0")
