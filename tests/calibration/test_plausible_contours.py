@@ -229,3 +229,14 @@ def test_what_cannot_be_sampled_is_refused(fuser):
     lone.Execute([np.eye(9, dtype=np.uint8)])
     with pytest.raises(InputError, match="at least 2 raters, got 1"):
         ic.SampleSegmentations(lone)
+
+
+def test_volumes_of_arrays_are_voxels_and_of_large_structures_hardly_other_ones():
+    raters = [np.zeros((60, 110, 110), np.uint8) for _ in range(3)]
+    for wider, rater in zip((0, 2, 4), raters, strict=True):
+        rater[5:55, 10 : 90 + wider, 10 : 90 + wider] = 1
+    vote = ic.MajorityVoteFilter()
+    vote.Execute(raters)
+    coarse, fine = volume_intervals(vote)[1], ic.SampleSegmentations(vote).volume()
+    np.testing.assert_allclose(coarse, fine, rtol=0.02)
+    assert raters[0].sum() < coarse.estimate < raters[2].sum()

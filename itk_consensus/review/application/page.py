@@ -208,7 +208,7 @@ class ReviewPage:
                 + f"{finding.severity}: "
                 + naming_raters(finding.message, names),
             }
-            for structure, finding in sorted(case.findings, key=lambda one: -one[1].grade)
+            for structure, finding in sorted(case.findings(), key=lambda one: -one[1].grade)
             if finding.severity
         ]
         state.windows = [one.name for one in self._windows]
