@@ -260,15 +260,9 @@ def case_of_structures(
     if len({*map(str, paths)}) < len(paths):
         raise InputError("a file is given twice")
     readers = {str(path): read_structures(path, series, **options) for path in paths}
-<<<<<<< HEAD
-    matched = match_structures(readers, renamed)
+    matched = match(readers)
     templates, loaded = [], list[RatedMap]()
     probabilities, results = [], dict[str, FusionResult[Any]]()
-=======
-    matched = match(readers)
-    templates, findings, loaded = [], list[tuple[str, Finding]](), list[RatedMap]()
-    probabilities, uncertainties = [], {}
->>>>>>> main
     for name, row in matched.table.items():
         FuseStructures({name: [None if one is None else one.mask for one in row]}, fuser)
         fused = fuser.fused
