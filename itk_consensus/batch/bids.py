@@ -19,14 +19,31 @@ DESCRIPTION = "dataset_description.json"
 IGNORED = ".bidsignore"
 
 _VERSION = "1.10.0"
-_ENTITIES = re.compile(r"sub-[A-Za-z0-9]+(_[A-Za-z]+-[A-Za-z0-9]+)*")
+_ENTITY = re.compile(r"[A-Za-z]+-[A-Za-z0-9+]+")
+#: Entities that BIDS wants after all others, in its order.
+_LAST = ("space", "res", "den", "label")
 
 
 def stem_of(case: str) -> str:
     """The entities with which the names of a case's files begin."""
-    if _ENTITIES.fullmatch(case):
-        return case
-    return f"sub-{re.sub(r'[^A-Za-z0-9]', '', case) or '0'}"
+    words = case.split("_")
+    entities = [word for word in words if _ENTITY.fullmatch(word)]
+    if not case.startswith("sub-") or not entities:
+        return f"sub-{re.sub(r'[^A-Za-z0-9]', '', case) or '0'}"
+
+    def place(entity: str) -> int:
+        key = entity.partition("-")[0]
+        return _LAST.index(key) + 1 if key in _LAST else 0
+
+    return "_".join(sorted((word for word in entities if not word.startswith("desc-")), key=place))
+
+
+def description_of(case: str) -> str:
+    """The value of desc-: what a name says without a key, such as T2w, goes before consensus."""
+    words = case.split("_") if case.startswith("sub-") else []
+    told = [word.removeprefix("desc-") for word in words[1:]]
+    loose = [word for word in told if "-" not in word]
+    return "".join([*(re.sub(r"[^A-Za-z0-9]", "", word) for word in loose), "consensus"])
 
 
 def folder_of(case: str) -> str:
@@ -38,7 +55,7 @@ def folder_of(case: str) -> str:
 
 def name_of(case: str, suffix: str) -> str:
     """Name of a file of a case: sub-01_desc-consensus_dseg.nii.gz."""
-    return f"{stem_of(case)}_desc-consensus_{suffix}"
+    return f"{stem_of(case)}_desc-{description_of(case)}_{suffix}"
 
 
 def description() -> str:
