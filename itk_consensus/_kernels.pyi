@@ -46,7 +46,7 @@ def row_extents(
     codes: NDArray[Any], length: int, flags: NDArray[np.uint8], threads: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 def label_pieces(
-    mask: NDArray[np.uint8], shape: Sequence[int], corners: bool, places: NDArray[np.int32]
+    labels: NDArray[Any], shape: Sequence[int], corners: bool, places: NDArray[np.int32]
 ) -> NDArray[np.int64]: ...
 def find_finders(
     places: NDArray[np.int32],

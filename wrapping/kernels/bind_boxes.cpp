@@ -102,18 +102,19 @@ void run_pack_marks(const std::vector<Array>& raters, const std::vector<Array>& 
 }
 
 // (pieces, 9): voxels, then first voxel and end along each axis.
-ArrayOf<std::int64_t> run_label_pieces(const Flags& mask, const std::vector<std::size_t>& shape, bool corners,
+ArrayOf<std::int64_t> run_label_pieces(const Array& labels, const std::vector<std::size_t>& shape, bool corners,
                                        ArrayOf<std::int32_t> places) {
   const Extents extents = four_extents(shape, 1);
-  require_extent(mask, whole_box(extents).voxels());
+  require_extent(labels, whole_box(extents).voxels());
   require_extent(places, whole_box(extents).voxels());
-  const std::uint8_t* from = mask.data();
   std::int32_t* to = places.mutable_data();
   std::vector<Piece> pieces;
-  {
+  with_code_type(labels, [&](auto tag) {
+    using Label = typename decltype(tag)::type;
+    const auto* from = static_cast<const Label*>(labels.data());
     nb::gil_scoped_release release;
-    pieces = PieceFinder(from, extents, corners).find(to);
-  }
+    pieces = PieceFinder<Label>(from, extents, corners).find(to);
+  });
   ArrayOf<std::int64_t> found({pieces.size(), 1 + 2 * kAxes});
   std::int64_t* row = found.mutable_data();
   for (const Piece& piece : pieces) {
@@ -145,7 +146,7 @@ void run_find_finders(const ArrayOf<std::int32_t>& places, const Flags& bits, Fl
 void bind_boxes(nb::module_& m) {
   m.def("pack_marks", &run_pack_marks, nb::arg("raters"), nb::arg("values"), nb::arg("shape"), nb::arg("low"),
         nb::arg("high"), nb::arg("planes"));
-  m.def("label_pieces", &run_label_pieces, nb::arg("mask"), nb::arg("shape"), nb::arg("corners"), nb::arg("places"));
+  m.def("label_pieces", &run_label_pieces, nb::arg("labels"), nb::arg("shape"), nb::arg("corners"), nb::arg("places"));
   m.def("find_finders", &run_find_finders, nb::arg("places"), nb::arg("bits"), nb::arg("finders"), nb::arg("shared"));
   m.def("label_boxes", &run_label_boxes, nb::arg("raters"), nb::arg("labels"), nb::arg("shape"), nb::arg("threads"));
   m.def("spread", &run_spread, nb::arg("flags"), nb::arg("reach"), nb::arg("shape"), nb::arg("tile"),

@@ -1,11 +1,12 @@
-// Connected pieces of a mask, in the order of their first voxels: rows are cut into runs of marked
-// voxels, and runs that touch become one piece.
+// Connected pieces of equal labels, in the order of their first voxels: rows are cut into runs of one
+// label, and runs of equal labels that touch become one piece. 0 is background.
 //
-// Preconditions (checked in Python): the mask is 0 or 1; it and the places hold the volume, whose first
-// axis connects nothing; rows and runs can be counted in 32 bits.
+// Preconditions (checked in Python): labels and places hold the volume, whose first axis connects
+// nothing; rows and runs can be counted in 32 bits.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -21,10 +22,11 @@ struct Piece {
   Box box;
 };
 
+template <class Label>
 class PieceFinder {
  public:
-  PieceFinder(const std::uint8_t* mask, const Extents& shape, bool corners)
-      : mask_(mask), shape_(shape), slack_(corners) {}
+  PieceFinder(const Label* labels, const Extents& shape, bool corners)
+      : labels_(labels), shape_(shape), slack_(corners) {}
 
   // Writes which piece, from 1 on, every voxel belongs to.
   std::vector<Piece> find(std::int32_t* places) {
@@ -59,6 +61,7 @@ class PieceFinder {
   struct Run {
     std::uint32_t begin, end;
     std::uint32_t parent;  // a run before this one of the same piece, or itself
+    Label label;
   };
 
   void find_runs() {
@@ -66,7 +69,7 @@ class PieceFinder {
     for_each_row(whole_box(shape_), [&](std::size_t, std::size_t z, std::size_t y) {
       if (y == 0) checkpoint();
       const std::size_t row = first_.size() - 1;
-      add_row(mask_ + row * shape_[3]);
+      add_row(labels_ + row * shape_[3]);
       if (y > 0) join(row, row - 1);
       if (z == 0) return;
       const std::size_t before = row - shape_[2];
@@ -76,34 +79,53 @@ class PieceFinder {
     });
   }
 
-  void add_row(const std::uint8_t* row) {
+  void add_row(const Label* row) {
     const std::size_t length = shape_[3];
-    const auto next = [&](std::size_t from, int value) {
-      const void* found = std::memchr(row + from, value, length - from);
-      return found ? static_cast<std::size_t>(static_cast<const std::uint8_t*>(found) - row) : length;
-    };
-    for (std::size_t begin = next(0, 1); begin < length;) {
-      const std::size_t end = next(begin, 0);
-      runs_.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end),
-                       static_cast<std::uint32_t>(runs_.size())});
-      begin = next(end, 1);
+    for (std::size_t begin = 0; begin < length;) {
+      const std::size_t end = end_of_run(row, begin, length);
+      if (row[begin] != 0) {
+        runs_.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end),
+                         static_cast<std::uint32_t>(runs_.size()), row[begin]});
+      }
+      begin = end;
     }
     first_.push_back(runs_.size());
   }
 
-  // Makes one piece of runs of two rows that touch.
+  // Where the run that begins here ends; eight bytes at a time while they are all of its label.
+  static std::size_t end_of_run(const Label* row, std::size_t begin, std::size_t length) {
+    constexpr std::size_t kWord = sizeof(std::uint64_t) / sizeof(Label);
+    std::array<Label, kWord> equal;
+    equal.fill(row[begin]);
+    std::size_t end = begin + 1;
+    while (end + kWord <= length && std::memcmp(row + end, equal.data(), sizeof(std::uint64_t)) == 0) end += kWord;
+    while (end < length && row[end] == row[begin]) ++end;
+    return end;
+  }
+
+  // Makes one piece of runs of two rows that touch and have one label.
   void join(std::size_t row, std::size_t other) {
     std::size_t a = first_[row], b = first_[other];
-    while (a < first_[row + 1] && b < first_[other + 1]) {
-      if (runs_[a].begin < runs_[b].end + slack_ && runs_[b].begin < runs_[a].end + slack_) {
-        const std::uint32_t one = root(static_cast<std::uint32_t>(a)), two = root(static_cast<std::uint32_t>(b));
-        runs_[std::max(one, two)].parent = std::min(one, two);
-      }
-      if (runs_[a].end < runs_[b].end) {
+    const std::size_t a_end = first_[row + 1], b_end = first_[other + 1];
+    while (a < a_end && b < b_end) {
+      join_if_touching(a, b);
+      if (runs_[a].end == runs_[b].end) {
+        // Each of the two may touch the other row's next run by a corner.
+        if (slack_ && b + 1 < b_end) join_if_touching(a, b + 1);
+        ++a;
+      } else if (runs_[a].end < runs_[b].end) {
         ++a;
       } else {
         ++b;
       }
+    }
+  }
+
+  void join_if_touching(std::size_t a, std::size_t b) {
+    if (runs_[a].label == runs_[b].label && runs_[a].begin < runs_[b].end + slack_ &&
+        runs_[b].begin < runs_[a].end + slack_) {
+      const std::uint32_t one = root(static_cast<std::uint32_t>(a)), two = root(static_cast<std::uint32_t>(b));
+      runs_[std::max(one, two)].parent = std::min(one, two);
     }
   }
 
@@ -115,7 +137,7 @@ class PieceFinder {
     return run;
   }
 
-  const std::uint8_t* mask_;
+  const Label* labels_;
   Extents shape_;
   std::uint32_t slack_;  // voxels by which runs may miss each other
   std::vector<Run> runs_;
