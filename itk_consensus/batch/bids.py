@@ -21,7 +21,9 @@ IGNORED = ".bidsignore"
 _VERSION = "1.10.0"
 _ENTITY = re.compile(r"[A-Za-z]+-[A-Za-z0-9+]+")
 #: Entities that BIDS wants after all others, in its order.
-_LAST = ("space", "res", "den", "label")
+_LAST = ("space", "res", "den")
+#: Entities of raters' files that a fused label map cannot have; their values go into desc-.
+_INTO_DESCRIPTION = ("label-", "desc-")
 
 
 def stem_of(case: str) -> str:
@@ -35,15 +37,16 @@ def stem_of(case: str) -> str:
         key = entity.partition("-")[0]
         return _LAST.index(key) + 1 if key in _LAST else 0
 
-    return "_".join(sorted((word for word in entities if not word.startswith("desc-")), key=place))
+    kept = (word for word in entities if not word.startswith(_INTO_DESCRIPTION))
+    return "_".join(sorted(kept, key=place))
 
 
 def description_of(case: str) -> str:
-    """The value of desc-: what a name says without a key, such as T2w, goes before consensus."""
-    words = case.split("_") if case.startswith("sub-") else []
-    told = [word.removeprefix("desc-") for word in words[1:]]
-    loose = [word for word in told if "-" not in word]
-    return "".join([*(re.sub(r"[^A-Za-z0-9]", "", word) for word in loose), "consensus"])
+    """The value of desc-: before consensus what no other entity can say, such as T2w or lesion."""
+    words = case.split("_")[1:] if case.startswith("sub-") else []
+    told = (word.partition("-")[2] if "-" in word else word for word in words
+            if word.startswith(_INTO_DESCRIPTION) or not _ENTITY.fullmatch(word))  # fmt: skip
+    return "".join([*(re.sub(r"[^A-Za-z0-9]", "", word) for word in told), "consensus"])
 
 
 def folder_of(case: str) -> str:

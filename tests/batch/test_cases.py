@@ -182,12 +182,12 @@ def test_the_first_of_several_readings_is_fused(tree: Path, pattern: str, names:
     ("case", "name"),
     [
         ("sub-01", "sub-01_desc-consensus_dseg.nii.gz"),
-        ("sub-01_label-lesion", "sub-01_label-lesion_desc-consensus_dseg.nii.gz"),
+        ("sub-01_label-lesion", "sub-01_desc-lesionconsensus_dseg.nii.gz"),
         (
             "sub-amu02_T2w_label-rootlets",
-            "sub-amu02_label-rootlets_desc-T2wconsensus_dseg.nii.gz",
+            "sub-amu02_desc-T2wrootletsconsensus_dseg.nii.gz",
         ),
-        ("sub-1_label-a_space-T1w", "sub-1_space-T1w_label-a_desc-consensus_dseg.nii.gz"),
+        ("sub-1_label-a_space-T1w", "sub-1_space-T1w_desc-aconsensus_dseg.nii.gz"),
         ("nodule 7", "sub-nodule7_desc-consensus_dseg.nii.gz"),
     ],
 )

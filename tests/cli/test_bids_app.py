@@ -53,8 +53,8 @@ def test_participants_then_group_leave_a_valid_derivative_dataset(
             sitk.WriteImage(image, str(dataset / name))
     assert main([str(dataset), str(out), "group"]) == 0
     assert derived(out) >= {
-        "sub-04_label-lesion_desc-consensus_dseg.nii.gz",
-        "sub-amu02_label-rootlets_desc-T2wconsensus_dseg.nii.gz",
+        "sub-04_desc-lesionconsensus_dseg.nii.gz",
+        "sub-amu02_desc-T2wrootletsconsensus_dseg.nii.gz",
     }
     assert len(derived(out)) == 6
     # Who is done is not done again.
