@@ -20,6 +20,9 @@ from itk_consensus.votes.label_stack import LabelStack
 _BLOCK = 64
 _WORD = np.dtype(np.uint64)
 
+#: Raters whose masks take no more than one byte a voxel together.
+_FEW_MASKS = 8
+
 #: A volume is restored in about so many parts.
 _SLABS = 16
 
@@ -45,11 +48,11 @@ class KeptStack:
         """Copy what is needed of a stack."""
         present = {j: array for j, array in enumerate(stack.arrays) if array is not None}
         emptied = replace(stack, arrays=tuple(_emptied(array) for array in stack.arrays))
-        nothing = np.zeros(0, np.uint8)
-        if len(stack.labels) == 2 and stack.foreground is None and stack.missing_label is None:
-            low = int(stack.labels[0])
-            bits = {j: np.packbits(array != low if low else array) for j, array in present.items()}
-            return cls(emptied, stack.shape, nothing, np.zeros(0, np.intp), {}, {}, bits)
+        is_mask = (
+            len(stack.labels) == 2 and stack.foreground is None and stack.missing_label is None
+        )
+        if is_mask and len(present) <= _FEW_MASKS:
+            return cls._of_masks(emptied, stack.shape, present)
         first = next(iter(present.values()))
         alike = {j: array for j, array in present.items() if array.dtype == first.dtype}
         differs = np.zeros(_number_of_blocks(first), bool)
@@ -57,6 +60,10 @@ class KeptStack:
             if array is not first:
                 differs |= _differing_blocks(array, first)
         blocks = np.flatnonzero(differs)
+        if is_mask and first.nbytes + _BLOCK * len(blocks) * len(alike) > first.size / 8 * len(
+            present
+        ):
+            return cls._of_masks(emptied, stack.shape, present)
         return cls(
             emptied,
             stack.shape,
@@ -66,6 +73,18 @@ class KeptStack:
             {j: array.copy() for j, array in present.items() if j not in alike},
             {},
         )
+
+    @classmethod
+    def _of_masks(
+        cls, emptied: LabelStack, shape: tuple[int, ...], present: dict[int, NDArray[Any]]
+    ) -> KeptStack:
+        low = emptied.labels[0]
+        bits = {
+            j: np.packbits(array if array.dtype.kind in "ui" and low == 0 else array != low)
+            for j, array in present.items()
+        }
+        nothing = np.zeros(0, np.uint8)
+        return cls(emptied, shape, nothing, np.zeros(0, np.intp), {}, {}, bits)
 
     @property
     def labels(self) -> NDArray[Any]:
