@@ -35,7 +35,6 @@ from itk_consensus.deep.deep_inputs import RaterIds as RaterIds
 from itk_consensus.fusing.accumulators import PatternAccumulator as PatternAccumulator
 from itk_consensus.fusing.fusion_result import FusionResult as FusionResult
 from itk_consensus.images.dicom.series import DicomSeries as DicomSeries
-from itk_consensus.images.files import PathLike as PathLike
 from itk_consensus.images.structures import MatchedStructures as MatchedStructures
 from itk_consensus.images.structures import Structure as Structure
 from itk_consensus.methods.consensus.consensus_explanation import ListedComponent as ListedComponent
@@ -47,6 +46,7 @@ from itk_consensus.methods.lesions.table import ReaderDetection as ReaderDetecti
 from itk_consensus.methods.staple.staple_result import StartSummary as StartSummary
 from itk_consensus.pipeline.ensembled import ConsensusEnsembled as ConsensusEnsembled
 from itk_consensus.report.notebook import Shown as Shown
+from itk_consensus.report.page import PathLike as PathLike
 from itk_consensus.samples import SampleAtlases as SampleAtlases
 from itk_consensus.samples import SampleCase as SampleCase
 from itk_consensus.votes.uncertainty import UncertaintyKind as UncertaintyKind

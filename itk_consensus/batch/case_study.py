@@ -2,44 +2,48 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.assessment.agreement.left_out import left_out_dice
 from itk_consensus.assessment.agreement.result import AgreementResult
-from itk_consensus.core.errors import FileError
+from itk_consensus.core.constraints import Integer, Real, Text, optional
 from itk_consensus.fusing.fusion_result import FusionResult
-from itk_consensus.images.files import read_bytes
 from itk_consensus.report.image_file import label_counts
+from itk_consensus.storage.record import Anything, Each, Members, OnePart, Part, Record
+
+_VOLUME = Real(0.0)
 
 
 @dataclass(frozen=True)
-class LabelRecord:
+class LabelRecord(Part):
     """One label of a case."""
 
-    label: int
-    volumes: list[float]  #: Of each rater
-    consensus: float | None  #: Volume of the consensus
-    left_out: list[float | None]  #: Dice of each rater with the vote of the others
+    label: Annotated[int, Integer(-(2**63), 2**63)]
+    volumes: Annotated[tuple[float, ...], Each(_VOLUME)]  #: Of each rater
+    consensus: Annotated[float, _VOLUME]  #: Volume of the consensus
+    #: Dice of each rater with the vote of the others.
+    left_out: Annotated[tuple[float | None, ...], Each(optional(Real(0.0, 1.0)))]
     #: What another rater's volume is expected to be, from and to; None if it was not asked for.
-    expected: list[float] | None = None
+    expected: Annotated[tuple[float, ...] | None, optional(Each(Real()))] = None
 
 
 @dataclass(frozen=True)
-class CaseStudy:
+class CaseStudy(Record):
     """All that the study wants to know of one case."""
 
-    raters: list[str]
-    unit: str  #: Of volumes
-    labels: list[LabelRecord]
-    pairs: list[dict[str, Any]]  #: As of `AgreementResult.pairs`
+    schema: ClassVar[str] = "itk_consensus case of a study"
+
+    raters: Annotated[tuple[str, ...], Each(Text())]
+    unit: Annotated[str, Text()]  #: Of volumes
+    labels: Annotated[tuple[LabelRecord, ...], Each(OnePart(LabelRecord))]
+    #: As of `AgreementResult.pairs`.
+    pairs: Annotated[tuple[dict[str, Any], ...], Each(Members(Anything()))]
 
     @classmethod
     def of(
@@ -53,38 +57,23 @@ class CaseStudy:
         counts = label_counts(consensus, "consensus")
         spacing = result.like.geometry.spacing[:3]
         voxel = math.prod(spacing) / (1000 if agreement.volume_unit == "ml" else 1)
-        labels = [
+        labels = tuple(
             LabelRecord(
                 one.label,
-                one.volumes[:raters].tolist(),
+                tuple(one.volumes[:raters].tolist()),
                 counts.get(one.label, 0) * voxel,
-                [_known(value) for value in left_out[index[one.label]]],
-                None if one.expected_volume is None else list(one.expected_volume),
+                tuple(_known(float(value)) for value in left_out[index[one.label]]),
+                None if one.expected_volume is None else tuple(one.expected_volume),
             )
             for one in agreement.labels
-        ]
-        names = list(agreement.raters[:raters])
-        pairs = [
+        )
+        names = tuple(agreement.raters[:raters])
+        pairs = tuple(
             {key: _known(value) for key, value in row.items()}
             for row in agreement.pairs()
             if row["second"] in names
-        ]
+        )
         return cls(names, agreement.volume_unit, labels, pairs)
-
-    def to_json(self) -> str:
-        """The text of its file."""
-        content = {**vars(self), "labels": [vars(one) for one in self.labels]}
-        return json.dumps(content, allow_nan=False, ensure_ascii=False) + "\n"
-
-    @classmethod
-    def read(cls, path: Path) -> CaseStudy | None:
-        """What a file says; None if it is damaged or gone."""
-        try:
-            content = json.loads(read_bytes(path))
-            labels = [LabelRecord(**one) for one in content.pop("labels")]
-            return cls(labels=labels, **content)
-        except (FileError, ValueError, TypeError, AttributeError, KeyError, RecursionError):
-            return None
 
     def mean_left_out(self) -> list[float]:
         """(J,) Dice of each rater with the vote of the others, averaged over labels."""

@@ -28,9 +28,8 @@ from itk_consensus.fusing.fusion_result import FusionResult, result_of
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images import convert
 from itk_consensus.images.content import image_hashes
-from itk_consensus.images.files import joined, read_quietly, write_bytes, write_image, write_text
+from itk_consensus.images.files import joined, read_quietly, write_image
 from itk_consensus.images.kept_metadata import Keep
-from itk_consensus.images.locking import locked
 from itk_consensus.images.own_outputs import is_marked, reject_own_output
 from itk_consensus.methods.registry import METHODS
 from itk_consensus.report.agreement_tables import mean_matrix
@@ -38,6 +37,8 @@ from itk_consensus.report.fusion_report import to_plain
 from itk_consensus.report.page import report
 from itk_consensus.report.text import shown
 from itk_consensus.report.thumbnail import thumbnail
+from itk_consensus.storage.files import write_bytes, write_text
+from itk_consensus.storage.locking import locked
 from itk_consensus.votes.intensities import intensities
 
 RECORD = "case.json"
@@ -224,7 +225,7 @@ def _write_for_the_study(
     """What the tables and the index page need of a case, and the files of BIDS."""
     (array,) = convert.load(labels, owner="consensus", keep=Keep.NOTHING).arrays
     assert array is not None
-    write_text(files.agreement, CaseStudy.of(fused, agreement, array).to_json())
+    CaseStudy.of(fused, agreement, array).write(files.agreement)
     window = plan.look.get("window")
     write_bytes(files.thumbnail, thumbnail(fused, labels, image, window))
     if files.probability is not None and files.sidecar is not None:

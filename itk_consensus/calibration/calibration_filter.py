@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
+from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -27,8 +28,8 @@ from itk_consensus.core.work import report
 from itk_consensus.fusing.label_inputs import LabelInputs
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
-from itk_consensus.images.files import PathLike, read_bytes, write_text
 from itk_consensus.images.geometry import check_same_space
+from itk_consensus.storage.files import PathLike, read_bytes
 from itk_consensus.votes.label_stack import LabelStack
 
 Record = TypeVar("Record", BandRecord, CutRecord, MarginRecord, ScalingRecord)
@@ -81,7 +82,7 @@ class CalibrationFilter(LabelInputs, Generic[Record]):
 
     def Save(self, path: PathLike) -> None:
         """Write the calibration as JSON, replacing the file in one step."""
-        write_text(path, self.GetRecord().to_json())
+        self.GetRecord().write(Path(path))
 
     @on_class_or_instance
     def Load(self, path: PathLike) -> Any:

@@ -23,9 +23,10 @@ from itk_consensus.cli.options import (
 )
 from itk_consensus.cli.outputs import add_output_options, check_outputs, given_outputs, writing
 from itk_consensus.core.parameters import measurements_of, parameters_of, snake_case
-from itk_consensus.images.files import write_image, write_text
+from itk_consensus.images.files import write_image
 from itk_consensus.report.fusion_report import to_plain
 from itk_consensus.report.text import pairs, section, wrapped
+from itk_consensus.storage.files import write_text
 
 #: Options that a calibration leaves open; it fixes the others.
 _FREE = (

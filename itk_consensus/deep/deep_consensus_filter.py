@@ -73,7 +73,7 @@ from itk_consensus.fusing.estimates import Estimate
 from itk_consensus.fusing.fusion_case import FusionCase
 from itk_consensus.fusing.fusion_result import Fused, FusionResult, MadeBy, common_type
 from itk_consensus.fusing.label_inputs import LabelInputs
-from itk_consensus.images.files import PathLike, read_bytes, require_writable, write_bytes
+from itk_consensus.storage.files import PathLike, read_bytes, require_writable, write_bytes
 from itk_consensus.votes.fusions import LabelShares, VolumeFusion
 
 if TYPE_CHECKING:

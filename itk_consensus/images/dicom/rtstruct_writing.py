@@ -18,9 +18,7 @@ from itk_consensus.images.dicom.identity import (
 )
 from itk_consensus.images.dicom.rtstruct_reading import ROI_TYPE, STRUCTURE_SET
 from itk_consensus.images.dicom.series import DicomSeries, read_dicom
-from itk_consensus.images.files import PathLike
 from itk_consensus.images.own_outputs import PROGRAM
-from itk_consensus.images.replacing import replacing
 from itk_consensus.images.structures import (
     LONGEST_NAME,
     Code,
@@ -30,6 +28,8 @@ from itk_consensus.images.structures import (
     inside_of,
     short_names,
 )
+from itk_consensus.storage.files import PathLike
+from itk_consensus.storage.replacing import replacing
 
 
 @without_remarks()
