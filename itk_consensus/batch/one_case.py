@@ -336,7 +336,7 @@ def _notes(case: BatchCase, filter_: LabelFusionFilter, images: Sequence[Any]) -
     """What the command that fuses one case would warn of."""
     arrays = convert.load(images, owner=case.name, keep=Keep.NOTHING).arrays
     raters = [rater for rater in arrays if rater is not None]
-    is_binary = hasattr(filter_, "ForegroundValue")
+    is_binary = filter_.foreground is not None
     notes = InputNotes.of(raters, filter_.GetName(), with_labels=is_binary)
     names, _ = _rater_files(case, len(raters))
     words = [f"{names[i]} and {names[j]} hold the same labels" for i, j in notes.copies]

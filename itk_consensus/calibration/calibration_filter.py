@@ -30,6 +30,7 @@ from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
 from itk_consensus.images.geometry import check_same_space
 from itk_consensus.storage.files import PathLike, read_bytes
+from itk_consensus.votes.class_probabilities import has_fractions
 from itk_consensus.votes.label_stack import LabelStack
 
 Record = TypeVar("Record", BandRecord, CutRecord, MarginRecord, ScalingRecord)
@@ -225,7 +226,7 @@ class CalibrationFilter(LabelInputs, Generic[Record]):
         return array.astype(np.uint16)
 
     def _require_labels(self, array: NDArray[Any], owner: str) -> None:
-        if array.dtype.kind == "f" and not (array == np.rint(array)).all():  # false for NaN, too
+        if has_fractions(array):  # or NaN
             what = "NaN" if np.isnan(array).any() else "values between the whole numbers"
             is_probability = array.min() >= 0 and array.max() <= 1
             advice = (

@@ -204,7 +204,8 @@ def _opened(
 
 def _noted(filter_: LabelFusionFilter, block: Block) -> InputNotes:
     raters = [rater for rater in block.raters if rater is not None]
-    return InputNotes.of(raters, filter_.GetName(), with_labels=hasattr(filter_, "ForegroundValue"))
+    is_binary = filter_.foreground is not None
+    return InputNotes.of(raters, filter_.GetName(), with_labels=is_binary)
 
 
 @dataclass(frozen=True)

@@ -146,8 +146,8 @@ def _probabilities(filter_: LabelFusionFilter, arguments: argparse.Namespace) ->
 
 def _foreground(filter_: LabelFusionFilter) -> int:
     """The label meant when none is named: the foreground, if there is only one."""
-    if hasattr(filter_, "ForegroundValue"):
-        return int(filter_.ForegroundValue)
+    if filter_.foreground is not None:
+        return int(filter_.foreground)
     labels = [label for label in filter_.GetLabels() if label != 0]
     if len(labels) != 1:
         raise ParameterError(

@@ -222,7 +222,7 @@ def read_raters(
     require_one_space(known, filter_.CoordinateTolerance, filter_.DirectionTolerance)
     others = {name: file.image for name, file in by_name.items()}
     warn_of_copies(inputs, console)
-    if hasattr(filter_, "ForegroundValue"):
+    if filter_.foreground is not None:
         raters = [array for file in inputs for array in file.components]
         found = set(label_table(raters, filter_.GetName()).tolist())
         warn_of_ignored_labels(filter_, found, console)
@@ -288,8 +288,7 @@ def warn_of_ignored_labels(filter_: Any, found: set[Any], console: Console) -> N
     """Warn of labels that a binary method treats as background."""
     ignored = ignored_labels(filter_, found)
     if ignored:
-        foreground = getattr(filter_, "ForegroundValue", None)
         console.warn(
-            f"{filter_.method} fuses label {foreground:g} and treats {shown(ignored)} as "
+            f"{filter_.method} fuses label {filter_.foreground:g} and treats {shown(ignored)} as "
             "background; --foreground-value chooses another, --method multilabel-staple fuses all"
         )
