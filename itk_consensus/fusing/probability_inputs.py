@@ -39,9 +39,9 @@ class ProbabilityInputsMixin(LabelFusionFilter):
     - Vector images of a floating type (channels of a MetaTensor), lists of one image per class,
       and arrays with `ClassAxis` are class probabilities, which must sum to 1; class k is label k.
 
-    A rater who is sure everywhere gives 0.0 and 1.0, which a pool of probabilities must not take for
-    labels. Where labels are the rule, and many tools save them as floats, `SoftInputsMixin` asks for
-    a fraction instead.
+    A rater who is sure everywhere gives 0.0 and 1.0, which a pool of probabilities must not take
+    for labels. Where labels are the rule, and many tools save them as floats, `SoftInputsMixin`
+    asks for a fraction instead.
     """
 
     takes_probabilities = True
