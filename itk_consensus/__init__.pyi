@@ -1354,8 +1354,8 @@ class ConformalBandFilter(ProcessObject):
             one 0/1 component per label).
         """
     @classmethod
-    def FromRecord(cls, record: Any) -> Any:
-        """Make a filter with a calibration and the options it was made with."""
+    def FromRecord(cls, record: Any, **parameters: Any) -> Any:
+        """Make a filter with a calibration and the options it was made with, or others given."""
     def GetGuarantee(self) -> str:
         """What the calibration promises for the last Execute, or the next, in one sentence."""
     def GetRecord(self) -> Any:
@@ -1449,8 +1449,8 @@ class ConformalMarginFilter(ProcessObject):
             label k is possible.
         """
     @classmethod
-    def FromRecord(cls, record: Any) -> Any:
-        """Make a filter with a calibration and the options it was made with."""
+    def FromRecord(cls, record: Any, **parameters: Any) -> Any:
+        """Make a filter with a calibration and the options it was made with, or others given."""
     def GetGuarantee(self) -> str:
         """What the calibration promises for the last Execute, or the next, in one sentence."""
     def GetRecord(self) -> Any:
@@ -1515,8 +1515,8 @@ class CutCalibrationFilter(ProcessObject):
             The label map: uint8, above 256 labels uint16.
         """
     @classmethod
-    def FromRecord(cls, record: Any) -> Any:
-        """Make a filter with a calibration and the options it was made with."""
+    def FromRecord(cls, record: Any, **parameters: Any) -> Any:
+        """Make a filter with a calibration and the options it was made with, or others given."""
     def GetMeaning(self) -> str:
         """What was learned, in a sentence."""
     def GetRecord(self) -> Any:
@@ -1579,8 +1579,8 @@ class TemperatureScalingFilter(ProcessObject):
             Of float64, as many as were given.
         """
     @classmethod
-    def FromRecord(cls, record: Any) -> Any:
-        """Make a filter with a calibration and the options it was made with."""
+    def FromRecord(cls, record: Any, **parameters: Any) -> Any:
+        """Make a filter with a calibration and the options it was made with, or others given."""
     def GetComparison(self) -> ScalingComparison:
         """The binned frequencies of the last Calibrate or Evaluate, for reliability diagrams."""
     def GetRecord(self) -> Any:

@@ -88,18 +88,26 @@ class CalibrationFilter(LabelInputs, Generic[Record]):
     @on_class_or_instance
     def Load(self, path: PathLike) -> Any:
         """Take the calibration and options of a saved record; the class makes a new filter."""
-        return self._with(self.record_class.from_json(_text_of(path), str(path)))
+        record = self.record_class.from_json(_text_of(path), str(path))
+        for name, value in self._parameters_of(record).items():
+            setattr(self, name, value)
+        return self._take(record)
 
     @classmethod
-    def FromRecord(cls: type[Filter], record: Any) -> Filter:
-        """Make a filter with a calibration and the options it was made with."""
-        return cls()._with(record)
+    def FromRecord(cls: type[Filter], record: Any, **parameters: Any) -> Filter:
+        """Make a filter with a calibration and the options it was made with, or others given."""
+        return cls(**{**cls._parameters_of(record), **parameters})._take(record)
 
-    def _with(self: Filter, record: Any) -> Filter:
-        for name, value in record.parameters.items():
-            setattr(self, find_parameter(type(self), name, self.GetName()).name, value)
+    def _take(self: Filter, record: Any) -> Filter:
+        """Have a calibration that was made elsewhere."""
         self._record = handed_out(record)
         return self
+
+    @classmethod
+    def _parameters_of(cls, record: Any) -> dict[str, Any]:
+        """The options a calibration was made with, by the names they have here."""
+        known = record.parameters.items()
+        return {find_parameter(cls, name, cls.__name__).name: value for name, value in known}
 
     def _reject_other(self, made_with: Mapping[str, Any], given: Mapping[str, Any]) -> None:
         """Raise if something is known to differ from what the calibration was made with."""
@@ -281,16 +289,16 @@ class OneKindFilter(CalibrationFilter[Kindred]):
             yield "the calibration was made with fusion_method {}, this is {}".format(*methods)
 
 
-def opened_calibration(
+def kind_of_calibration(
     path: PathLike, kinds: Collection[type[CalibrationFilter[Any]]]
-) -> CalibrationFilter[Any]:
+) -> type[CalibrationFilter[Any]]:
     """The filter, of some kinds, whose record a file holds."""
     text = _text_of(path)
-    kind = next((one for one in kinds if f'"{one.record_class.schema}"' in text[:1000]), None)
-    if kind is None:
+    found = next((one for one in kinds if f'"{one.record_class.schema}"' in text[:1000]), None)
+    if found is None:
         known = ", ".join(f"'{one.record_class.schema}'" for one in kinds)
         raise FileError(f"is not a record of one of the kinds {known}", path=path)
-    return kind.Load(path)  # type: ignore[no-any-return]
+    return found
 
 
 def _text_of(path: PathLike) -> str:

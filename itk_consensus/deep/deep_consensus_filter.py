@@ -645,7 +645,7 @@ class DeepConsensusFilter(LabelInputs):
         """Ask the network, or the raters by themselves where no gain was shown."""
         from itk_consensus.deep.model import find_device
 
-        model.network.to(find_device(self.Device, self.GetName()))
+        model = model.on(find_device(self.Device, self.GetName()))
         if known_gain(model).is_shown or self.WithoutGain == "network":
             fusion, write_evidence = self._network_answer(model, given, self._locks(model))
         else:
