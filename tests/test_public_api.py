@@ -156,14 +156,13 @@ def test_a_room_called_like_its_function_is_the_same_whatever_was_imported_first
     name: str, run_python: Callable[[str], subprocess.CompletedProcess[str]]
 ) -> None:
     module = {"report": "report.page", "review": "review.opening"}[name]
-    ways = {
-        "asked first": "import itk_consensus as ic; found = ic.{name}; import itk_consensus.{module}",
-        "imported first": "import itk_consensus.{module}; import itk_consensus as ic; found = ic.{name}",
-    }
-    for way in ways.values():
+    asks, imports = f"found = ic.{name}", f"import itk_consensus.{module}"
+    for first, second in ((asks, imports), (imports, asks)):
         script = f"""
             import inspect, types
-            {way.format(name=name, module=module)}
+            import itk_consensus as ic
+            {first}
+            {second}
             assert found is ic.{name} and isinstance(found, types.ModuleType)
             function = inspect.unwrap(found)
             assert function.__name__ == "{name}" and function.__module__ == "itk_consensus.{module}"
