@@ -42,7 +42,7 @@ _OTHERS = (
     ("images.slicer_segmentation", "read_slicer_segmentation"),
     ("images.slicer_segmentation", "write_slicer_segmentation"),
     ("images.structures", "Structure"),
-    ("images.structures", "match_structures"),
+    ("images.structure_matching", "match_structures"),
     ("images.structures", "separate_undecided"),
     ("votes.overlap", "dice"),
     ("pipeline.ensembled", "ConsensusEnsembled"),

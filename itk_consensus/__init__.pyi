@@ -35,7 +35,9 @@ from itk_consensus.deep.deep_inputs import RaterIds as RaterIds
 from itk_consensus.fusing.accumulators import PatternAccumulator as PatternAccumulator
 from itk_consensus.fusing.fusion_result import FusionResult as FusionResult
 from itk_consensus.images.dicom.series import DicomSeries as DicomSeries
-from itk_consensus.images.structures import MatchedStructures as MatchedStructures
+from itk_consensus.images.structure_matching import MatchedStructures as MatchedStructures
+from itk_consensus.images.structure_matching import Renamings as Renamings
+from itk_consensus.images.structure_names import StructureWords as StructureWords
 from itk_consensus.images.structures import Structure as Structure
 from itk_consensus.methods.consensus.consensus_explanation import ListedComponent as ListedComponent
 from itk_consensus.methods.consensus.curve import CoherenceCurve as CoherenceCurve
@@ -308,7 +310,7 @@ class STAPLEImageFilter(LabelFusionFilter):
     float64 foreground probability; GetLabelImage() the label map (probability >= 0.5). Inputs
     that are probabilities count as fractions of a vote, from one start.
     """
-    def __init__(self, *, Prior: float | Image | None = ..., prior: float | Image | None = ..., ConfidenceWeight: float = ..., confidenceWeight: float = ..., confidence_weight: float = ..., ForegroundValue: float = ..., foregroundValue: float = ..., foreground_value: float = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., Tolerance: float = ..., tolerance: float = ..., SensitivityPrior: Sequence[float] = ..., sensitivityPrior: Sequence[float] = ..., sensitivity_prior: Sequence[float] = ..., SpecificityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., Initialization: str = ..., initialization: str = ..., SmoothnessWeight: float | str = ..., smoothnessWeight: float | str = ..., smoothness_weight: float | str = ..., Variant: str = ..., variant: str = ..., ExcludeConsensusVoxels: bool = ..., excludeConsensusVoxels: bool = ..., exclude_consensus_voxels: bool = ..., EstimatePrior: bool = ..., estimatePrior: bool = ..., estimate_prior: bool = ..., Damping: float = ..., damping: float = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., InitializationRange: Sequence[float] = ..., initializationRange: Sequence[float] = ..., initialization_range: Sequence[float] = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, Prior: float | Image | None = ..., prior: float | Image | None = ..., ConfidenceWeight: float = ..., confidenceWeight: float = ..., confidence_weight: float = ..., ForegroundValue: float = ..., foregroundValue: float = ..., foreground_value: float = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., Tolerance: float = ..., tolerance: float = ..., SensitivityPrior: Sequence[float] = ..., sensitivityPrior: Sequence[float] = ..., sensitivity_prior: Sequence[float] = ..., SpecificityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., Initialization: str = ..., initialization: str = ..., SmoothnessWeight: float | str = ..., smoothnessWeight: float | str = ..., smoothness_weight: float | str = ..., Variant: str = ..., variant: str = ..., ExcludeConsensusVoxels: bool = ..., excludeConsensusVoxels: bool = ..., exclude_consensus_voxels: bool = ..., EstimatePrior: bool = ..., estimatePrior: bool = ..., estimate_prior: bool = ..., PriorPseudoCounts: float | Sequence[float] = ..., priorPseudoCounts: float | Sequence[float] = ..., prior_pseudo_counts: float | Sequence[float] = ..., StopCriterion: str = ..., stopCriterion: str = ..., stop_criterion: str = ..., InitialPerformance: float = ..., initialPerformance: float = ..., initial_performance: float = ..., Damping: float = ..., damping: float = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., InitializationRange: Sequence[float] = ..., initializationRange: Sequence[float] = ..., initialization_range: Sequence[float] = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetPrior(self, value: float | Image | None) -> None:
         """Foreground prior: a number, or a probability image on the inputs' grid. Default: mean of the masks."""
     def GetPrior(self) -> float | Image | None:
@@ -338,9 +340,9 @@ class STAPLEImageFilter(LabelFusionFilter):
     def GetSpecificityPrior(self) -> Sequence[float]:
         """Beta(a, b) prior of the specificities."""
     def SetInitialization(self, value: str) -> None:
-        """First start: mean of the masks, majority_vote, or theta (.9999 for every rater). Default: from Variant."""
+        """First start: mean of the masks, majority_vote, or theta (InitialPerformance). Default: from Variant."""
     def GetInitialization(self) -> str:
-        """First start: mean of the masks, majority_vote, or theta (.9999 for every rater)."""
+        """First start: mean of the masks, majority_vote, or theta (InitialPerformance)."""
     def SetSmoothnessWeight(self, value: float | str) -> None:
         """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant advanced; 0: no field. Default: 0.0."""
     def GetSmoothnessWeight(self) -> float | str:
@@ -357,6 +359,18 @@ class STAPLEImageFilter(LabelFusionFilter):
         """Estimate the label prior in every iteration instead of fixing it. Default: from Variant, unless a prior is given."""
     def GetEstimatePrior(self) -> bool:
         """Estimate the label prior in every iteration instead of fixing it."""
+    def SetPriorPseudoCounts(self, value: float | Sequence[float]) -> None:
+        """Dirichlet prior of the label prior where that is estimated: counts added to every label, or one number for each in their order (the background first). Default: 0.0."""
+    def GetPriorPseudoCounts(self) -> float | Sequence[float]:
+        """Dirichlet prior of the label prior where that is estimated: counts added to every label, or one number for each in their order (the background first)."""
+    def SetStopCriterion(self, value: str) -> None:
+        """What the tolerance is about: parameters, the raters' performance; or likelihood, the log posterior in nats. Default: parameters."""
+    def GetStopCriterion(self) -> str:
+        """What the tolerance is about: parameters, the raters' performance; or likelihood, the log posterior in nats."""
+    def SetInitialPerformance(self, value: float) -> None:
+        """Probability of the right label with which Initialization theta begins. Default: 0.9999."""
+    def GetInitialPerformance(self) -> float:
+        """Probability of the right label with which Initialization theta begins."""
     def SetDamping(self, value: float) -> None:
         """Share of the old performance kept in each iteration. Default: 0.0."""
     def GetDamping(self) -> float:
@@ -414,7 +428,7 @@ class MultiLabelSTAPLEImageFilter(LabelFusionFilter):
     Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``, following ITK's main branch where the
     released wheels are at fault.
     """
-    def __init__(self, *, TerminationUpdateThreshold: float = ..., terminationUpdateThreshold: float = ..., termination_update_threshold: float = ..., MaximumNumberOfIterations: int = ..., maximumNumberOfIterations: int = ..., maximum_number_of_iterations: int = ..., PriorProbabilities: Mapping[int, float] | Sequence[float] = ..., priorProbabilities: Mapping[int, float] | Sequence[float] = ..., prior_probabilities: Mapping[int, float] | Sequence[float] = ..., PseudoCounts: Sequence[float] = ..., pseudoCounts: Sequence[float] = ..., pseudo_counts: Sequence[float] = ..., Initialization: str = ..., initialization: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., SmoothnessWeight: float | str = ..., smoothnessWeight: float | str = ..., smoothness_weight: float | str = ..., Variant: str = ..., variant: str = ..., ExcludeConsensusVoxels: bool = ..., excludeConsensusVoxels: bool = ..., exclude_consensus_voxels: bool = ..., EstimatePrior: bool = ..., estimatePrior: bool = ..., estimate_prior: bool = ..., Damping: float = ..., damping: float = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., InitializationRange: Sequence[float] = ..., initializationRange: Sequence[float] = ..., initialization_range: Sequence[float] = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, TerminationUpdateThreshold: float = ..., terminationUpdateThreshold: float = ..., termination_update_threshold: float = ..., MaximumNumberOfIterations: int = ..., maximumNumberOfIterations: int = ..., maximum_number_of_iterations: int = ..., PriorProbabilities: Mapping[int, float] | Sequence[float] = ..., priorProbabilities: Mapping[int, float] | Sequence[float] = ..., prior_probabilities: Mapping[int, float] | Sequence[float] = ..., PseudoCounts: Sequence[float] = ..., pseudoCounts: Sequence[float] = ..., pseudo_counts: Sequence[float] = ..., Initialization: str = ..., initialization: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., SmoothnessWeight: float | str = ..., smoothnessWeight: float | str = ..., smoothness_weight: float | str = ..., Variant: str = ..., variant: str = ..., ExcludeConsensusVoxels: bool = ..., excludeConsensusVoxels: bool = ..., exclude_consensus_voxels: bool = ..., EstimatePrior: bool = ..., estimatePrior: bool = ..., estimate_prior: bool = ..., PriorPseudoCounts: float | Sequence[float] = ..., priorPseudoCounts: float | Sequence[float] = ..., prior_pseudo_counts: float | Sequence[float] = ..., StopCriterion: str = ..., stopCriterion: str = ..., stop_criterion: str = ..., InitialPerformance: float = ..., initialPerformance: float = ..., initial_performance: float = ..., Damping: float = ..., damping: float = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., InitializationRange: Sequence[float] = ..., initializationRange: Sequence[float] = ..., initialization_range: Sequence[float] = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetTerminationUpdateThreshold(self, value: float) -> None:
         """EM stops when no element of a confusion matrix changes by more than this; 0: until nothing changes, after 10,000 iterations at most. Default: 1e-05."""
     def GetTerminationUpdateThreshold(self) -> float:
@@ -467,6 +481,18 @@ class MultiLabelSTAPLEImageFilter(LabelFusionFilter):
         """Estimate the label prior in every iteration instead of fixing it. Default: from Variant, unless a prior is given."""
     def GetEstimatePrior(self) -> bool:
         """Estimate the label prior in every iteration instead of fixing it."""
+    def SetPriorPseudoCounts(self, value: float | Sequence[float]) -> None:
+        """Dirichlet prior of the label prior where that is estimated: counts added to every label, or one number for each in their order (the background first). Default: 0.0."""
+    def GetPriorPseudoCounts(self) -> float | Sequence[float]:
+        """Dirichlet prior of the label prior where that is estimated: counts added to every label, or one number for each in their order (the background first)."""
+    def SetStopCriterion(self, value: str) -> None:
+        """What the tolerance is about: parameters, the raters' performance; or likelihood, the log posterior in nats. Default: parameters."""
+    def GetStopCriterion(self) -> str:
+        """What the tolerance is about: parameters, the raters' performance; or likelihood, the log posterior in nats."""
+    def SetInitialPerformance(self, value: float) -> None:
+        """Probability of the right label with which Initialization theta begins. Default: 0.9999."""
+    def GetInitialPerformance(self) -> float:
+        """Probability of the right label with which Initialization theta begins."""
     def SetDamping(self, value: float) -> None:
         """Share of the old performance kept in each iteration. Default: 0.0."""
     def GetDamping(self) -> float:
@@ -651,11 +677,15 @@ class DirectInferenceFilter(LabelFusionFilter):
     NumberOfSamples is set, else its conditional posterior given the rest of the map; the label map
     is the map of highest evidence in both cases.
     """
-    def __init__(self, *, PseudoCounts: Sequence[float] = ..., pseudoCounts: Sequence[float] = ..., pseudo_counts: Sequence[float] = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., NumberOfSamples: int = ..., numberOfSamples: int = ..., number_of_samples: int = ..., BurnIn: int = ..., burnIn: int = ..., burn_in: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, PseudoCounts: Sequence[float] = ..., pseudoCounts: Sequence[float] = ..., pseudo_counts: Sequence[float] = ..., PriorPseudoCounts: float | Sequence[float] = ..., priorPseudoCounts: float | Sequence[float] = ..., prior_pseudo_counts: float | Sequence[float] = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., NumberOfSamples: int = ..., numberOfSamples: int = ..., number_of_samples: int = ..., BurnIn: int = ..., burnIn: int = ..., burn_in: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetPseudoCounts(self, value: Sequence[float]) -> None:
         """Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it (shared by the other labels) in each column. Default: (4.0, 2.0)."""
     def GetPseudoCounts(self) -> Sequence[float]:
         """Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it (shared by the other labels) in each column."""
+    def SetPriorPseudoCounts(self, value: float | Sequence[float]) -> None:
+        """Dirichlet prior of the label prior: counts added to every label, or one number for each in their order (the background first). Default: 0.0."""
+    def GetPriorPseudoCounts(self) -> float | Sequence[float]:
+        """Dirichlet prior of the label prior: counts added to every label, or one number for each in their order (the background first)."""
     def SetNumberOfInitializations(self, value: int) -> None:
         """EM starts, basic and advanced, whose label maps are tried; the vote and its thresholds are always tried. Default: 5."""
     def GetNumberOfInitializations(self) -> int:
@@ -981,13 +1011,24 @@ class HybridFusionFilter(LabelFusionFilter):
 
     Both fusers are filters with parameters of their own; GetBoundaryResult() and
     GetInteriorResult() have what each of them made. They see the same images, with the hybrid's
-    mask, missing label, tolerances and threads if set.
+    mask, missing label, tolerances and threads if set. Inside may also be what somebody made
+    before (InteriorImage), or a trained DeepConsensusFilter that reads Image:
+
+    >>> hybrid = HybridFusionFilter(InteriorFilter=deep, Image=ct, BoundaryFilter=SIMPLEFilter())
     """
-    def __init__(self, *, InteriorFilter: LabelFusionFilter | None = ..., interiorFilter: LabelFusionFilter | None = ..., interior_filter: LabelFusionFilter | None = ..., BoundaryFilter: LabelFusionFilter | None = ..., boundaryFilter: LabelFusionFilter | None = ..., boundary_filter: LabelFusionFilter | None = ..., BandWidth: float | None = ..., bandWidth: float | None = ..., band_width: float | None = ..., BandContour: str = ..., bandContour: str = ..., band_contour: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, InteriorFilter: LabelFusionFilter | None = ..., interiorFilter: LabelFusionFilter | None = ..., interior_filter: LabelFusionFilter | None = ..., InteriorImage: Image | None = ..., interiorImage: Image | None = ..., interior_image: Image | None = ..., Image: Image | None = ..., image: Image | None = ..., BoundaryFilter: LabelFusionFilter | None = ..., boundaryFilter: LabelFusionFilter | None = ..., boundary_filter: LabelFusionFilter | None = ..., BandWidth: float | None = ..., bandWidth: float | None = ..., band_width: float | None = ..., BandContour: str = ..., bandContour: str = ..., band_contour: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetInteriorFilter(self, value: LabelFusionFilter | None) -> None:
         """Fuser used away from the contour. Default: MajorityVoteFilter()."""
     def GetInteriorFilter(self) -> LabelFusionFilter | None:
         """Fuser used away from the contour."""
+    def SetInteriorImage(self, value: Image | None) -> None:
+        """What is used away from the contour instead of a fuser: labels, or of two labels the probability of the higher one, such as a network's. Default: None."""
+    def GetInteriorImage(self) -> Image | None:
+        """What is used away from the contour instead of a fuser: labels, or of two labels the probability of the higher one, such as a network's."""
+    def SetImage(self, value: Image | None) -> None:
+        """The image the labels were drawn on, for an InteriorFilter that reads it. Default: None."""
+    def GetImage(self) -> Image | None:
+        """The image the labels were drawn on, for an InteriorFilter that reads it."""
     def SetBoundaryFilter(self, value: LabelFusionFilter | None) -> None:
         """Fuser used in the band. Default: ConsensusFilter()."""
     def GetBoundaryFilter(self) -> LabelFusionFilter | None:
@@ -1013,7 +1054,7 @@ class HybridFusionFilter(LabelFusionFilter):
     def GetBoundaryResult(self) -> FusionResult[Any]:
         """What the boundary filter made in the last Execute."""
     def GetInteriorResult(self) -> FusionResult[Any]:
-        """What the interior filter made in the last Execute."""
+        """What the interior filter made in the last Execute, or the interior image."""
 
 class InstanceConsensusFilter(LabelFusionFilter):
     """Objects one by one: marks of different readers are matched, judged and drawn.
@@ -1600,7 +1641,7 @@ class CohortSTAPLEFilter(ProcessObject):
     case is a list of images, the same raters in the same order, None for one who did not see it;
     cases need not share a grid. For one case the answer is STAPLE's.
     """
-    def __init__(self, *, Prior: float | Sequence[float] | None = ..., prior: float | Sequence[float] | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., ConfidenceWeight: float = ..., confidenceWeight: float = ..., confidence_weight: float = ..., ForegroundValue: float = ..., foregroundValue: float = ..., foreground_value: float = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., Tolerance: float = ..., tolerance: float = ..., SensitivityPrior: Sequence[float] = ..., sensitivityPrior: Sequence[float] = ..., sensitivity_prior: Sequence[float] = ..., SpecificityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., Initialization: str = ..., initialization: str = ..., Variant: str = ..., variant: str = ..., ExcludeConsensusVoxels: bool = ..., excludeConsensusVoxels: bool = ..., exclude_consensus_voxels: bool = ..., EstimatePrior: bool = ..., estimatePrior: bool = ..., estimate_prior: bool = ..., Damping: float = ..., damping: float = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., InitializationRange: Sequence[float] = ..., initializationRange: Sequence[float] = ..., initialization_range: Sequence[float] = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, Prior: float | Sequence[float] | None = ..., prior: float | Sequence[float] | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., ConfidenceWeight: float = ..., confidenceWeight: float = ..., confidence_weight: float = ..., ForegroundValue: float = ..., foregroundValue: float = ..., foreground_value: float = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., Tolerance: float = ..., tolerance: float = ..., SensitivityPrior: Sequence[float] = ..., sensitivityPrior: Sequence[float] = ..., sensitivity_prior: Sequence[float] = ..., SpecificityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., Initialization: str = ..., initialization: str = ..., Variant: str = ..., variant: str = ..., ExcludeConsensusVoxels: bool = ..., excludeConsensusVoxels: bool = ..., exclude_consensus_voxels: bool = ..., EstimatePrior: bool = ..., estimatePrior: bool = ..., estimate_prior: bool = ..., PriorPseudoCounts: float | Sequence[float] = ..., priorPseudoCounts: float | Sequence[float] = ..., prior_pseudo_counts: float | Sequence[float] = ..., StopCriterion: str = ..., stopCriterion: str = ..., stop_criterion: str = ..., InitialPerformance: float = ..., initialPerformance: float = ..., initial_performance: float = ..., Damping: float = ..., damping: float = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., InitializationRange: Sequence[float] = ..., initializationRange: Sequence[float] = ..., initialization_range: Sequence[float] = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetPrior(self, value: float | Sequence[float] | None) -> None:
         """Foreground prior: a number, or one for each case. Default: mean of each case's masks."""
     def GetPrior(self) -> float | Sequence[float] | None:
@@ -1634,9 +1675,9 @@ class CohortSTAPLEFilter(ProcessObject):
     def GetSpecificityPrior(self) -> Sequence[float]:
         """Beta(a, b) prior of the specificities."""
     def SetInitialization(self, value: str) -> None:
-        """First start: mean of the masks, majority_vote, or theta (.9999 for every rater). Default: from Variant."""
+        """First start: mean of the masks, majority_vote, or theta (InitialPerformance). Default: from Variant."""
     def GetInitialization(self) -> str:
-        """First start: mean of the masks, majority_vote, or theta (.9999 for every rater)."""
+        """First start: mean of the masks, majority_vote, or theta (InitialPerformance)."""
     def SetVariant(self, value: str) -> None:
         """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set explicitly override it. Default: basic."""
     def GetVariant(self) -> str:
@@ -1649,6 +1690,18 @@ class CohortSTAPLEFilter(ProcessObject):
         """Estimate the label prior in every iteration instead of fixing it. Default: from Variant, unless a prior is given."""
     def GetEstimatePrior(self) -> bool:
         """Estimate the label prior in every iteration instead of fixing it."""
+    def SetPriorPseudoCounts(self, value: float | Sequence[float]) -> None:
+        """Dirichlet prior of the label prior where that is estimated: counts added to every label, or one number for each in their order (the background first). Default: 0.0."""
+    def GetPriorPseudoCounts(self) -> float | Sequence[float]:
+        """Dirichlet prior of the label prior where that is estimated: counts added to every label, or one number for each in their order (the background first)."""
+    def SetStopCriterion(self, value: str) -> None:
+        """What the tolerance is about: parameters, the raters' performance; or likelihood, the log posterior in nats. Default: parameters."""
+    def GetStopCriterion(self) -> str:
+        """What the tolerance is about: parameters, the raters' performance; or likelihood, the log posterior in nats."""
+    def SetInitialPerformance(self, value: float) -> None:
+        """Probability of the right label with which Initialization theta begins. Default: 0.9999."""
+    def GetInitialPerformance(self) -> float:
+        """Probability of the right label with which Initialization theta begins."""
     def SetDamping(self, value: float) -> None:
         """Share of the old performance kept in each iteration. Default: 0.0."""
     def GetDamping(self) -> float:
@@ -2264,7 +2317,7 @@ def coherence_vote_filter(images: Sequence[ImageT | None], *, rater_weights: Seq
 @overload
 def coherence_vote_filter(*images: Any, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
-def STAPLE(images: Sequence[NDArray[Any] | None], confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, *, prior: float | Image | None = None, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
+def STAPLE(images: Sequence[NDArray[Any] | None], confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, *, prior: float | Image | None = None, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Foreground probability and each rater's sensitivity and specificity, by EM.
 
     Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
@@ -2295,7 +2348,7 @@ def STAPLE(images: Sequence[NDArray[Any] | None], confidenceWeight: float = 1.0,
     specificityPrior : 2 numbers >= 1; default from Variant
         Beta(a, b) prior of the specificities.
     initialization : one of mean, majority_vote, theta; default from Variant
-        First start: mean of the masks, majority_vote, or theta (.9999 for every rater).
+        First start: mean of the masks, majority_vote, or theta (InitialPerformance).
     smoothnessWeight : a number >= 0, or one of estimate; default 0.0
         Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in
         place of the prior); 2 is recommended, with Variant advanced; 0: no field.
@@ -2307,6 +2360,14 @@ def STAPLE(images: Sequence[NDArray[Any] | None], confidenceWeight: float = 1.0,
         Leave voxels where all raters agree out of the estimation; they keep their label.
     estimatePrior : True or False; default from Variant, unless a prior is given
         Estimate the label prior in every iteration instead of fixing it.
+    priorPseudoCounts : a number >= 0, or a list of numbers >= 0; default 0.0
+        Dirichlet prior of the label prior where that is estimated: counts added to every label, or
+        one number for each in their order (the background first).
+    stopCriterion : one of parameters, likelihood; default parameters
+        What the tolerance is about: parameters, the raters' performance; or likelihood, the log
+        posterior in nats.
+    initialPerformance : a number > 0 and < 1; default 0.9999
+        Probability of the right label with which Initialization theta begins.
     damping : a number >= 0 and <= 0.9; default 0.0
         Share of the old performance kept in each iteration.
     numberOfInitializations : an integer >= 1 and <= 10000; default 1
@@ -2351,11 +2412,11 @@ def STAPLE(images: Sequence[NDArray[Any] | None], confidenceWeight: float = 1.0,
         Probability of the foreground, as float64, of the first input's family, with its geometry.
     """
 @overload
-def STAPLE(images: Sequence[ImageT | None], confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, *, prior: float | Image | None = None, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> ImageT: ...
+def STAPLE(images: Sequence[ImageT | None], confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, *, prior: float | Image | None = None, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> ImageT: ...
 @overload
-def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
+def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
-def staple_image_filter(images: Sequence[NDArray[Any] | None], *, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
+def staple_image_filter(images: Sequence[NDArray[Any] | None], *, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., prior_pseudo_counts: float | Sequence[float] = 0.0, stop_criterion: str = 'parameters', initial_performance: float = 0.9999, damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Foreground probability and each rater's sensitivity and specificity, by EM.
 
     Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
@@ -2386,7 +2447,7 @@ def staple_image_filter(images: Sequence[NDArray[Any] | None], *, prior: float |
     specificity_prior : 2 numbers >= 1; default from Variant
         Beta(a, b) prior of the specificities.
     initialization : one of mean, majority_vote, theta; default from Variant
-        First start: mean of the masks, majority_vote, or theta (.9999 for every rater).
+        First start: mean of the masks, majority_vote, or theta (InitialPerformance).
     smoothness_weight : a number >= 0, or one of estimate; default 0.0
         Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in
         place of the prior); 2 is recommended, with Variant advanced; 0: no field.
@@ -2398,6 +2459,14 @@ def staple_image_filter(images: Sequence[NDArray[Any] | None], *, prior: float |
         Leave voxels where all raters agree out of the estimation; they keep their label.
     estimate_prior : True or False; default from Variant, unless a prior is given
         Estimate the label prior in every iteration instead of fixing it.
+    prior_pseudo_counts : a number >= 0, or a list of numbers >= 0; default 0.0
+        Dirichlet prior of the label prior where that is estimated: counts added to every label, or
+        one number for each in their order (the background first).
+    stop_criterion : one of parameters, likelihood; default parameters
+        What the tolerance is about: parameters, the raters' performance; or likelihood, the log
+        posterior in nats.
+    initial_performance : a number > 0 and < 1; default 0.9999
+        Probability of the right label with which Initialization theta begins.
     damping : a number >= 0 and <= 0.9; default 0.0
         Share of the old performance kept in each iteration.
     number_of_initializations : an integer >= 1 and <= 10000; default 1
@@ -2442,11 +2511,11 @@ def staple_image_filter(images: Sequence[NDArray[Any] | None], *, prior: float |
         Probability of the foreground, as float64, of the first input's family, with its geometry.
     """
 @overload
-def staple_image_filter(images: Sequence[ImageT | None], *, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> ImageT: ...
+def staple_image_filter(images: Sequence[ImageT | None], *, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., prior_pseudo_counts: float | Sequence[float] = 0.0, stop_criterion: str = 'parameters', initial_performance: float = 0.9999, damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> ImageT: ...
 @overload
-def staple_image_filter(*images: Any, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
+def staple_image_filter(*images: Any, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., prior_pseudo_counts: float | Sequence[float] = 0.0, stop_criterion: str = 'parameters', initial_performance: float = 0.9999, damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
-def MultiLabelSTAPLE(images: Sequence[NDArray[Any] | None], labelForUndecidedPixels: int = 18446744073709551615, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), *, pseudoCounts: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
+def MultiLabelSTAPLE(images: Sequence[NDArray[Any] | None], labelForUndecidedPixels: int = 18446744073709551615, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), *, pseudoCounts: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Label map, label probabilities and each rater's confusion matrix, by EM.
 
     Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``, following ITK's main branch where the
@@ -2486,6 +2555,14 @@ def MultiLabelSTAPLE(images: Sequence[NDArray[Any] | None], labelForUndecidedPix
         Leave voxels where all raters agree out of the estimation; they keep their label.
     estimatePrior : True or False; default from Variant, unless a prior is given
         Estimate the label prior in every iteration instead of fixing it.
+    priorPseudoCounts : a number >= 0, or a list of numbers >= 0; default 0.0
+        Dirichlet prior of the label prior where that is estimated: counts added to every label, or
+        one number for each in their order (the background first).
+    stopCriterion : one of parameters, likelihood; default parameters
+        What the tolerance is about: parameters, the raters' performance; or likelihood, the log
+        posterior in nats.
+    initialPerformance : a number > 0 and < 1; default 0.9999
+        Probability of the right label with which Initialization theta begins.
     damping : a number >= 0 and <= 0.9; default 0.0
         Share of the old performance kept in each iteration.
     numberOfInitializations : an integer >= 1 and <= 10000; default 1
@@ -2528,11 +2605,11 @@ def MultiLabelSTAPLE(images: Sequence[NDArray[Any] | None], labelForUndecidedPix
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def MultiLabelSTAPLE(images: Sequence[ImageT | None], labelForUndecidedPixels: int = 18446744073709551615, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), *, pseudoCounts: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> ImageT: ...
+def MultiLabelSTAPLE(images: Sequence[ImageT | None], labelForUndecidedPixels: int = 18446744073709551615, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), *, pseudoCounts: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> ImageT: ...
 @overload
-def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), pseudoCounts: Sequence[float] = ..., initialization: str = ..., labelForUndecidedPixels: int = 18446744073709551615, smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
+def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), pseudoCounts: Sequence[float] = ..., initialization: str = ..., labelForUndecidedPixels: int = 18446744073709551615, smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
-def multi_label_staple_image_filter(images: Sequence[NDArray[Any] | None], *, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
+def multi_label_staple_image_filter(images: Sequence[NDArray[Any] | None], *, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., prior_pseudo_counts: float | Sequence[float] = 0.0, stop_criterion: str = 'parameters', initial_performance: float = 0.9999, damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Label map, label probabilities and each rater's confusion matrix, by EM.
 
     Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``, following ITK's main branch where the
@@ -2572,6 +2649,14 @@ def multi_label_staple_image_filter(images: Sequence[NDArray[Any] | None], *, te
         Leave voxels where all raters agree out of the estimation; they keep their label.
     estimate_prior : True or False; default from Variant, unless a prior is given
         Estimate the label prior in every iteration instead of fixing it.
+    prior_pseudo_counts : a number >= 0, or a list of numbers >= 0; default 0.0
+        Dirichlet prior of the label prior where that is estimated: counts added to every label, or
+        one number for each in their order (the background first).
+    stop_criterion : one of parameters, likelihood; default parameters
+        What the tolerance is about: parameters, the raters' performance; or likelihood, the log
+        posterior in nats.
+    initial_performance : a number > 0 and < 1; default 0.9999
+        Probability of the right label with which Initialization theta begins.
     damping : a number >= 0 and <= 0.9; default 0.0
         Share of the old performance kept in each iteration.
     number_of_initializations : an integer >= 1 and <= 10000; default 1
@@ -2614,9 +2699,9 @@ def multi_label_staple_image_filter(images: Sequence[NDArray[Any] | None], *, te
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def multi_label_staple_image_filter(images: Sequence[ImageT | None], *, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> ImageT: ...
+def multi_label_staple_image_filter(images: Sequence[ImageT | None], *, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., prior_pseudo_counts: float | Sequence[float] = 0.0, stop_criterion: str = 'parameters', initial_performance: float = 0.9999, damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> ImageT: ...
 @overload
-def multi_label_staple_image_filter(*images: Any, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
+def multi_label_staple_image_filter(*images: Any, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., prior_pseudo_counts: float | Sequence[float] = 0.0, stop_criterion: str = 'parameters', initial_performance: float = 0.9999, damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def LabelVoting(images: Sequence[NDArray[Any] | None], labelForUndecidedPixels: int = 18446744073709551615, *, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Plurality vote of label images; any tie at the maximum is undecided.
@@ -3100,7 +3185,7 @@ def collate_filter(images: Sequence[ImageT | None], *, consensus_levels: Sequenc
 @overload
 def collate_filter(*images: Any, consensus_levels: Sequence[float] = (0.0, 1.0), error_rate: float = 0.0001, pseudo_counts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-10, maximum_iterations: int = 10000, label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
-def DirectInference(images: Sequence[NDArray[Any] | None], *, pseudoCounts: Sequence[float] = (4.0, 2.0), numberOfInitializations: int = 5, numberOfSamples: int = 0, burnIn: int = 100, randomSeed: int = 0, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
+def DirectInference(images: Sequence[NDArray[Any] | None], *, pseudoCounts: Sequence[float] = (4.0, 2.0), priorPseudoCounts: float | Sequence[float] = 0.0, numberOfInitializations: int = 5, numberOfSamples: int = 0, burnIn: int = 100, randomSeed: int = 0, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Label map of highest evidence p(t, D), the raters' confusions being integrated out.
 
     Works on label images of any labels. GetProbabilityImage gives a voxel's marginal posterior if
@@ -3118,6 +3203,9 @@ def DirectInference(images: Sequence[NDArray[Any] | None], *, pseudoCounts: Sequ
     pseudoCounts : 2 numbers >= 0; default (4.0, 2.0)
         Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it (shared
         by the other labels) in each column.
+    priorPseudoCounts : a number >= 0, or a list of numbers >= 0; default 0.0
+        Dirichlet prior of the label prior: counts added to every label, or one number for each in
+        their order (the background first).
     numberOfInitializations : an integer >= 1 and <= 10000; default 5
         EM starts, basic and advanced, whose label maps are tried; the vote and its thresholds are
         always tried.
@@ -3160,11 +3248,11 @@ def DirectInference(images: Sequence[NDArray[Any] | None], *, pseudoCounts: Sequ
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def DirectInference(images: Sequence[ImageT | None], *, pseudoCounts: Sequence[float] = (4.0, 2.0), numberOfInitializations: int = 5, numberOfSamples: int = 0, burnIn: int = 100, randomSeed: int = 0, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> ImageT: ...
+def DirectInference(images: Sequence[ImageT | None], *, pseudoCounts: Sequence[float] = (4.0, 2.0), priorPseudoCounts: float | Sequence[float] = 0.0, numberOfInitializations: int = 5, numberOfSamples: int = 0, burnIn: int = 100, randomSeed: int = 0, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> ImageT: ...
 @overload
-def DirectInference(*images: Any, pseudoCounts: Sequence[float] = (4.0, 2.0), numberOfInitializations: int = 5, numberOfSamples: int = 0, burnIn: int = 100, randomSeed: int = 0, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
+def DirectInference(*images: Any, pseudoCounts: Sequence[float] = (4.0, 2.0), priorPseudoCounts: float | Sequence[float] = 0.0, numberOfInitializations: int = 5, numberOfSamples: int = 0, burnIn: int = 100, randomSeed: int = 0, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
-def direct_inference_filter(images: Sequence[NDArray[Any] | None], *, pseudo_counts: Sequence[float] = (4.0, 2.0), number_of_initializations: int = 5, number_of_samples: int = 0, burn_in: int = 100, random_seed: int = 0, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
+def direct_inference_filter(images: Sequence[NDArray[Any] | None], *, pseudo_counts: Sequence[float] = (4.0, 2.0), prior_pseudo_counts: float | Sequence[float] = 0.0, number_of_initializations: int = 5, number_of_samples: int = 0, burn_in: int = 100, random_seed: int = 0, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Label map of highest evidence p(t, D), the raters' confusions being integrated out.
 
     Works on label images of any labels. GetProbabilityImage gives a voxel's marginal posterior if
@@ -3182,6 +3270,9 @@ def direct_inference_filter(images: Sequence[NDArray[Any] | None], *, pseudo_cou
     pseudo_counts : 2 numbers >= 0; default (4.0, 2.0)
         Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it (shared
         by the other labels) in each column.
+    prior_pseudo_counts : a number >= 0, or a list of numbers >= 0; default 0.0
+        Dirichlet prior of the label prior: counts added to every label, or one number for each in
+        their order (the background first).
     number_of_initializations : an integer >= 1 and <= 10000; default 5
         EM starts, basic and advanced, whose label maps are tried; the vote and its thresholds are
         always tried.
@@ -3224,9 +3315,9 @@ def direct_inference_filter(images: Sequence[NDArray[Any] | None], *, pseudo_cou
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def direct_inference_filter(images: Sequence[ImageT | None], *, pseudo_counts: Sequence[float] = (4.0, 2.0), number_of_initializations: int = 5, number_of_samples: int = 0, burn_in: int = 100, random_seed: int = 0, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> ImageT: ...
+def direct_inference_filter(images: Sequence[ImageT | None], *, pseudo_counts: Sequence[float] = (4.0, 2.0), prior_pseudo_counts: float | Sequence[float] = 0.0, number_of_initializations: int = 5, number_of_samples: int = 0, burn_in: int = 100, random_seed: int = 0, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> ImageT: ...
 @overload
-def direct_inference_filter(*images: Any, pseudo_counts: Sequence[float] = (4.0, 2.0), number_of_initializations: int = 5, number_of_samples: int = 0, burn_in: int = 100, random_seed: int = 0, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
+def direct_inference_filter(*images: Any, pseudo_counts: Sequence[float] = (4.0, 2.0), prior_pseudo_counts: float | Sequence[float] = 0.0, number_of_initializations: int = 5, number_of_samples: int = 0, burn_in: int = 100, random_seed: int = 0, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def SpatialSTAPLE(images: Sequence[NDArray[Any] | None], *, windowRadius: float = 20.0, kappa: float = 0.01, regularizationTarget: str = 'diagonal', diagonalTarget: float = 0.9, pseudoCounts: Sequence[float] = (2.0, 0.0), priorMode: str = ..., prior: float | Mapping[int, float] | None = None, maximumIterations: int = 200, tolerance: float = 0.0001, labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Label map, and each rater's confusion matrix at every voxel, by EM over windows.
@@ -4124,12 +4215,15 @@ def probability_average_filter(images: Sequence[ImageT | None], *, tie_rule: str
 @overload
 def probability_average_filter(*images: Any, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
-def HybridFusion(images: Sequence[NDArray[Any] | None], *, interiorFilter: LabelFusionFilter | None = None, boundaryFilter: LabelFusionFilter | None = None, bandWidth: float | None = None, bandContour: str = 'vote', labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
+def HybridFusion(images: Sequence[NDArray[Any] | None], *, interiorFilter: LabelFusionFilter | None = None, interiorImage: Image | None = None, image: Image | None = None, boundaryFilter: LabelFusionFilter | None = None, bandWidth: float | None = None, bandContour: str = 'vote', labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Uses the interior fuser everywhere but in a band around the contour.
 
     Both fusers are filters with parameters of their own; GetBoundaryResult() and
     GetInteriorResult() have what each of them made. They see the same images, with the hybrid's
-    mask, missing label, tolerances and threads if set.
+    mask, missing label, tolerances and threads if set. Inside may also be what somebody made
+    before (InteriorImage), or a trained DeepConsensusFilter that reads Image:
+
+    >>> hybrid = HybridFusionFilter(InteriorFilter=deep, Image=ct, BoundaryFilter=SIMPLEFilter())
 
     Function form of HybridFusionFilter.
 
@@ -4139,8 +4233,13 @@ def HybridFusion(images: Sequence[NDArray[Any] | None], *, interiorFilter: Label
         On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
         missing rater, a masked voxel a missing vote; a vector image holds one rater per
         component.
-    interiorFilter : a label fusion filter, or None; default MajorityVoteFilter()
+    interiorFilter : a label fusion filter, DeepConsensusFilter included, or None; default MajorityVoteFilter()
         Fuser used away from the contour.
+    interiorImage : an image, or None; default None
+        What is used away from the contour instead of a fuser: labels, or of two labels the
+        probability of the higher one, such as a network's.
+    image : an image, or None; default None
+        The image the labels were drawn on, for an InteriorFilter that reads it.
     boundaryFilter : a label fusion filter, or None; default ConsensusFilter()
         Fuser used in the band.
     bandWidth : a number >= 0 and <= 100000, or None; default 3 smallest voxel sides
@@ -4182,16 +4281,19 @@ def HybridFusion(images: Sequence[NDArray[Any] | None], *, interiorFilter: Label
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def HybridFusion(images: Sequence[ImageT | None], *, interiorFilter: LabelFusionFilter | None = None, boundaryFilter: LabelFusionFilter | None = None, bandWidth: float | None = None, bandContour: str = 'vote', labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> ImageT: ...
+def HybridFusion(images: Sequence[ImageT | None], *, interiorFilter: LabelFusionFilter | None = None, interiorImage: Image | None = None, image: Image | None = None, boundaryFilter: LabelFusionFilter | None = None, bandWidth: float | None = None, bandContour: str = 'vote', labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> ImageT: ...
 @overload
-def HybridFusion(*images: Any, interiorFilter: LabelFusionFilter | None = None, boundaryFilter: LabelFusionFilter | None = None, bandWidth: float | None = None, bandContour: str = 'vote', labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
+def HybridFusion(*images: Any, interiorFilter: LabelFusionFilter | None = None, interiorImage: Image | None = None, image: Image | None = None, boundaryFilter: LabelFusionFilter | None = None, bandWidth: float | None = None, bandContour: str = 'vote', labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
-def hybrid_fusion_filter(images: Sequence[NDArray[Any] | None], *, interior_filter: LabelFusionFilter | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
+def hybrid_fusion_filter(images: Sequence[NDArray[Any] | None], *, interior_filter: LabelFusionFilter | None = None, interior_image: Image | None = None, image: Image | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Uses the interior fuser everywhere but in a band around the contour.
 
     Both fusers are filters with parameters of their own; GetBoundaryResult() and
     GetInteriorResult() have what each of them made. They see the same images, with the hybrid's
-    mask, missing label, tolerances and threads if set.
+    mask, missing label, tolerances and threads if set. Inside may also be what somebody made
+    before (InteriorImage), or a trained DeepConsensusFilter that reads Image:
+
+    >>> hybrid = HybridFusionFilter(InteriorFilter=deep, Image=ct, BoundaryFilter=SIMPLEFilter())
 
     Function form of HybridFusionFilter.
 
@@ -4201,8 +4303,13 @@ def hybrid_fusion_filter(images: Sequence[NDArray[Any] | None], *, interior_filt
         On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
         missing rater, a masked voxel a missing vote; a vector image holds one rater per
         component.
-    interior_filter : a label fusion filter, or None; default MajorityVoteFilter()
+    interior_filter : a label fusion filter, DeepConsensusFilter included, or None; default MajorityVoteFilter()
         Fuser used away from the contour.
+    interior_image : an image, or None; default None
+        What is used away from the contour instead of a fuser: labels, or of two labels the
+        probability of the higher one, such as a network's.
+    image : an image, or None; default None
+        The image the labels were drawn on, for an InteriorFilter that reads it.
     boundary_filter : a label fusion filter, or None; default ConsensusFilter()
         Fuser used in the band.
     band_width : a number >= 0 and <= 100000, or None; default 3 smallest voxel sides
@@ -4244,9 +4351,9 @@ def hybrid_fusion_filter(images: Sequence[NDArray[Any] | None], *, interior_filt
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def hybrid_fusion_filter(images: Sequence[ImageT | None], *, interior_filter: LabelFusionFilter | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> ImageT: ...
+def hybrid_fusion_filter(images: Sequence[ImageT | None], *, interior_filter: LabelFusionFilter | None = None, interior_image: Image | None = None, image: Image | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> ImageT: ...
 @overload
-def hybrid_fusion_filter(*images: Any, interior_filter: LabelFusionFilter | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
+def hybrid_fusion_filter(*images: Any, interior_filter: LabelFusionFilter | None = None, interior_image: Image | None = None, image: Image | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def InstanceConsensus(images: Sequence[NDArray[Any] | None], *, outputMap: str = 'instances', inputObjects: str = 'components', detectionThreshold: float = 0.5, matchDistance: float | None = None, outlineFilter: LabelFusionFilter | None = None, cohort: Sequence[LesionTable] | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Objects one by one: marks of different readers are matched, judged and drawn.
@@ -4539,17 +4646,23 @@ def match_lesions(images: Any, **parameters: Any) -> LesionTable:
     LesionTable
         Has ``.lesions``, ``.rows()``, ``.to_csv()``, ``.to_json()``, ``.to_frame()``.
     """
-def match_structures(readers: Mapping[str, Sequence[Structure]], mapping: Mapping[str, str] | None = None) -> MatchedStructures:
+def match_structures(readers: Mapping[str, Sequence[Structure]], mapping: Renamings | None = None, *, words: StructureWords | None = None, accept: float | None = None) -> MatchedStructures:
     """Find out which structures of several readers are the same.
 
-    Names decide, ignoring case, blanks, dashes and underscores; what no other reader has by name
-    is compared by its code, if the code is one reader's only once and says anything.
+    Names decide: structures are one if their names say the same organ, side and numbers, however
+    they are spelled. What no other reader has by name is compared by its code, if the code is one
+    reader's only once and says anything. What is left may be proposed (`proposals`).
 
     Parameters
     ----------
     readers : mapping of reader to structures
-    mapping : mapping of name to name, optional
-        What a structure is to be called, whoever has it; it wins over names and codes.
+    mapping : mapping of name to name, or of (reader, name) to name, optional
+        What a structure is to be called, whoever has it or if this reader has it; it wins over
+        names and codes.
+    words : StructureWords, optional
+        What organs are called; by default the table that comes with the package.
+    accept : float, optional
+        Take the proposals of structures that overlap from this Dice on.
     """
 def rater_number_curve(images: Any, label: int | None = None) -> RaterNumberCurve:
     """What the vote of k raters is worth, for every k, and what more raters would be.
@@ -4800,12 +4913,12 @@ def show_progress(filter_: ProcessObject) -> None:
 
     With tqdm (``pip install 'itk-consensus[notebook]'``) the bar is tqdm's.
     """
-def write_dicom_contours(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike, series: DicomSeries, *, method: str, raters: Sequence[PathLike] = (), description: str = 'Consensus of several readers', origin: str = 'AUTOMATIC') -> None:
+def write_dicom_contours(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike, series: DicomSeries, *, method: str, raters: Sequence[PathLike] = (), description: str = 'Consensus of several readers', origin: str = 'AUTOMATIC', smooth: float | None = None, holes: str = 'keyhole') -> None:
     """Write structures, which may overlap, as contours of one DICOM RTSTRUCT.
 
     Contours follow the edges of voxels, so that `read_dicom_contours`, and every reader that asks
-    which centres of voxels a contour encloses, gives back exactly these voxels. Holes are joined
-    to the contour around them by a channel without width.
+    which centres of voxels a contour encloses, gives back exactly these voxels. Contours lie in
+    the planes of the slices, at their very positions.
 
     Parameters
     ----------
@@ -4818,6 +4931,14 @@ def write_dicom_contours(structures: Sequence[Structure] | Mapping[str, Any], pa
         The readers' objects; the file refers to those of them that are structure sets.
     origin : "AUTOMATIC", "SEMIAUTOMATIC" or "MANUAL"
         Who drew them; what a person decided on is no longer automatic.
+    description : str
+        What the file is, in the field that planning systems show; that of a structure is
+        `ROI_DESCRIPTION` among its details.
+    smooth : float, optional
+        Contours that are easy to edit, no farther than so many mm from the edges of the voxels.
+    holes : "keyhole" or "separate"
+        Whether holes are joined to the contour around them by a channel without width, or are
+        contours of their own, for systems that invert what lies in two.
     """
 def write_dicom_segmentation(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike, series: DicomSeries, *, method: str, raters: Sequence[PathLike] = (), fractional: bool = False, description: str = 'Consensus of several readers', origin: str = 'AUTOMATIC') -> None:
     """Write structures, which may overlap, as segments of one DICOM SEG.

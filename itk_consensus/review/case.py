@@ -23,10 +23,10 @@ from itk_consensus.images.dicom.series import DicomSeries
 from itk_consensus.images.files import read_quietly, split_image_name, write_image
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.images.structure_files import is_dicom, read_structures, write_structures
+from itk_consensus.images.structure_matching import MatchedStructures, match_structures
 from itk_consensus.images.structures import (
     Structure,
     mask_of,
-    match_structures,
     separate_undecided,
 )
 from itk_consensus.review.decisions import Review
@@ -242,14 +242,14 @@ def case_of_structures(
     series: DicomSeries | None,
     *,
     record: Path | None = None,
-    renamed: Mapping[str, str] | None = None,
+    match: Callable[[Mapping[str, Sequence[Structure]]], MatchedStructures] = match_structures,
     **options: Any,
 ) -> ReviewCase:
-    """Files of named structures, each fused by itself, as a case."""
+    """Files of named structures, each fused by itself, as a case; `match` says which are one."""
     if len({*map(str, paths)}) < len(paths):
         raise InputError("a file is given twice")
     readers = {str(path): read_structures(path, series, **options) for path in paths}
-    matched = match_structures(readers, renamed)
+    matched = match(readers)
     templates, findings, loaded = [], list[tuple[str, Finding]](), list[RatedMap]()
     probabilities, uncertainties = [], {}
     for name, row in matched.table.items():

@@ -147,6 +147,7 @@ class Maximization(ABC):
 
     pseudo_counts: Floats
     estimate_prior: bool
+    prior_counts: Floats | float
 
     @abstractmethod
     def step(self, theta: Floats, prior: Floats) -> tuple[Floats, Floats, Floats]:
@@ -174,7 +175,7 @@ class Maximization(ABC):
         """Theta from (J, K, S, K) expected votes, the prior from (R, S, K) expected voxels."""
         theta = self.theta_of(counts)
         if self.estimate_prior:
-            mass = mass if prior.ndim == 3 else mass[0]
+            mass = (mass if prior.ndim == 3 else mass[0]) + self.prior_counts
             total = mass.sum(axis=-1, keepdims=True)
             # A row without weight keeps its prior.
             prior = np.divide(mass, total, out=prior.copy(), where=total > 0)
@@ -189,14 +190,18 @@ class Maximization(ABC):
         theta[self._absent_raters] = np.nan
         return theta
 
-    def log_posterior(self, log_likelihood: Floats, theta: Floats) -> Floats:
+    def log_posterior(self, log_likelihood: Floats, theta: Floats, prior: Floats) -> Floats:
         """(S,) log likelihood plus the log of the parameters' prior, up to a constant."""
-        if not self.pseudo_counts.any():
-            return log_likelihood
-        penalty = scipy.special.xlogy(
-            self.pseudo_counts[:, None, :], np.where(np.isnan(theta), 1.0, theta)
-        )
-        return np.asarray(log_likelihood + penalty.sum(axis=(0, 1, 3)))
+        if self.pseudo_counts.any():
+            penalty = scipy.special.xlogy(
+                self.pseudo_counts[:, None, :], np.where(np.isnan(theta), 1.0, theta)
+            )
+            log_likelihood = log_likelihood + penalty.sum(axis=(0, 1, 3))
+        if self.estimate_prior and np.any(self.prior_counts):
+            every = prior if prior.ndim == 3 else prior[None]
+            penalty = scipy.special.xlogy(self.prior_counts, every)
+            log_likelihood = log_likelihood + penalty.sum(axis=(0, 2))
+        return np.asarray(log_likelihood)
 
 
 @dataclass(frozen=True)
@@ -211,6 +216,7 @@ class ConfusionModel(Maximization):
     #: share one prior.
     prior_rows: NDArray[np.uint32] | None = None
     negligible: float = UNDERFLOW  #: As of `VoteTable`
+    prior_counts: Floats | float = 0.0  #: (K,) alpha[k] of eq. 16, or the same for all.
 
     @cached_property
     def table(self) -> VoteTable:

@@ -82,7 +82,7 @@ def test_no_single_step_lowers_the_log_posterior(built: tuple, damping: float) -
     for _ in range(15):
         theta, prior, expectation = em_step(model, responsibilities, theta, prior, damping)
         responsibilities = expectation.responsibilities
-        now = model.log_posterior(expectation.log_likelihood, theta)
+        now = model.log_posterior(expectation.log_likelihood, theta, prior)
         assert np.isfinite(now).all()
         if last is not None:
             assert (now >= last - ROUNDING * (model.weights.sum() + np.abs(last))).all()
