@@ -6,6 +6,7 @@ from numpy import float64
 from numpy.typing import ArrayLike, NDArray
 
 from itk_consensus.assessment.agreement.lesions import LesionAgreements as LesionAgreements
+from itk_consensus.assessment.agreement.plan_agreement import PlanAgreement as PlanAgreement
 from itk_consensus.assessment.agreement.rater_number import Interval as Interval
 from itk_consensus.assessment.agreement.rater_number import RaterNumberCurve as RaterNumberCurve
 from itk_consensus.assessment.agreement.reader_bias import ReaderBias as ReaderBias
@@ -4664,6 +4665,18 @@ def match_structures(readers: Mapping[str, Sequence[Structure]], mapping: Renami
     accept : float, optional
         Take the proposals of structures that overlap from this Dice on.
     """
+def plan_agreement(structures: Mapping[str, Sequence[Any]], tolerances: Mapping[str, float] | None = None, *, fuser: LabelFusionFilter | None = None, names: Sequence[str] | None = None) -> PlanAgreement:
+    """Measure how far readers agree about each structure that two or more of them drew.
+
+    Parameters
+    ----------
+    structures : mapping of name to list of masks
+        One mask per reader, None where a reader has no such structure.
+    tolerances : mapping of name to float, optional
+        Of the surface Dice, in mm; by default `surface_tolerances` of the names.
+    fuser : LabelFusionFilter, optional
+        What makes the consensus; ConsensusFilter by default.
+    """
 def rater_number_curve(images: Any, label: int | None = None) -> RaterNumberCurve:
     """What the vote of k raters is worth, for every k, and what more raters would be.
 
@@ -4913,12 +4926,12 @@ def show_progress(filter_: ProcessObject) -> None:
 
     With tqdm (``pip install 'itk-consensus[notebook]'``) the bar is tqdm's.
     """
-def write_dicom_contours(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike, series: DicomSeries, *, method: str, raters: Sequence[PathLike] = (), description: str = 'Consensus of several readers', origin: str = 'AUTOMATIC') -> None:
+def write_dicom_contours(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike, series: DicomSeries, *, method: str, raters: Sequence[PathLike] = (), description: str = 'Consensus of several readers', origin: str = 'AUTOMATIC', smooth: float | None = None, holes: str = 'keyhole') -> None:
     """Write structures, which may overlap, as contours of one DICOM RTSTRUCT.
 
     Contours follow the edges of voxels, so that `read_dicom_contours`, and every reader that asks
-    which centres of voxels a contour encloses, gives back exactly these voxels. Holes are joined
-    to the contour around them by a channel without width.
+    which centres of voxels a contour encloses, gives back exactly these voxels. Contours lie in
+    the planes of the slices, at their very positions.
 
     Parameters
     ----------
@@ -4931,6 +4944,14 @@ def write_dicom_contours(structures: Sequence[Structure] | Mapping[str, Any], pa
         The readers' objects; the file refers to those of them that are structure sets.
     origin : "AUTOMATIC", "SEMIAUTOMATIC" or "MANUAL"
         Who drew them; what a person decided on is no longer automatic.
+    description : str
+        What the file is, in the field that planning systems show; that of a structure is
+        `ROI_DESCRIPTION` among its details.
+    smooth : float, optional
+        Contours that are easy to edit, no farther than so many mm from the edges of the voxels.
+    holes : "keyhole" or "separate"
+        Whether holes are joined to the contour around them by a channel without width, or are
+        contours of their own, for systems that invert what lies in two.
     """
 def write_dicom_segmentation(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike, series: DicomSeries, *, method: str, raters: Sequence[PathLike] = (), fractional: bool = False, description: str = 'Consensus of several readers', origin: str = 'AUTOMATIC') -> None:
     """Write structures, which may overlap, as segments of one DICOM SEG.
