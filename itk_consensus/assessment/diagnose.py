@@ -224,7 +224,7 @@ def far_from_the_consensus(judged: JudgedFusion, dice: float) -> Finding:
     other = ratio is None or abs(ratio - 1) > OTHER_VOLUME
     far = dice < FAR_FROM_CONSENSUS and other and has_majorities(judged)
     severity: Severity = "look" if far else None
-    if dice < FARTHEST_FROM_CONSENSUS:
+    if dice < FARTHEST_FROM_CONSENSUS and has_majorities(judged):
         severity = "do not use"
     facts: dict[str, Any] = {"dice": dice}
     if severity is not None:
