@@ -1,0 +1,280 @@
+"""The rule that decides disputed voxels of a label, learned from tables, and whether it pays.
+
+Candidates are the weights of raters with priors of three widths, a cut of the share of votes, and
+single raters. Each is learned from all cases but some and tried on those; it is adopted only if
+the one-sided 95 % bound of its gain over Consensus, over cases, is above 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from itk_consensus.calibration.learned.disputed_label import SHARE_STEPS
+from itk_consensus.calibration.learned.rater_weights import (
+    features,
+    fit_weights,
+    probabilities,
+)
+from itk_consensus.calibration.learned.vote_tables import LabelTable, StackedTables
+from itk_consensus.core.array_types import Floats, Mask
+
+PRECISIONS = (0.1, 0.3, 1.0)
+
+#: Probabilities from which on a voxel may be given the label.
+CUTS: Floats = np.arange(20, 81, 2) / 100
+
+FEWEST_CASES = 5
+#: From so many on a single rater may be the rule.
+USUAL_CASES = 10
+#: Cases are left out one by one, or in so many groups.
+_MOST_GROUPS = 25
+_CONFIDENCE = 0.95
+#: Share of the gain that a rater alone must reach to explain it.
+_EXPLAINED = 0.75
+_CALIBRATION_BINS = 10
+
+
+class Gain(NamedTuple):
+    """Mean Dice over cases beyond Consensus, with a one-sided 95 % bound on each side."""
+
+    mean: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, gains: Floats) -> Gain:
+        """Student's, over cases."""
+        number, mean = len(gains), float(gains.mean())
+        error = float(gains.std(ddof=1)) / number**0.5
+        reach = float(scipy.special.stdtrit(number - 1, _CONFIDENCE)) * error
+        return cls(mean, mean - reach, mean + reach)
+
+    def __str__(self) -> str:
+        return f"{self.mean:+.4f} ({self.low:+.4f} to {self.high:+.4f})"
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """Weights of what is known of a voxel, and from which probability on it has the label."""
+
+    kind: str  #: "weights", "share", or "rater j"
+    weights: Floats  #: (J + 3,) of `features`
+    cut: float
+
+    def probability(
+        self, votes: NDArray[np.int8], consensus: Mask, share: NDArray[np.intp]
+    ) -> Floats:
+        """(R,) probability of the label."""
+        return probabilities(features(votes, consensus, share), self.weights)
+
+    def chosen(self, probability: Floats) -> Mask:
+        """Where the label is given."""
+        return np.asarray(probability >= self.cut - _ROUNDING)
+
+    def score(self, probability: Floats) -> Floats:
+        """What the probability amounts to if the cut stands at one half."""
+        odds = scipy.special.logit(np.clip(probability, _ROUNDING, 1 - _ROUNDING))
+        return np.asarray(scipy.special.expit(odds - scipy.special.logit(self.cut)))
+
+
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Learner:
+    """Learns rules of one label from some of the cases."""
+
+    stack: StackedTables
+
+    @cached_property
+    def rows(self) -> Floats:
+        """(R, J + 3) features."""
+        return features(self.stack.votes, self.stack.consensus, self.stack.share)
+
+    @cached_property
+    def rates(self) -> Floats:
+        """(R,) share of each row's voxels that the truth marks."""
+        return self.stack.true / self.stack.voxels
+
+    @cached_property
+    def consensus_dice(self) -> Floats:
+        """(C,) Dice of Consensus."""
+        return self.stack.dice(self.stack.consensus)
+
+    @cached_property
+    def case_weights(self) -> Floats:
+        """(R,) of the rows in the likelihood."""
+        return self.stack.case_weights()
+
+    def candidates(self) -> Iterator[str]:
+        """The kinds of rules that are tried."""
+        yield from (f"weights {precision:g}" for precision in PRECISIONS)
+        yield "share"
+        if self.stack.number_of_cases >= USUAL_CASES:
+            yield from (f"rater {j}" for j in range(self.stack.number_of_raters))
+
+    def learn(self, kind: str, cases: Mask, start: Floats | None = None) -> Rule:
+        """The rule of a kind that some cases teach; a start saves steps."""
+        name, _, which = kind.partition(" ")
+        if name == "share":
+            return self._cut_of_share(cases)
+        if name == "rater":
+            return self._single_rater(int(which), cases)
+        part = cases[self.stack.case]
+        weights = fit_weights(
+            self.rows[part], self.rates[part], self.case_weights[part], float(which), start
+        )
+        chance = probabilities(self.rows, weights)
+        return Rule("weights", weights, self._best_cut(chance, cases, CUTS))
+
+    def _cut_of_share(self, cases: Mask) -> Rule:
+        weights = np.zeros(self.rows.shape[1])
+        weights[-2] = 1.0
+        steps = np.arange(1, SHARE_STEPS) / SHARE_STEPS
+        return Rule(
+            "share", weights, self._best_cut(probabilities(self.rows, weights), cases, steps)
+        )
+
+    def _single_rater(self, rater: int, cases: Mask) -> Rule:
+        """Believes one rater; where he is not asked, Consensus."""
+        votes, part = self.stack.votes[:, rater], cases[self.stack.case]
+        asked = self.case_weights * (votes != 0) * part
+        right = asked @ np.where(votes > 0, self.rates, 1 - self.rates)
+        share = (right + 1) / (asked.sum() + 2)
+        weights = np.zeros(self.rows.shape[1])
+        weights[rater] = max(float(scipy.special.logit(share)), 0.5)
+        weights[-3] = 0.25
+        return Rule(f"rater {rater}", weights, 0.5)
+
+    def _best_cut(self, chance: Floats, cases: Mask, cuts: Floats) -> float:
+        """One half if nothing is better, else the middle of the best."""
+        scores = self.dice_by_cut(chance, cuts)[cases].mean(axis=0)
+        half = int(np.abs(cuts - 0.5).argmin())
+        best = np.flatnonzero(scores >= scores.max() - _ROUNDING)
+        return float(cuts[half if half in best else best[len(best) // 2]])
+
+    def dice_by_cut(self, chance: Floats, cuts: Floats) -> Floats:
+        """(C, cuts) Dice if rows are marked from each cut on."""
+        return self.stack.dice(chance[:, None] >= cuts - _ROUNDING)
+
+    def groups(self) -> Sequence[Mask]:
+        """(C,) flags of the cases that are left out together."""
+        number = self.stack.number_of_cases
+        group = np.arange(number) % min(number, _MOST_GROUPS)
+        return [group == one for one in range(group.max() + 1)]
+
+
+class Trial(NamedTuple):
+    """A kind of rule, tried on cases that were left out of its learning."""
+
+    rule: Rule  #: Learned from all cases
+    gains: Floats  #: (C,) Dice beyond that of Consensus
+    chance: Floats  #: (R,) probability of each row, by the rule that had not seen its case
+    weights: Floats  #: (groups, J + 3) without each group of cases
+
+    @property
+    def gain(self) -> Gain:
+        """The mean over cases."""
+        return Gain.of(self.gains)
+
+
+def _trial(learner: Learner, kind: str) -> Trial:
+    every = np.ones(learner.stack.number_of_cases, bool)
+    rule = learner.learn(kind, every)
+    gains, chance, weights = np.zeros(len(every)), np.zeros(len(learner.rows)), []
+    for out in learner.groups():
+        without = learner.learn(kind, ~out, rule.weights)
+        found = probabilities(learner.rows, without.weights)
+        gains[out] = (learner.stack.dice(without.chosen(found)) - learner.consensus_dice)[out]
+        rows = out[learner.stack.case]
+        chance[rows] = found[rows]
+        weights.append(without.weights)
+    return Trial(rule, gains, chance, np.array(weights))
+
+
+@dataclass(frozen=True, eq=False)
+class LabelRule:
+    """What was learned about a label."""
+
+    label: int
+    number: int  #: Cases with the label
+    rule: Rule  #: The best, adopted or not
+    is_adopted: bool  #: Else Consensus answers
+    gain: Gain  #: Of the best, on cases left out
+    errors: Floats  #: (J + 3,) standard errors of its weights
+    best_rater: int  #: The single rater who gains most
+    best_rater_gain: Gain  #: Whatever was adopted
+    calibration_error: float  #: Mean distance of probabilities and frequencies on cases left out
+    changed: float  #: Share of the disputed voxels at which the rule leaves Consensus
+    changed_ties: float  #: Share of those at which the votes are tied
+
+    @property
+    def explained_by_one_rater(self) -> bool:
+        """Whether a single rater gains nearly as much as the rule."""
+        alone = self.best_rater_gain
+        return self.is_adopted and alone.low > 0 and alone.mean >= _EXPLAINED * self.gain.mean
+
+    @property
+    def share_cut(self) -> float:
+        """Where a rule about the share alone cuts it."""
+        return self.rule.cut
+
+    def intervals(self) -> Floats:
+        """(J, 2) 95 % intervals of the raters' weights."""
+        raters = len(self.errors) - 3
+        reach = float(scipy.special.stdtrit(max(self.number - 1, 1), 0.975)) * self.errors[:raters]
+        weights = self.rule.weights[:raters]
+        return np.column_stack([weights - reach, weights + reach])
+
+
+def learn_label(label: int, tables: Sequence[LabelTable], raters: int) -> LabelRule | None:
+    """Learn a label's rule; None if it is disputed in too few cases.
+
+    Parameters
+    ----------
+    tables : sequence of LabelTable
+        Of this label, one per case.
+    """
+    stack = StackedTables.of(tables, raters)
+    if len(np.unique(stack.case)) < FEWEST_CASES:
+        return None
+    learner = Learner(stack)
+    trials = [_trial(learner, kind) for kind in learner.candidates()]
+    best = max(trials, key=lambda trial: trial.gain.low)
+    alone = [_trial(learner, f"rater {j}").gain for j in range(raters)]
+    best_rater = max(range(raters), key=lambda j: alone[j].mean)
+    groups = len(best.weights)
+    spread = ((best.weights - best.weights.mean(axis=0)) ** 2).sum(axis=0)
+    gain = best.gain
+    chance = probabilities(learner.rows, best.rule.weights)
+    changed = best.rule.chosen(chance) != stack.consensus
+    weights = learner.case_weights
+    tied = changed & (stack.votes.sum(axis=1) == 0)
+    total = weights[changed].sum()
+    return LabelRule(
+        label,
+        len(tables),
+        best.rule,
+        gain.low > 0,
+        gain,
+        np.sqrt(spread * (groups - 1) / groups),
+        best_rater,
+        alone[best_rater],
+        _calibration_error(best.chance, learner.rates, weights),
+        float(total / weights.sum()),
+        float(weights[tied].sum() / total) if total else 0.0,
+    )
+
+
+def _calibration_error(chance: Floats, rates: Floats, weights: Floats) -> float:
+    """Mean distance, over disputed voxels, of a bin's mean probability and its frequency."""
+    bins = np.minimum((chance * _CALIBRATION_BINS).astype(int), _CALIBRATION_BINS - 1)
+    distance = np.bincount(bins, weights * (chance - rates))
+    return float(np.abs(distance).sum() / weights.sum())
