@@ -13,6 +13,9 @@ from itk_consensus.assessment.agreement.reader_bias import ReaderBias as ReaderB
 from itk_consensus.assessment.agreement.result import AgreementResult as AgreementResult
 from itk_consensus.assessment.findings import Diagnostics as Diagnostics
 from itk_consensus.calibration.held_out_rater import HeldOutCohort as HeldOutCohort
+from itk_consensus.calibration.learned.label_rule import Gain as Gain
+from itk_consensus.calibration.learned.learned_fusion_filter import RaterWeight as RaterWeight
+from itk_consensus.calibration.learned.learned_record import LearnedRecord as LearnedRecord
 from itk_consensus.calibration.reliability import ScalingComparison as ScalingComparison
 from itk_consensus.calibration.reliability import ScalingReport as ScalingReport
 from itk_consensus.calibration.sample_segmentations import SampleSegmentations as SampleSegmentations
@@ -1350,18 +1353,18 @@ class ConformalBandFilter(ProcessObject):
         """
     @classmethod
     def FromRecord(cls, record: Any) -> Any:
-        """Make a filter with a calibration and the options it was made with."""
+        """Make a filter with a record and the options it was made with."""
     def GetGuarantee(self) -> str:
         """What the calibration promises for the last Execute, or the next, in one sentence."""
     def GetRecord(self) -> Any:
-        """The calibration: of the last Calibrate, or loaded."""
+        """What was learned last, or loaded."""
     def GetSetSizeImage(self) -> Any:
         """How many labels each voxel may have, as uint16, after the last Execute."""
     @classmethod
     def Load(self, path: PathLike) -> Any:
-        """Take the calibration and options of a saved record; the class makes a new filter."""
+        """Take what a saved record holds, options too; the class makes a new filter."""
     def Save(self, path: PathLike) -> None:
-        """Write the calibration as JSON, replacing the file in one step."""
+        """Write the record as JSON, replacing the file in one step."""
 
 class ConformalMarginFilter(ProcessObject):
     """A margin in mm around a consensus, with a guarantee for the next case.
@@ -1445,18 +1448,77 @@ class ConformalMarginFilter(ProcessObject):
         """
     @classmethod
     def FromRecord(cls, record: Any) -> Any:
-        """Make a filter with a calibration and the options it was made with."""
+        """Make a filter with a record and the options it was made with."""
     def GetGuarantee(self) -> str:
         """What the calibration promises for the last Execute, or the next, in one sentence."""
     def GetRecord(self) -> Any:
-        """The calibration: of the last Calibrate, or loaded."""
+        """What was learned last, or loaded."""
     def GetSetSizeImage(self) -> Any:
         """How many labels each voxel may have, as uint16, after the last Execute."""
     @classmethod
     def Load(self, path: PathLike) -> Any:
-        """Take the calibration and options of a saved record; the class makes a new filter."""
+        """Take what a saved record holds, options too; the class makes a new filter."""
     def Save(self, path: PathLike) -> None:
-        """Write the calibration as JSON, replacing the file in one step."""
+        """Write the record as JSON, replacing the file in one step."""
+
+class LearnedFusionFilter(LabelFusionFilter):
+    """Consensus, corrected by what cases with a truth say of the raters; or Consensus alone.
+
+    Fit learns from five cases or more, label by label, how far each rater is to be believed where
+    raters disagree. Execute gives those voxels the label that has probability; all others
+    have Consensus' answer, and so has everything if cases left out of the learning do not show
+    that it gains. Raters must be the same people or networks, in the same order.
+
+    >>> learned = LearnedFusionFilter()
+    >>> learned.Fit(cases, truths)
+    >>> print(learned.GetExplanation())
+    >>> fused = learned.Execute(images)
+    """
+    def __init__(self, *, ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def SetClassAxis(self, value: int | None) -> None:
+        """Axis of each input array that holds the probabilities of the classes. Default: none."""
+    def GetClassAxis(self) -> int | None:
+        """Axis of each input array that holds the probabilities of the classes."""
+    def GetLearnedLabels(self) -> tuple[int, ...]:
+        """Labels that a learned rule decides."""
+    def GetChangedVoxels(self) -> int:
+        """Voxels answered otherwise than by Consensus."""
+    def Fit(self, cases: Iterable[Any], truths: Iterable[Any], *, records: Sequence[LearnedRecord | PathLike] = ()) -> None:
+        """Learn from cases whose truth is known.
+
+        Parameters
+        ----------
+        cases : iterable of lists of images
+            Of each case what the raters drew, the same raters in the same order, None for a missing
+            one; or of dicts by the raters' names.
+        truths : iterable of label images
+            Of the same labels.
+        records : sequence of LearnedRecord or paths, optional
+            What others, or this filter, learned of the same raters: their cases are added.
+        """
+    @classmethod
+    def FromRecord(cls, record: Any) -> Any:
+        """Make a filter with a record and the options it was made with."""
+    def GetCalibrationErrors(self) -> dict[int, float]:
+        """By label how far probabilities are from frequencies on cases left out, on average."""
+    def GetConsensusResult(self) -> FusionResult[Any]:
+        """What Consensus made in the last Execute."""
+    def GetExplanation(self) -> str:
+        """What was learned of the raters, and whether it pays, in words."""
+    def GetHeldOutGain(self) -> dict[int, Gain]:
+        """By label the gain in Dice over Consensus on cases left out, of the best that was found.
+
+        With its 95 % interval; it is used where that is above 0.
+        """
+    def GetRaterWeights(self) -> dict[int, tuple[RaterWeight, ...]]:
+        """By label how far each rater is believed, with intervals from leaving cases out."""
+    def GetRecord(self) -> Any:
+        """What was learned last, or loaded."""
+    @classmethod
+    def Load(self, path: PathLike) -> Any:
+        """Take what a saved record holds, options too; the class makes a new filter."""
+    def Save(self, path: PathLike) -> None:
+        """Write the record as JSON, replacing the file in one step."""
 
 class CutCalibrationFilter(ProcessObject):
     """Learns where to cut probabilities, from ten cases or more, and makes label maps of others.
@@ -1511,16 +1573,16 @@ class CutCalibrationFilter(ProcessObject):
         """
     @classmethod
     def FromRecord(cls, record: Any) -> Any:
-        """Make a filter with a calibration and the options it was made with."""
+        """Make a filter with a record and the options it was made with."""
     def GetMeaning(self) -> str:
         """What was learned, in a sentence."""
     def GetRecord(self) -> Any:
-        """The calibration: of the last Calibrate, or loaded."""
+        """What was learned last, or loaded."""
     @classmethod
     def Load(self, path: PathLike) -> Any:
-        """Take the calibration and options of a saved record; the class makes a new filter."""
+        """Take what a saved record holds, options too; the class makes a new filter."""
     def Save(self, path: PathLike) -> None:
-        """Write the calibration as JSON, replacing the file in one step."""
+        """Write the record as JSON, replacing the file in one step."""
 
 class TemperatureScalingFilter(ProcessObject):
     """Calibrates probabilities: fit on cases with a reference, apply to others.
@@ -1575,18 +1637,18 @@ class TemperatureScalingFilter(ProcessObject):
         """
     @classmethod
     def FromRecord(cls, record: Any) -> Any:
-        """Make a filter with a calibration and the options it was made with."""
+        """Make a filter with a record and the options it was made with."""
     def GetComparison(self) -> ScalingComparison:
         """The binned frequencies of the last Calibrate or Evaluate, for reliability diagrams."""
     def GetRecord(self) -> Any:
-        """The calibration: of the last Calibrate, or loaded."""
+        """What was learned last, or loaded."""
     def GetReport(self) -> ScalingReport:
         """Reliability before and after, on the cases the scaling was fitted to."""
     @classmethod
     def Load(self, path: PathLike) -> Any:
-        """Take the calibration and options of a saved record; the class makes a new filter."""
+        """Take what a saved record holds, options too; the class makes a new filter."""
     def Save(self, path: PathLike) -> None:
-        """Write the calibration as JSON, replacing the file in one step."""
+        """Write the record as JSON, replacing the file in one step."""
 
 class CohortSTAPLEFilter(ProcessObject):
     """STAPLE that estimates the raters from a whole cohort: Execute takes a list of cases.

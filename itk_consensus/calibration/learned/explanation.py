@@ -23,7 +23,7 @@ def _of_label(rule: LabelRule, names: Sequence[str]) -> str:
     found = ", ".join(part for part in (_believed(rule, names), _where(rule)) if part)
     gain = (
         f"cases left out gain {rule.gain.mean:+.4f} Dice over Consensus "
-        f"(90 % interval {rule.gain.low:+.4f} to {rule.gain.high:+.4f}, {rule.number} cases)"
+        f"(95 % interval {rule.gain.low:+.4f} to {rule.gain.high:+.4f}, {rule.number} cases)"
     )
     if not rule.is_adopted:
         return (
@@ -45,7 +45,7 @@ def _believed(rule: LabelRule, names: Sequence[str]) -> str:
     if kind == "rater":
         return f"believes {names[int(which)]} alone"
     if kind == "share":
-        return f"marks where the smoothed share of votes reaches {rule.share_cut:.2f}"
+        return f"marks where the smoothed share of votes reaches {rule.rule.share_cut:.2f}"
     weights = rule.rule.weights[: len(names)]
     order = np.argsort(-weights, kind="stable").tolist()
     spread = rule.intervals()

@@ -1,8 +1,8 @@
 """The rule that decides disputed voxels of a label, learned from tables, and whether it pays.
 
 Candidates are the weights of raters with priors of three widths, a cut of the share of votes, and
-single raters. Each is learned from all cases but some and tried on those; it is adopted only if
-the one-sided 95 % bound of its gain over Consensus, over cases, is above 0.
+single raters. Each is learned from all cases but some and tried on those; the best is adopted only
+if the one-sided 97.5 % bound of its gain over Consensus, over cases, is above 0.
 """
 
 from __future__ import annotations
@@ -27,22 +27,20 @@ from itk_consensus.core.array_types import Floats, Mask
 
 PRECISIONS = (0.1, 0.3, 1.0)
 
-#: Probabilities from which on a voxel may be given the label.
-CUTS: Floats = np.arange(20, 81, 2) / 100
-
 FEWEST_CASES = 5
 #: From so many on a single rater may be the rule.
 USUAL_CASES = 10
 #: Cases are left out one by one, or in so many groups.
 _MOST_GROUPS = 25
-_CONFIDENCE = 0.95
+#: Above the usual .95, since the best of several candidates is taken.
+_CONFIDENCE = 0.975
 #: Share of the gain that a rater alone must reach to explain it.
 _EXPLAINED = 0.75
 _CALIBRATION_BINS = 10
 
 
 class Gain(NamedTuple):
-    """Mean Dice over cases beyond Consensus, with a one-sided 95 % bound on each side."""
+    """Mean Dice over cases beyond Consensus, and its 95 % interval."""
 
     mean: float
     low: float
@@ -62,11 +60,10 @@ class Gain(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """Weights of what is known of a voxel, and from which probability on it has the label."""
+    """Weights of what is known of a voxel; it has the label from a probability of one half on."""
 
-    kind: str  #: "weights", "share", or "rater j"
+    kind: str  #: "weights" and a precision, "share", or "rater" and a number
     weights: Floats  #: (J + 3,) of `features`
-    cut: float
 
     def probability(
         self, votes: NDArray[np.int8], consensus: Mask, share: NDArray[np.intp]
@@ -74,14 +71,14 @@ class Rule:
         """(R,) probability of the label."""
         return probabilities(features(votes, consensus, share), self.weights)
 
-    def chosen(self, probability: Floats) -> Mask:
-        """Where the label is given."""
-        return np.asarray(probability >= self.cut - _ROUNDING)
+    def chosen(self, rows: Floats) -> Mask:
+        """Which of (R, J + 3) `features` have the label."""
+        return np.asarray(rows @ self.weights >= -_ROUNDING)
 
-    def score(self, probability: Floats) -> Floats:
-        """What the probability amounts to if the cut stands at one half."""
-        odds = scipy.special.logit(np.clip(probability, _ROUNDING, 1 - _ROUNDING))
-        return np.asarray(scipy.special.expit(odds - scipy.special.logit(self.cut)))
+    @property
+    def share_cut(self) -> float:
+        """Where a rule about the share alone cuts it."""
+        return float(scipy.special.expit(-self.weights[-1]))
 
 
 _ROUNDING = 1e-9
@@ -128,19 +125,19 @@ class Learner:
         if name == "rater":
             return self._single_rater(int(which), cases)
         part = cases[self.stack.case]
-        weights = fit_weights(
-            self.rows[part], self.rates[part], self.case_weights[part], float(which), start
-        )
-        chance = probabilities(self.rows, weights)
-        return Rule("weights", weights, self._best_cut(chance, cases, CUTS))
+        given = self.rows[part], self.rates[part], self.case_weights[part]
+        return Rule(kind, fit_weights(*given, float(which), start))
 
     def _cut_of_share(self, cases: Mask) -> Rule:
+        """Marks the label where the share reaches the best cut: one half if nothing is better."""
+        steps = self.stack.share[:, None] >= np.arange(1, SHARE_STEPS)
+        scores = self.stack.dice(steps)[cases].mean(axis=0)
+        best = np.flatnonzero(scores >= scores.max() - _ROUNDING)
+        half = SHARE_STEPS // 2 - 1
+        cut = ((half if half in best else best[len(best) // 2]) + 1) / SHARE_STEPS
         weights = np.zeros(self.rows.shape[1])
-        weights[-2] = 1.0
-        steps = np.arange(1, SHARE_STEPS) / SHARE_STEPS
-        return Rule(
-            "share", weights, self._best_cut(probabilities(self.rows, weights), cases, steps)
-        )
+        weights[-2:] = 1.0, -scipy.special.logit(cut)
+        return Rule("share", weights)
 
     def _single_rater(self, rater: int, cases: Mask) -> Rule:
         """Believes one rater; where he is not asked, Consensus."""
@@ -151,18 +148,7 @@ class Learner:
         weights = np.zeros(self.rows.shape[1])
         weights[rater] = max(float(scipy.special.logit(share)), 0.5)
         weights[-3] = 0.25
-        return Rule(f"rater {rater}", weights, 0.5)
-
-    def _best_cut(self, chance: Floats, cases: Mask, cuts: Floats) -> float:
-        """One half if nothing is better, else the middle of the best."""
-        scores = self.dice_by_cut(chance, cuts)[cases].mean(axis=0)
-        half = int(np.abs(cuts - 0.5).argmin())
-        best = np.flatnonzero(scores >= scores.max() - _ROUNDING)
-        return float(cuts[half if half in best else best[len(best) // 2]])
-
-    def dice_by_cut(self, chance: Floats, cuts: Floats) -> Floats:
-        """(C, cuts) Dice if rows are marked from each cut on."""
-        return self.stack.dice(chance[:, None] >= cuts - _ROUNDING)
+        return Rule(f"rater {rater}", weights)
 
     def groups(self) -> Sequence[Mask]:
         """(C,) flags of the cases that are left out together."""
@@ -191,10 +177,10 @@ def _trial(learner: Learner, kind: str) -> Trial:
     gains, chance, weights = np.zeros(len(every)), np.zeros(len(learner.rows)), []
     for out in learner.groups():
         without = learner.learn(kind, ~out, rule.weights)
-        found = probabilities(learner.rows, without.weights)
-        gains[out] = (learner.stack.dice(without.chosen(found)) - learner.consensus_dice)[out]
         rows = out[learner.stack.case]
-        chance[rows] = found[rows]
+        chance[rows] = probabilities(learner.rows[rows], without.weights)
+        found = learner.stack.dice(without.chosen(learner.rows))
+        gains[out] = (found - learner.consensus_dice)[out]
         weights.append(without.weights)
     return Trial(rule, gains, chance, np.array(weights))
 
@@ -220,11 +206,6 @@ class LabelRule:
         """Whether a single rater gains nearly as much as the rule."""
         alone = self.best_rater_gain
         return self.is_adopted and alone.low > 0 and alone.mean >= _EXPLAINED * self.gain.mean
-
-    @property
-    def share_cut(self) -> float:
-        """Where a rule about the share alone cuts it."""
-        return self.rule.cut
 
     def intervals(self) -> Floats:
         """(J, 2) 95 % intervals of the raters' weights."""
@@ -253,8 +234,7 @@ def learn_label(label: int, tables: Sequence[LabelTable], raters: int) -> LabelR
     groups = len(best.weights)
     spread = ((best.weights - best.weights.mean(axis=0)) ** 2).sum(axis=0)
     gain = best.gain
-    chance = probabilities(learner.rows, best.rule.weights)
-    changed = best.rule.chosen(chance) != stack.consensus
+    changed = best.rule.chosen(learner.rows) != stack.consensus
     weights = learner.case_weights
     tied = changed & (stack.votes.sum(axis=1) == 0)
     total = weights[changed].sum()

@@ -97,18 +97,16 @@ def learned_fusion(
     if len(known) > 1:
         places = np.unique(np.concatenate([dispute.places for _, dispute, _ in known]))
     chance = np.full((len(known), len(places)), np.nan)
-    score = np.full_like(chance, -np.inf)
     for row, (_, dispute, rule) in enumerate(known):
         at = np.searchsorted(places, dispute.places)
         kinds = dispute.kinds()
         found = rule.rule.probability(kinds.votes, kinds.chosen, kinds.share)
         chance[row, at] = found[kinds.which]
-        score[row, at] = rule.rule.score(found)[kinds.which]
     learned = np.array([index for index, _, _ in known], np.intp)
     old = before.reshape(-1)[places]
     background = labels.index(0) if 0 in labels else 0
     open_to_background = _voted(case, background, places)
-    new = _winners(score, learned, old, background, open_to_background)
+    new = _winners(chance, learned, old, background, open_to_background)
     decision = before.copy()
     decision.reshape(-1)[places] = new
     shares = LearnedShares(consensus.fusion, places, learned, chance, len(labels), background)
@@ -116,14 +114,15 @@ def learned_fusion(
 
 
 def _winners(
-    score: Floats, learned: NDArray[np.intp], old: NDArray[Any], background: int, is_open: Mask
+    chance: Floats, learned: NDArray[np.intp], old: NDArray[Any], background: int, is_open: Mask
 ) -> NDArray[Any]:
     """(N,) label index of each voxel.
 
-    The label with the largest score from one half on; of equals that of Consensus. Where none has
+    The most probable label from one half on; of equals that of Consensus. Where none has
     one half: what Consensus answered, if no rule is about that; else the background, if some rater
-    said so; else the largest all the same.
+    said so; else the most probable all the same.
     """
+    score = np.where(np.isnan(chance), -np.inf, chance)
     best = score.max(axis=0)
     own = np.full(len(old), -np.inf)
     for row, index in enumerate(learned.tolist()):

@@ -58,8 +58,8 @@ class LearnedFusionFilter(RecordKeeper[LearnedRecord], SoftInputsMixin):
 
     Fit learns from five cases or more, label by label, how far each rater is to be believed where
     raters disagree. Execute gives those voxels the label that has probability; all others
-    have Consensus' answer, and so has everything if cases left out of the learning do not show,
-    at 95 %, that it gains. Raters must be the same people or networks, in the same order.
+    have Consensus' answer, and so has everything if cases left out of the learning do not show
+    that it gains. Raters must be the same people or networks, in the same order.
 
     >>> learned = LearnedFusionFilter()
     >>> learned.Fit(cases, truths)
@@ -208,7 +208,7 @@ class LearnedFusionFilter(RecordKeeper[LearnedRecord], SoftInputsMixin):
     def GetHeldOutGain(self) -> dict[int, Gain]:
         """By label the gain in Dice over Consensus on cases left out, of the best that was found.
 
-        It is used where the lower bound, of 95 % on one side, is above 0.
+        With its 95 % interval; it is used where that is above 0.
         """
         return {rule.label: rule.gain for rule in self._known_record().rules}
 
