@@ -265,8 +265,8 @@ def test_a_gain_is_that_of_cases_left_out_one_by_one() -> None:
         others = Learner(StackedTables.of(tables[:left] + tables[left + 1 :], 4))
         own = Learner(StackedTables.of(tables[left : left + 1], 4))
         kind = rule.rule.kind
-        learned = others.learn(kind, np.ones(len(tables) - 1, bool))
-        gained = own.stack.dice(learned.chosen(own.rows)) - own.consensus_dice
+        found = others.learn(kind, np.ones(len(tables) - 1, bool))
+        gained = own.stack.dice(found.chosen(own.rows)) - own.consensus_dice
         gains.append(gained[0])
     assert rule.gain == pytest.approx(Gain.of(np.array(gains)))
 
