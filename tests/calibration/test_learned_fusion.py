@@ -378,3 +378,22 @@ def test_nothing_of_the_images_is_kept() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert pickle.loads(pickle.dumps(record)) == record
+
+
+def test_what_most_raters_left_empty_stays_empty_and_what_is_there_does_not_vanish() -> None:
+    """Whether a structure is there is no question of its outline."""
+    filter_ = learned()
+    images, _ = case(3710, HABITS)
+    lone = [images[0], *(np.zeros_like(image) for image in images[1:])]
+    assert not filter_.Execute(lone).any()
+    only_wide = [np.zeros_like(images[0]), *images[1:3], np.zeros_like(images[0])]
+    np.testing.assert_array_equal(filter_.Execute(only_wide), ic.Consensus(only_wide))
+
+
+def test_an_answer_unlike_that_of_consensus_gives_way_to_it() -> None:
+    votes = ("+-", "-+")
+    table = LabelTable(1, votes, (1, 0), (6, 6), (90, 90), (0, 90), 10, 10, 100)
+    learner = Learner(StackedTables.of([table], 2))
+    # Of 100 voxels of Consensus 10 are left: their Dice is too low.
+    assert learner.dice(np.array([False, True])) == pytest.approx(learner.consensus_dice)
+    assert learner.dice(np.array([True, True])) == pytest.approx(2 * 100 / (190 + 100))

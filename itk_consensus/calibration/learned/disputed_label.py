@@ -65,9 +65,15 @@ class DisputedLabel:
 
 
 def raters_left_out(shared: SharedConsensus, label: int) -> list[int]:
-    """The raters whom Consensus does not ask about a label index: they marked something else."""
+    """The raters whom Consensus does not ask about a label index.
+
+    Those who marked something else; all, where most left the label empty: whether a structure is
+    there is a vote of its own, of which the outline tells nothing.
+    """
     voters = shared.voters.get(label)
-    away = () if voters is None else voters.elsewhere
+    if voters is None:
+        return []
+    away = range(len(shared.groups)) if voters.absent else voters.elsewhere
     return sorted(rater for group in away for rater in shared.groups[group])
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -37,6 +37,8 @@ _CONFIDENCE = 0.975
 #: Share of the gain that a rater alone must reach to explain it.
 _EXPLAINED = 0.75
 _CALIBRATION_BINS = 10
+#: Between a rule's answer and that of Consensus, or it is not about an outline any more.
+_LEAST_DICE = 0.5
 
 
 class Gain(NamedTuple):
@@ -84,6 +86,17 @@ class Rule:
 _ROUNDING = 1e-9
 
 
+def is_alike(both: Any, either: Any) -> Any:
+    """Whether an answer is about the same object as that of Consensus, of which rules know.
+
+    Parameters
+    ----------
+    both, either : int or ndarray
+        Voxels that both answers mark, and that one of them does.
+    """
+    return 2 * both >= _LEAST_DICE * (both + either)
+
+
 @dataclass(frozen=True)
 class Learner:
     """Learns rules of one label from some of the cases."""
@@ -104,6 +117,22 @@ class Learner:
     def consensus_dice(self) -> Floats:
         """(C,) Dice of Consensus."""
         return self.stack.dice(self.stack.consensus)
+
+    def dice(self, chosen: NDArray[np.bool_]) -> Floats:
+        """(C, ...) Dice if the (R, ...) chosen rows are marked.
+
+        An answer that is too unlike that of Consensus gives way to it.
+        """
+        extra = (1,) * (chosen.ndim - 1)
+        voxels, ours = (
+            self.stack.voxels.reshape(-1, *extra),
+            self.stack.consensus.reshape(-1, *extra),
+        )
+        agreed = self.stack.agreed.reshape(-1, *extra)
+        both = agreed + self.stack.by_case((chosen & ours) * voxels)
+        either = agreed + self.stack.by_case((chosen | ours) * voxels)
+        kept = self.consensus_dice.reshape(-1, *extra)
+        return np.asarray(np.where(is_alike(both, either), self.stack.dice(chosen), kept))
 
     @cached_property
     def case_weights(self) -> Floats:
@@ -131,7 +160,7 @@ class Learner:
     def _cut_of_share(self, cases: Mask) -> Rule:
         """Marks the label where the share reaches the best cut: one half if nothing is better."""
         steps = self.stack.share[:, None] >= np.arange(1, SHARE_STEPS)
-        scores = self.stack.dice(steps)[cases].mean(axis=0)
+        scores = self.dice(steps)[cases].mean(axis=0)
         best = np.flatnonzero(scores >= scores.max() - _ROUNDING)
         half = SHARE_STEPS // 2 - 1
         cut = ((half if half in best else best[len(best) // 2]) + 1) / SHARE_STEPS
@@ -179,7 +208,7 @@ def _trial(learner: Learner, kind: str) -> Trial:
         without = learner.learn(kind, ~out, rule.weights)
         rows = out[learner.stack.case]
         chance[rows] = probabilities(learner.rows[rows], without.weights)
-        found = learner.stack.dice(without.chosen(learner.rows))
+        found = learner.dice(without.chosen(learner.rows))
         gains[out] = (found - learner.consensus_dice)[out]
         weights.append(without.weights)
     return Trial(rule, gains, chance, np.array(weights))

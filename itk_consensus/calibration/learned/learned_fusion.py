@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.calibration.learned.disputed_label import (
-    DisputedLabel,
     disputed_label,
     raters_left_out,
 )
-from itk_consensus.calibration.learned.label_rule import LabelRule
+from itk_consensus.calibration.learned.label_rule import LabelRule, is_alike
 from itk_consensus.core.array_types import Floats, Mask
 from itk_consensus.fusing.fusion_case import FusionCase
 from itk_consensus.fusing.fusion_result import FusionResult
@@ -80,29 +79,17 @@ def learned_fusion(
     case: FusionCase, consensus: FusionResult[Any], rules: Sequence[LabelRule], is_soft: bool
 ) -> Decided:
     """Consensus' answer, changed where raters who are asked dispute a label with a rule."""
-    labels = list(consensus.labels)
-    before = consensus.fusion.volume()
-    known: list[tuple[int, DisputedLabel, LabelRule]] = []
-    for rule in rules:
-        if rule.label not in labels:
-            continue
-        index = labels.index(rule.label)
-        left_out = raters_left_out(consensus.extras["shared"], index)
-        dispute = disputed_label(case, index, left_out, before, is_soft)
-        if dispute is not None:
-            known.append((index, dispute, rule))
+    known = [found for rule in rules if (found := _decide(case, consensus, rule, is_soft))]
     if not known:
         return Decided(consensus.fusion, 0)
-    places = known[0][1].places
+    places = known[0].places
     if len(known) > 1:
-        places = np.unique(np.concatenate([dispute.places for _, dispute, _ in known]))
+        places = np.unique(np.concatenate([one.places for one in known]))
     chance = np.full((len(known), len(places)), np.nan)
-    for row, (_, dispute, rule) in enumerate(known):
-        at = np.searchsorted(places, dispute.places)
-        kinds = dispute.kinds()
-        found = rule.rule.probability(kinds.votes, kinds.chosen, kinds.share)
-        chance[row, at] = found[kinds.which]
-    learned = np.array([index for index, _, _ in known], np.intp)
+    for row, one in enumerate(known):
+        chance[row, np.searchsorted(places, one.places)] = one.chance
+    learned = np.array([one.number for one in known], np.intp)
+    labels, before = consensus.labels, consensus.fusion.volume()
     old = before.reshape(-1)[places]
     background = labels.index(0) if 0 in labels else 0
     open_to_background = _voted(case, background, places)
@@ -111,6 +98,38 @@ def learned_fusion(
     decision.reshape(-1)[places] = new
     shares = LearnedShares(consensus.fusion, places, learned, chance, len(labels), background)
     return Decided(VolumeFusion(decision, shares), int(np.count_nonzero(new != old)))
+
+
+class _DecidedLabel(NamedTuple):
+    """What a rule says of a label."""
+
+    number: int  #: Its index
+    places: NDArray[np.intp]  #: (N,) flat indices of disputed voxels
+    chance: Floats  #: (N,) probability of the label
+
+
+def _decide(
+    case: FusionCase, consensus: FusionResult[Any], rule: LabelRule, is_soft: bool
+) -> _DecidedLabel | None:
+    """What a rule says; None where nothing is disputed, or it is about something else."""
+    if rule.label not in consensus.labels:
+        return None
+    index, before = consensus.labels.index(rule.label), consensus.fusion.volume()
+    left_out = raters_left_out(consensus.extras["shared"], index)
+    dispute = disputed_label(case, index, left_out, before, is_soft)
+    if dispute is None:
+        return None
+    kinds = dispute.kinds()
+    found = rule.rule.probability(kinds.votes, kinds.chosen, kinds.share)
+    chance = found[kinds.which]
+    marked = chance >= _HALF
+    agreed = np.count_nonzero(before == index) - np.count_nonzero(dispute.chosen)
+    both, either = (
+        agreed + np.count_nonzero(one) for one in (marked & dispute.chosen, marked | dispute.chosen)
+    )
+    if not is_alike(both, either):
+        return None
+    return _DecidedLabel(index, dispute.places, chance)
 
 
 def _winners(
