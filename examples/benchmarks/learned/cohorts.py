@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import SimpleITK as sitk
-from examples.benchmarks.methods.consensus_evidence import DATA, crowd_cases, masks_of
 from numpy.typing import NDArray
-from examples.benchmarks.atlases.real_atlases import CHOOSING, load, numbers
 
+from examples.benchmarks.atlases.real_atlases import CHOOSING, load, numbers
+from examples.benchmarks.methods.consensus_evidence import DATA, crowd_cases, masks_of
 from itk_consensus.space.boxes import bounding_box
 
 Labels = NDArray[Any]
