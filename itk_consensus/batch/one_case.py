@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 import warnings
@@ -20,7 +21,10 @@ from itk_consensus.assessment.input_notes import InputNotes, ignored_labels
 from itk_consensus.batch import bids
 from itk_consensus.batch.case_study import CaseStudy
 from itk_consensus.batch.cases import BatchCase
+from itk_consensus.batch.cohort_truths import in_order_of
 from itk_consensus.batch.folder_record import FolderRecord, begin, finish, require_ours
+from itk_consensus.calibration.learned.learned_fusion_filter import LearnedFusionFilter
+from itk_consensus.calibration.learned.learned_record import LearnedRecord
 from itk_consensus.core.errors import ConsensusWarning, FileError
 from itk_consensus.core.parameters import parameters_of
 from itk_consensus.core.work import working
@@ -28,7 +32,14 @@ from itk_consensus.fusing.fusion_result import FusionResult, result_of
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images import convert
 from itk_consensus.images.content import image_hashes
-from itk_consensus.images.files import joined, read_quietly, write_bytes, write_image, write_text
+from itk_consensus.images.files import (
+    joined,
+    read_bytes,
+    read_quietly,
+    write_bytes,
+    write_image,
+    write_text,
+)
 from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.images.locking import locked
 from itk_consensus.images.own_outputs import is_marked, reject_own_output
@@ -68,6 +79,7 @@ class Plan:
     full: bool = False  #: Whether results are compared with Consensus
     accept_own_outputs: bool = False  #: Whether results of earlier runs count as raters
     volume_intervals: bool = False  #: Whether it is said which volume another rater would draw
+    learned: Path | None = None  #: The record of a learned fusion, in place of the method's filter
 
     def absolute(self) -> Plan:
         """The same plan for a process that works in another folder."""
@@ -75,7 +87,8 @@ class Plan:
             name: value.absolute() if isinstance(value, Path) else value
             for name, value in self.parameters.items()
         }
-        return replace(self, output=self.output.absolute(), parameters=parameters)
+        learned = None if self.learned is None else self.learned.absolute()
+        return replace(self, output=self.output.absolute(), parameters=parameters, learned=learned)
 
 
 @dataclass(frozen=True)
@@ -186,6 +199,8 @@ def failed(case: BatchCase, reason: str) -> CaseResult:
 
 
 def _run(case: BatchCase, plan: Plan) -> CaseResult:
+    if plan.learned is not None:
+        case = _in_learned_order(case, LearnedFusionFilter.Load(plan.learned).GetRecord())
     files = CaseFiles.of(case, plan)
     wanted = fingerprint(case, plan)
     finished = _finished(case, plan, files, wanted)
@@ -255,6 +270,7 @@ def fingerprint(case: BatchCase, plan: Plan) -> dict[str, Any]:
         "look": plan.look,
         "full": plan.full,
         "volume_intervals": plan.volume_intervals,
+        "learned": None if plan.learned is None else _checksum(plan.learned),
         "raters": list(case.rater_names),
         "inputs": {
             "raters": [_hashes(path) for path in case.raters],
@@ -264,6 +280,10 @@ def fingerprint(case: BatchCase, plan: Plan) -> dict[str, Any]:
     }
     plain: dict[str, Any] = to_plain(content)
     return plain
+
+
+def _checksum(path: Path) -> str:
+    return hashlib.blake2b(read_bytes(path), digest_size=16).hexdigest()
 
 
 def _hashes(path: Path) -> list[str]:
@@ -292,7 +312,7 @@ def _finished(
 
 def _fuse(case: BatchCase, plan: Plan) -> tuple[FusionResult[Any], Any, Any, str]:
     """The result, its label map, the image that the raters saw, and what to warn of."""
-    fuser = METHODS[plan.method]
+    fuser = METHODS[plan.method] if plan.learned is None else LearnedFusionFilter
     parameters = {
         name: read_quietly(value)[0] if isinstance(value, Path) else value
         for name, value in plan.parameters.items()
@@ -302,6 +322,8 @@ def _fuse(case: BatchCase, plan: Plan) -> tuple[FusionResult[Any], Any, Any, str
     if image is not None and any(p.name == "Image" for p in parameters_of(fuser)):
         parameters["Image"] = image
     filter_ = fuser(**parameters)
+    if isinstance(filter_, LearnedFusionFilter):
+        filter_.Load(plan.learned)
     with warnings.catch_warnings():
         # The diagnostics say it again, and the table shows them.
         warnings.simplefilter("ignore", ConsensusWarning)
@@ -315,6 +337,19 @@ def _fuse(case: BatchCase, plan: Plan) -> tuple[FusionResult[Any], Any, Any, str
     fused = result_of(filter_)
     names, _ = _rater_files(case, fused.case.votes.number_of_raters)
     return fused.named(names), labels, image, _notes(case, filter_, raters)
+
+
+def _in_learned_order(case: BatchCase, record: LearnedRecord) -> BatchCase:
+    """The case with its raters in the order in which they were learned of."""
+    order = in_order_of(case.rater_names, record.raters)
+    if order is None:
+        return case
+    known = [place for place in order if place is not None]
+    if len(known) < len(order):
+        missing = ", ".join(sorted({*record.raters} - {*case.rater_names}))
+        raise FileError(f"lacks the files of {missing}, of whom was learned")
+    files = tuple(case.raters[place] for place in known)
+    return replace(case, raters=files, rater_names=record.raters)
 
 
 def _require_label_maps(case: BatchCase, raters: Sequence[Any]) -> None:

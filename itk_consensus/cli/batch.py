@@ -19,7 +19,9 @@ from itk_consensus.cli.fusing import (
     add_fail_option,
     add_full_option,
     add_fusion_options,
+    add_learned_option,
     add_own_outputs_option,
+    make_fuser,
 )
 from itk_consensus.cli.option_file import as_words, read_option_file
 from itk_consensus.cli.options import add_file, given_parameters, is_file_name, process_count
@@ -66,6 +68,7 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
         "command line wins",
     )
     add_file(parser, "-o", "--output", required=True, metavar="FOLDER", help="for all results")
+    add_learned_option(parser)
     add_overwrite_option(parser)
     parser.add_argument(
         "--images", metavar="PATTERN", help='image of each case, such as "{case}/ct.nii.gz"'
@@ -125,7 +128,7 @@ def _batch(arguments: argparse.Namespace, console: Console) -> int:
         arguments.parser.error("the following arguments are required: CASES")
     cases = only(_cases(arguments), arguments.only)
     parameters = given_parameters(arguments, arguments.fuser)
-    arguments.fuser(**{k: v for k, v in parameters.items() if not isinstance(v, Path)})
+    make_fuser(arguments, {k: v for k, v in parameters.items() if not isinstance(v, Path)})
     jobs = min(arguments.jobs, len(cases))
     plan = Plan(
         arguments.method,
@@ -141,6 +144,7 @@ def _batch(arguments: argparse.Namespace, console: Console) -> int:
         full=arguments.full,
         accept_own_outputs=arguments.accept_own_outputs,
         volume_intervals=arguments.volume_intervals,
+        learned=arguments.learned,
     )
     if arguments.excel:
         require_excel()
@@ -154,6 +158,7 @@ def _batch(arguments: argparse.Namespace, console: Console) -> int:
         sources=[
             *([Path(arguments.cases)] if is_list else []),
             *([arguments.config] if arguments.config else []),
+            *([arguments.learned] if arguments.learned else []),
         ],
     )
     failures = sum(result.status == FAILED for result in results)
