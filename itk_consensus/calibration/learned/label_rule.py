@@ -256,9 +256,10 @@ def learn_label(label: int, tables: Sequence[LabelTable], raters: int) -> LabelR
     if len(np.unique(stack.case)) < FEWEST_CASES:
         return None
     learner = Learner(stack)
-    trials = [_trial(learner, kind) for kind in learner.candidates()]
-    best = max(trials, key=lambda trial: trial.gain.low)
-    alone = [_trial(learner, f"rater {j}").gain for j in range(raters)]
+    trials = {kind: _trial(learner, kind) for kind in learner.candidates()}
+    best = max(trials.values(), key=lambda trial: trial.gain.low)
+    kinds = [f"rater {j}" for j in range(raters)]
+    alone = [(trials.get(kind) or _trial(learner, kind)).gain for kind in kinds]
     best_rater = max(range(raters), key=lambda j: alone[j].mean)
     groups = len(best.weights)
     spread = ((best.weights - best.weights.mean(axis=0)) ** 2).sum(axis=0)
