@@ -13,6 +13,14 @@ import numpy as np
 from itk_consensus.assessment.input_notes import ignored_labels
 from itk_consensus.assessment.verdict import grade_of
 from itk_consensus.batch.cohort_truths import in_order_of
+from itk_consensus.batch.soft_raters import (
+    fused_space,
+    network_rater,
+    require_labels,
+    soft_methods,
+    soft_raters,
+    takes_probabilities,
+)
 from itk_consensus.calibration.learned.learned_fusion_filter import LearnedFusionFilter
 from itk_consensus.cli.console import SOMETHING_FOUND, Console
 from itk_consensus.cli.inputs import (
@@ -32,14 +40,6 @@ from itk_consensus.cli.options import (
     naming_options,
 )
 from itk_consensus.cli.outputs import Output, check_outputs
-from itk_consensus.cli.soft_inputs import (
-    fused_space,
-    network_rater,
-    require_labels,
-    soft_methods,
-    soft_raters,
-    takes_probabilities,
-)
 from itk_consensus.core.errors import InputError
 from itk_consensus.core.parameters import parameters_of
 from itk_consensus.fusing.fusion_result import FusionResult, result_of
