@@ -29,8 +29,8 @@ from itk_consensus.fusing.fusion_case import FusionCase
 from itk_consensus.fusing.fusion_result import Fused, FusionResult
 from itk_consensus.fusing.probability_inputs import SoftInputsMixin
 from itk_consensus.images import convert
-from itk_consensus.images.files import PathLike
 from itk_consensus.methods.consensus.consensus_filter import ConsensusFilter
+from itk_consensus.storage.files import PathLike
 from itk_consensus.votes.gains import Gain
 from itk_consensus.votes.label_stack import LabelStack
 
