@@ -17,7 +17,6 @@ from itk_consensus.assessment.scoring.score_against_readers import PluralTruth a
 from itk_consensus.assessment.scoring.score_study import Submissions as Submissions
 from itk_consensus.assessment.scoring.study_scores import StudyScores as StudyScores
 from itk_consensus.calibration.held_out_rater import HeldOutCohort as HeldOutCohort
-from itk_consensus.calibration.learned.label_rule import Gain as Gain
 from itk_consensus.calibration.learned.learned_fusion_filter import RaterWeight as RaterWeight
 from itk_consensus.calibration.learned.learned_record import LearnedRecord as LearnedRecord
 from itk_consensus.calibration.reliability import ScalingComparison as ScalingComparison
@@ -39,7 +38,6 @@ from itk_consensus.deep.deep_inputs import RaterIds as RaterIds
 from itk_consensus.fusing.accumulators import PatternAccumulator as PatternAccumulator
 from itk_consensus.fusing.fusion_result import FusionResult as FusionResult
 from itk_consensus.images.dicom.series import DicomSeries as DicomSeries
-from itk_consensus.images.files import PathLike as PathLike
 from itk_consensus.images.structure_matching import MatchedStructures as MatchedStructures
 from itk_consensus.images.structure_matching import Renamings as Renamings
 from itk_consensus.images.structure_names import StructureWords as StructureWords
@@ -53,8 +51,10 @@ from itk_consensus.methods.lesions.table import ReaderDetection as ReaderDetecti
 from itk_consensus.methods.staple.staple_result import StartSummary as StartSummary
 from itk_consensus.pipeline.ensembled import ConsensusEnsembled as ConsensusEnsembled
 from itk_consensus.report.notebook import Shown as Shown
+from itk_consensus.report.page import PathLike as PathLike
 from itk_consensus.samples import SampleAtlases as SampleAtlases
 from itk_consensus.samples import SampleCase as SampleCase
+from itk_consensus.votes.gains import Gain as Gain
 from itk_consensus.votes.uncertainty import UncertaintyKind as UncertaintyKind
 
 __version__: str
@@ -1399,8 +1399,8 @@ class ConformalBandFilter(ProcessObject):
             one 0/1 component per label).
         """
     @classmethod
-    def FromRecord(cls, record: Any) -> Any:
-        """Make a filter with a record and the options it was made with."""
+    def FromRecord(cls, record: Any, **parameters: Any) -> Any:
+        """Make a filter with a record and the options it was made with, or others given."""
     def GetGuarantee(self) -> str:
         """What the calibration promises for the last Execute, or the next, in one sentence."""
     def GetRecord(self) -> Any:
@@ -1494,8 +1494,8 @@ class ConformalMarginFilter(ProcessObject):
             label k is possible.
         """
     @classmethod
-    def FromRecord(cls, record: Any) -> Any:
-        """Make a filter with a record and the options it was made with."""
+    def FromRecord(cls, record: Any, **parameters: Any) -> Any:
+        """Make a filter with a record and the options it was made with, or others given."""
     def GetGuarantee(self) -> str:
         """What the calibration promises for the last Execute, or the next, in one sentence."""
     def GetRecord(self) -> Any:
@@ -1544,8 +1544,8 @@ class LearnedFusionFilter(LabelFusionFilter):
             What others, or this filter, learned of the same raters: their cases are added.
         """
     @classmethod
-    def FromRecord(cls, record: Any) -> Any:
-        """Make a filter with a record and the options it was made with."""
+    def FromRecord(cls, record: Any, **parameters: Any) -> Any:
+        """Make a filter with a record and the options it was made with, or others given."""
     def GetCalibrationErrors(self) -> dict[int, float]:
         """By label how far probabilities are from frequencies on cases left out, on average."""
     def GetConsensusResult(self) -> FusionResult[Any]:
@@ -1619,8 +1619,8 @@ class CutCalibrationFilter(ProcessObject):
             The label map: uint8, above 256 labels uint16.
         """
     @classmethod
-    def FromRecord(cls, record: Any) -> Any:
-        """Make a filter with a record and the options it was made with."""
+    def FromRecord(cls, record: Any, **parameters: Any) -> Any:
+        """Make a filter with a record and the options it was made with, or others given."""
     def GetMeaning(self) -> str:
         """What was learned, in a sentence."""
     def GetRecord(self) -> Any:
@@ -1683,8 +1683,8 @@ class TemperatureScalingFilter(ProcessObject):
             Of float64, as many as were given.
         """
     @classmethod
-    def FromRecord(cls, record: Any) -> Any:
-        """Make a filter with a record and the options it was made with."""
+    def FromRecord(cls, record: Any, **parameters: Any) -> Any:
+        """Make a filter with a record and the options it was made with, or others given."""
     def GetComparison(self) -> ScalingComparison:
         """The binned frequencies of the last Calibrate or Evaluate, for reliability diagrams."""
     def GetRecord(self) -> Any:
@@ -1703,6 +1703,9 @@ class CohortSTAPLEFilter(ProcessObject):
     Each rater has one sensitivity and one specificity for all cases, each case its own prior. A
     case is a list of images, the same raters in the same order, None for one who did not see it;
     cases need not share a grid. For one case the answer is STAPLE's.
+
+    The truth of some cases may be known. They are not estimated, so that raters are judged by them,
+    and GetTruthGain() says whether that helps the others.
     """
     def __init__(self, *, Prior: float | Sequence[float] | None = ..., prior: float | Sequence[float] | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., ConfidenceWeight: float = ..., confidenceWeight: float = ..., confidence_weight: float = ..., ForegroundValue: float = ..., foregroundValue: float = ..., foreground_value: float = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., Tolerance: float = ..., tolerance: float = ..., SensitivityPrior: Sequence[float] = ..., sensitivityPrior: Sequence[float] = ..., sensitivity_prior: Sequence[float] = ..., SpecificityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., Initialization: str = ..., initialization: str = ..., Variant: str = ..., variant: str = ..., ExcludeConsensusVoxels: bool = ..., excludeConsensusVoxels: bool = ..., exclude_consensus_voxels: bool = ..., EstimatePrior: bool = ..., estimatePrior: bool = ..., estimate_prior: bool = ..., PriorPseudoCounts: float | Sequence[float] = ..., priorPseudoCounts: float | Sequence[float] = ..., prior_pseudo_counts: float | Sequence[float] = ..., StopCriterion: str = ..., stopCriterion: str = ..., stop_criterion: str = ..., InitialPerformance: float = ..., initialPerformance: float = ..., initial_performance: float = ..., Damping: float = ..., damping: float = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., InitializationRange: Sequence[float] = ..., initializationRange: Sequence[float] = ..., initialization_range: Sequence[float] = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetPrior(self, value: float | Sequence[float] | None) -> None:
@@ -1787,6 +1790,8 @@ class CohortSTAPLEFilter(ProcessObject):
         """Take inputs and masks for labels although they look like images: many values, of which neighbours have different ones."""
     def GetPriors(self) -> tuple[float, ...]:
         """Foreground prior of each case at the end."""
+    def GetTruthGain(self) -> Gain:
+        """What the known truths gain in Dice on cases whose own is left out, with its 95 % interval; NaN of fewer than five."""
     @overload
     def GetSensitivity(self, rater: int) -> float: ...
     @overload
@@ -1813,7 +1818,7 @@ class CohortSTAPLEFilter(ProcessObject):
         """Log likelihood that each start reached."""
     def GetStarts(self) -> StartSummary:
         """Likelihood, iterations, trace and overlap with the others, for each start."""
-    def Execute(self, cases: Iterable[Any]) -> list[Any]:
+    def Execute(self, cases: Iterable[Any], truths: Sequence[Any | None] | None = None) -> list[Any]:
         """Fuse every case.
 
         Parameters
@@ -1821,6 +1826,8 @@ class CohortSTAPLEFilter(ProcessObject):
         cases : list of cases
             A case is a list of SimpleITK or itk images, or of arrays, on one grid; or a vector
             image with one rater per component.
+        truths : list of label images, optional
+            As many, None for each case whose truth is not known.
 
         Returns
         -------

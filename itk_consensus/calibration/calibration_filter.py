@@ -24,8 +24,9 @@ from itk_consensus.core.work import report
 from itk_consensus.fusing.label_inputs import LabelInputs
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
-from itk_consensus.images.files import PathLike
 from itk_consensus.images.geometry import check_same_space
+from itk_consensus.storage.files import PathLike
+from itk_consensus.votes.class_probabilities import has_fractions
 from itk_consensus.votes.label_stack import LabelStack
 
 Record = TypeVar("Record", BandRecord, CutRecord, MarginRecord, ScalingRecord)
@@ -167,7 +168,7 @@ class CalibrationFilter(RecordKeeper[Record], LabelInputs):
         return array.astype(np.uint16)
 
     def _require_labels(self, array: NDArray[Any], owner: str) -> None:
-        if array.dtype.kind == "f" and not (array == np.rint(array)).all():  # false for NaN, too
+        if has_fractions(array):  # or NaN
             what = "NaN" if np.isnan(array).any() else "values between the whole numbers"
             is_probability = array.min() >= 0 and array.max() <= 1
             advice = (
@@ -222,16 +223,16 @@ class OneKindFilter(CalibrationFilter[Kindred]):
             yield "the calibration was made with fusion_method {}, this is {}".format(*methods)
 
 
-def opened_calibration(
+def kind_of_calibration(
     path: PathLike, kinds: Collection[type[CalibrationFilter[Any]]]
-) -> CalibrationFilter[Any]:
+) -> type[CalibrationFilter[Any]]:
     """The filter, of some kinds, whose record a file holds."""
     text = text_of(path)
-    kind = next((one for one in kinds if f'"{one.record_class.schema}"' in text[:1000]), None)
-    if kind is None:
+    found = next((one for one in kinds if f'"{one.record_class.schema}"' in text[:1000]), None)
+    if found is None:
         known = ", ".join(f"'{one.record_class.schema}'" for one in kinds)
         raise FileError(f"is not a record of one of the kinds {known}", path=path)
-    return kind.Load(path)  # type: ignore[no-any-return]
+    return found
 
 
 def _check_probabilities(

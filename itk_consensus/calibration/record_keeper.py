@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 from itk_consensus.core.errors import FileError, NotExecutedError, ParameterError
 from itk_consensus.core.parameters import find_parameter, handed_out
 from itk_consensus.core.process_object import ProcessObject, on_class_or_instance
-from itk_consensus.images.files import PathLike, read_bytes, write_text
+from itk_consensus.storage.files import PathLike, read_bytes
 
 R = TypeVar("R")
 Keeper = TypeVar("Keeper", bound="RecordKeeper[Any]")
@@ -37,28 +38,36 @@ class RecordKeeper(ProcessObject, Generic[R]):
     def Save(self, path: PathLike) -> None:
         """Write the record as JSON, replacing the file in one step."""
         record: Any = self._known_record()
-        write_text(path, record.to_json())
+        record.write(Path(path))
 
     @on_class_or_instance
     def Load(self, path: PathLike) -> Any:
         """Take what a saved record holds, options too; the class makes a new filter."""
-        return self._with(self.record_class.from_json(text_of(path), str(path)))
+        record = self.record_class.from_json(text_of(path), str(path))
+        for name, value in self._parameters_of(record).items():
+            setattr(self, name, value)
+        return self._take(record)
 
     @classmethod
-    def FromRecord(cls: type[Keeper], record: Any) -> Keeper:
-        """Make a filter with a record and the options it was made with."""
-        return cls()._with(record)
+    def FromRecord(cls: type[Keeper], record: Any, **parameters: Any) -> Keeper:
+        """Make a filter with a record and the options it was made with, or others given."""
+        return cls(**{**cls._parameters_of(record), **parameters})._take(record)
 
     def _known_record(self) -> R:
         if self._record is None:
             raise NotExecutedError(f"needs {self.learns_by} or Load first", owner=self.GetName())
         return self._record
 
-    def _with(self: Keeper, record: Any) -> Keeper:
-        for name, value in record.parameters.items():
-            setattr(self, find_parameter(type(self), name, self.GetName()).name, value)
+    def _take(self: Keeper, record: Any) -> Keeper:
+        """Have a record that was made elsewhere."""
         self._record = handed_out(record)
         return self
+
+    @classmethod
+    def _parameters_of(cls, record: Any) -> dict[str, Any]:
+        """The options a record was made with, by the names they have here."""
+        known = record.parameters.items()
+        return {find_parameter(cls, name, cls.__name__).name: value for name, value in known}
 
     def _reject_other(self, made_with: Mapping[str, Any], given: Mapping[str, Any]) -> None:
         """Raise if something is known to differ from what the record was made with."""

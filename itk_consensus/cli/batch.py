@@ -102,6 +102,11 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
         help="name and describe results as BIDS derivatives, with maps of probabilities",
     )
     parser.add_argument(
+        "--nnunet-output",
+        action="store_true",
+        help="put label maps into the folder itself, called CASE.nii.gz, as nnU-Net does",
+    )
+    parser.add_argument(
         "--excel",
         action="store_true",
         help=f"write the tables as {WORKBOOK} too (needs openpyxl)",
@@ -142,6 +147,7 @@ def _batch(arguments: argparse.Namespace, console: Console) -> int:
         arguments.overwrite,
         surfaces=arguments.surfaces,
         bids=arguments.bids_output,
+        nnunet=arguments.nnunet_output,
         excel=arguments.excel,
         look={name: value for name, value in page_options(arguments).items() if value},
         full=arguments.full,

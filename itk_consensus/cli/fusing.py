@@ -13,6 +13,14 @@ import numpy as np
 from itk_consensus.assessment.input_notes import ignored_labels
 from itk_consensus.assessment.verdict import grade_of
 from itk_consensus.batch.cohort_truths import in_order_of
+from itk_consensus.batch.soft_raters import (
+    fused_space,
+    network_rater,
+    require_labels,
+    soft_methods,
+    soft_raters,
+    takes_probabilities,
+)
 from itk_consensus.calibration.learned.learned_fusion_filter import LearnedFusionFilter
 from itk_consensus.cli.console import SOMETHING_FOUND, Console
 from itk_consensus.cli.inputs import (
@@ -32,14 +40,6 @@ from itk_consensus.cli.options import (
     naming_options,
 )
 from itk_consensus.cli.outputs import Output, check_outputs
-from itk_consensus.cli.soft_inputs import (
-    fused_space,
-    network_rater,
-    require_labels,
-    soft_methods,
-    soft_raters,
-    takes_probabilities,
-)
 from itk_consensus.core.errors import InputError
 from itk_consensus.core.parameters import parameters_of
 from itk_consensus.fusing.fusion_result import FusionResult, result_of
@@ -122,7 +122,7 @@ def make_fuser(arguments: argparse.Namespace, parameters: Mapping[str, Any]) -> 
     """The filter of a command, with what it has learned if it was asked to load that."""
     filter_: LabelFusionFilter = arguments.fuser(**parameters)
     if isinstance(filter_, LearnedFusionFilter):
-        if arguments.method != default_method([]):
+        if arguments.method not in (default_method([]), filter_.method):
             arguments.parser.error("--learned is a method of its own; leave --method out")
         arguments.method = filter_.method
         filter_.Load(arguments.learned)
@@ -272,20 +272,20 @@ def read_raters(
     """Read and check what is to be fused, and what is to be written."""
     given = given_parameters(arguments, arguments.fuser)
     parameter_files = {name: value for name, value in given.items() if isinstance(value, Path)}
-    filter_ = make_fuser(arguments, {k: v for k, v in given.items() if k not in parameter_files})
+    numbers = {name: value for name, value in given.items() if name not in parameter_files}
+    make_fuser(arguments, numbers)  # what is wrong with them is said before files are read
     images = {_IMAGE: getattr(arguments, _IMAGE)} if hasattr(arguments, _IMAGE) else {}
     images |= parameter_files
     inputs, by_name = _read(arguments, images, console, outputs)
+    others = {name: file.image for name, file in by_name.items()}
+    filter_ = make_fuser(arguments, numbers | {name: others[name] for name in parameter_files})
     known = [*inputs, *by_name.values()]
     require_one_space(known, filter_.CoordinateTolerance, filter_.DirectionTolerance)
-    others = {name: file.image for name, file in by_name.items()}
     warn_of_copies(inputs, console)
-    if hasattr(filter_, "ForegroundValue"):
+    if filter_.foreground is not None:
         raters = [array for file in inputs for array in file.components]
         found = set(label_table(raters, filter_.GetName()).tolist())
         warn_of_ignored_labels(filter_, found, console)
-    for name in parameter_files:
-        setattr(filter_, name, others[name])
     is_grouped = getattr(arguments, "classes", None) is not None
     return FusedFiles(filter_, inputs, parameter_files, others.get(_IMAGE), not is_grouped)
 
@@ -346,8 +346,7 @@ def warn_of_ignored_labels(filter_: Any, found: set[Any], console: Console) -> N
     """Warn of labels that a binary method treats as background."""
     ignored = ignored_labels(filter_, found)
     if ignored:
-        foreground = getattr(filter_, "ForegroundValue", None)
         console.warn(
-            f"{filter_.method} fuses label {foreground:g} and treats {shown(ignored)} as "
+            f"{filter_.method} fuses label {filter_.foreground:g} and treats {shown(ignored)} as "
             "background; --foreground-value chooses another, --method multilabel-staple fuses all"
         )

@@ -10,6 +10,7 @@ from typing import Any
 
 from itk_consensus.batch.cases import BatchCase
 from itk_consensus.batch.cohort_truths import TrueCase, find_true_cases, with_raters_in_order
+from itk_consensus.batch.soft_raters import read_rater
 from itk_consensus.calibration.learned.learned_fusion_filter import LearnedFusionFilter
 from itk_consensus.cli.case_list import Column, read_case_list
 from itk_consensus.cli.console import Console
@@ -19,7 +20,7 @@ from itk_consensus.cli.options import add_file, given_parameters, is_file_name, 
 from itk_consensus.cli.options import add_options as add_filter_options
 from itk_consensus.cli.outputs import Output, add_output_options, check_outputs, writing
 from itk_consensus.core.errors import FileError
-from itk_consensus.images.own_outputs import is_marked, reject_own_output
+from itk_consensus.images.own_outputs import reject_own_output
 from itk_consensus.report.text import PROGRAM, pairs, section, wrapped
 
 _DESCRIPTION = """\
@@ -33,7 +34,7 @@ CASES is one of
   truth, or a JSON list of objects with these keys; paths are relative to it
 
 Raters are known by their names; one who lacks a case is missing there. Files may be label images,
-or probabilities of the foreground.
+probabilities of the foreground, or nnU-Net's .npz beside its label maps.
 """
 
 
@@ -118,7 +119,8 @@ def _raters(
         console.progress(number / len(cases), f"reading case {case.name}")
         images: dict[str, Any] = {}
         for name, path in case.raters.items():
-            images[name] = None if path is None else read(path, console)
-            if path is not None and is_marked(images[name]) and not arguments.accept_own_outputs:
-                reject_own_output(path)
+            rater = None if path is None else read_rater(path)
+            if rater is not None and rater.is_own_output and not arguments.accept_own_outputs:
+                reject_own_output(rater.path)
+            images[name] = None if rater is None else rater.image
         yield images

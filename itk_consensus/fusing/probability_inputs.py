@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import Any
@@ -21,6 +21,7 @@ from itk_consensus.images.families.image_family import LoadedImages
 from itk_consensus.votes.class_probabilities import (
     SoftVotes,
     first_impossible,
+    has_fractions,
     likeliest,
     sum_to_one,
 )
@@ -28,9 +29,6 @@ from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.votes import patterns_of
 
 Array = NDArray[Any]
-
-#: Voxels looked at before asking whether that was enough.
-_LOOK_AT_ONCE = 1 << 20
 
 
 class ProbabilityInputsMixin(LabelFusionFilter):
@@ -40,6 +38,10 @@ class ProbabilityInputsMixin(LabelFusionFilter):
     - If any input is a scalar of a floating type, all are foreground probabilities.
     - Vector images of a floating type (channels of a MetaTensor), lists of one image per class,
       and arrays with `ClassAxis` are class probabilities, which must sum to 1; class k is label k.
+
+    A rater who is sure everywhere gives 0.0 and 1.0, which a pool of probabilities must not take
+    for labels. Where labels are the rule, and many tools save them as floats, `SoftInputsMixin`
+    asks for a fraction instead.
     """
 
     takes_probabilities = True
@@ -68,14 +70,16 @@ class ProbabilityInputsMixin(LabelFusionFilter):
     def case_of(
         self, images: Any, needs: str = "patterns", reuse_from: FusionCase | None = None
     ) -> FusionCase:
-        inputs, classes = self._by_class(images)
+        names = tuple(map(str, images)) if _are_named_lists(images) else ()
+        inputs, classes = self._by_class(list(images.values()) if names else images)
         loaded = self._loaded_with_gaps(inputs)
         classes = classes or self._components(loaded)
         if classes:
             loaded = _grouped(loaded, classes)
         elif not self._hold_probabilities(loaded.arrays):
             return self._case_of_labels(loaded, needs, reuse_from)
-        return self._case_of_probabilities(loaded, classes, needs)
+        case = self._case_of_probabilities(loaded, classes, needs)
+        return case.named(names) if names else case
 
     def _by_class(self, images: Any) -> tuple[Any, int]:
         """Images of all classes of all raters, and how many classes; 0 if they are not lists."""
@@ -225,6 +229,13 @@ class SoftInputsMixin(ProbabilityInputsMixin):
         return any(array is not None and has_fractions(array) for array in arrays)
 
 
+def _are_named_lists(images: Any) -> bool:
+    """Whether raters are given by name, and some of them as a list of classes."""
+    return isinstance(images, Mapping) and any(
+        isinstance(rater, (list, tuple)) for rater in images.values()
+    )
+
+
 def grouped_opinions(arrays: Sequence[Array | None], classes: int) -> list[Sequence[Array] | None]:
     """Arrays of all classes of all raters, rater by rater."""
     groups = [arrays[at : at + classes] for at in range(0, len(arrays), classes)]
@@ -258,15 +269,3 @@ def _without(missing: int, opinion: Sequence[Array] | None, mask: Array | None) 
 
 def _form(classes: int) -> str:
     return f"a list of the images of {classes} classes" if classes else "an image"
-
-
-def has_fractions(array: Array) -> bool:
-    """Whether some value is no whole number; looks no farther than the first found."""
-    if array.dtype.kind != "f":
-        return False
-    values = array.reshape(-1)
-    for start in range(0, len(values), _LOOK_AT_ONCE):
-        part = values[start : start + _LOOK_AT_ONCE]
-        if (part != np.trunc(part)).any():
-            return True
-    return False

@@ -19,7 +19,7 @@ from scipy.optimize import minimize
 
 import itk_consensus as ic
 from itk_consensus.calibration.learned.disputed_label import SHARE_STEPS, disputed_label
-from itk_consensus.calibration.learned.label_rule import Gain, Learner, learn_label
+from itk_consensus.calibration.learned.label_rule import Learner, learn_label
 from itk_consensus.calibration.learned.rater_weights import fit_weights, prior_mean
 from itk_consensus.calibration.learned.vote_tables import LabelTable, StackedTables
 from itk_consensus.core.errors import (
@@ -28,6 +28,7 @@ from itk_consensus.core.errors import (
     InputError,
     NotExecutedError,
 )
+from itk_consensus.votes.gains import Gain
 
 pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 

@@ -24,40 +24,18 @@ from itk_consensus.calibration.learned.rater_weights import (
 )
 from itk_consensus.calibration.learned.vote_tables import LabelTable, StackedTables
 from itk_consensus.core.array_types import Floats, Mask
+from itk_consensus.votes.gains import Gain, left_out_groups
 
 PRECISIONS = (0.1, 0.3, 1.0)
 
 FEWEST_CASES = 5
 #: From so many on a single rater may be the rule.
 USUAL_CASES = 10
-#: Cases are left out one by one, or in so many groups.
-_MOST_GROUPS = 25
-#: Above the usual .95, since the best of several candidates is taken.
-_CONFIDENCE = 0.975
 #: Share of the gain that a rater alone must reach to explain it.
 _EXPLAINED = 0.75
 _CALIBRATION_BINS = 10
 #: Between a rule's answer and that of Consensus, or it is not about an outline any more.
 _LEAST_DICE = 0.5
-
-
-class Gain(NamedTuple):
-    """Mean Dice over cases beyond Consensus, and its 95 % interval."""
-
-    mean: float
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, gains: Floats) -> Gain:
-        """Student's, over cases."""
-        number, mean = len(gains), float(gains.mean())
-        error = float(gains.std(ddof=1)) / number**0.5
-        reach = float(scipy.special.stdtrit(number - 1, _CONFIDENCE)) * error
-        return cls(mean, mean - reach, mean + reach)
-
-    def __str__(self) -> str:
-        return f"{self.mean:+.4f} ({self.low:+.4f} to {self.high:+.4f})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,12 +157,6 @@ class Learner:
         weights[-3] = 0.25
         return Rule(f"rater {rater}", weights)
 
-    def groups(self) -> Sequence[Mask]:
-        """(C,) flags of the cases that are left out together."""
-        number = self.stack.number_of_cases
-        group = np.arange(number) % min(number, _MOST_GROUPS)
-        return [group == one for one in range(group.max() + 1)]
-
 
 class Trial(NamedTuple):
     """A kind of rule, tried on cases that were left out of its learning."""
@@ -204,7 +176,7 @@ def _trial(learner: Learner, kind: str) -> Trial:
     every = np.ones(learner.stack.number_of_cases, bool)
     rule = learner.learn(kind, every)
     gains, chance, weights = np.zeros(len(every)), np.zeros(len(learner.rows)), []
-    for out in learner.groups():
+    for out in left_out_groups(learner.stack.number_of_cases):
         without = learner.learn(kind, ~out, rule.weights)
         rows = out[learner.stack.case]
         chance[rows] = probabilities(learner.rows[rows], without.weights)
@@ -256,9 +228,10 @@ def learn_label(label: int, tables: Sequence[LabelTable], raters: int) -> LabelR
     if len(np.unique(stack.case)) < FEWEST_CASES:
         return None
     learner = Learner(stack)
-    trials = [_trial(learner, kind) for kind in learner.candidates()]
-    best = max(trials, key=lambda trial: trial.gain.low)
-    alone = [_trial(learner, f"rater {j}").gain for j in range(raters)]
+    trials = {kind: _trial(learner, kind) for kind in learner.candidates()}
+    best = max(trials.values(), key=lambda trial: trial.gain.low)
+    kinds = [f"rater {j}" for j in range(raters)]
+    alone = [(trials.get(kind) or _trial(learner, kind)).gain for kind in kinds]
     best_rater = max(range(raters), key=lambda j: alone[j].mean)
     groups = len(best.weights)
     spread = ((best.weights - best.weights.mean(axis=0)) ** 2).sum(axis=0)
@@ -271,7 +244,7 @@ def learn_label(label: int, tables: Sequence[LabelTable], raters: int) -> LabelR
         label,
         len(tables),
         best.rule,
-        gain.low > 0,
+        gain.is_shown,
         gain,
         np.sqrt(spread * (groups - 1) / groups),
         best_rater,

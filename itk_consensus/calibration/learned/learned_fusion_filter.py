@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from itk_consensus.calibration.learned.case_tables import case_tables
-from itk_consensus.calibration.learned.label_rule import FEWEST_CASES, Gain
+from itk_consensus.calibration.learned.label_rule import FEWEST_CASES
 from itk_consensus.calibration.learned.learned_fusion import Decided, learned_fusion
 from itk_consensus.calibration.learned.learned_record import (
     KnownRaters,
@@ -29,8 +29,9 @@ from itk_consensus.fusing.fusion_case import FusionCase
 from itk_consensus.fusing.fusion_result import Fused, FusionResult
 from itk_consensus.fusing.probability_inputs import SoftInputsMixin
 from itk_consensus.images import convert
-from itk_consensus.images.files import PathLike
 from itk_consensus.methods.consensus.consensus_filter import ConsensusFilter
+from itk_consensus.storage.files import PathLike
+from itk_consensus.votes.gains import Gain
 from itk_consensus.votes.label_stack import LabelStack
 
 _MISSING = object()

@@ -15,16 +15,10 @@ from itk_consensus.calibration.learned.label_rule import (
     learn_label,
 )
 from itk_consensus.calibration.learned.vote_tables import LabelTable
-from itk_consensus.calibration.record import (
-    Each,
-    Members,
-    OnePart,
-    Part,
-    Record,
-    library_versions,
-)
+from itk_consensus.calibration.record import CalibrationRecord, library_versions
 from itk_consensus.core.constraints import Boolean, Integer, Text
 from itk_consensus.core.rater_names import numbered
+from itk_consensus.storage.record import Each, Members, OnePart, Part
 
 
 @dataclass(frozen=True)
@@ -48,7 +42,7 @@ class KnownRaters(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LearnedRecord(Record):
+class LearnedRecord(CalibrationRecord):
     """Cases that were learned from. What was learned is computed from them, and is not stored."""
 
     schema = "itk_consensus learned fusion"

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.calibration.learned.disputed_label import SHARE_STEPS, DisputedLabel
-from itk_consensus.calibration.record import Each, Part
 from itk_consensus.core.array_types import Floats, Mask
 from itk_consensus.core.constraints import Integer, Text
+from itk_consensus.storage.record import Each, Part
 
 #: How a vote is written: the rater did not mark the label, was not asked, marked it.
 LETTERS = "-0+"
