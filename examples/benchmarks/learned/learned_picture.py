@@ -35,7 +35,7 @@ def draw(kept: dict[str, Any], output: Path) -> None:
 def _weights(axes: Any, rows: list[dict[str, Any]]) -> None:
     """Of the networks, as learned from twenty cases."""
     row = next(one for one in rows if one["learned_from"] == 20 and "weights" in one)
-    for place, (name, (weight, low, high)) in enumerate(row["weights"].items()):
+    for place, (weight, low, high) in enumerate(row["weights"].values()):
         color = RATER_COLORS[place % len(RATER_COLORS)]
         axes.plot([low, high], [place, place], color=color, linewidth=2)
         axes.plot([weight], [place], "o", color=color)
