@@ -19,9 +19,9 @@ from itk_consensus.calibration.conformal_record import (
     check_cases,
     make_record,
 )
-from itk_consensus.calibration.record import OnePart
 from itk_consensus.calibration.scored_case import ScoredCase
 from itk_consensus.core.errors import InputError
+from itk_consensus.storage.record import OnePart
 
 
 @dataclass(frozen=True)
