@@ -10,6 +10,7 @@ from typing import Any
 
 from itk_consensus.batch.cases import BatchCase
 from itk_consensus.batch.cohort_truths import TrueCase, find_true_cases, with_raters_in_order
+from itk_consensus.batch.compared_networks import compare, table_text
 from itk_consensus.batch.soft_raters import read_rater
 from itk_consensus.calibration.learned.learned_fusion_filter import LearnedFusionFilter
 from itk_consensus.cli.case_list import Column, read_case_list
@@ -59,6 +60,12 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
         metavar="RECORD",
         help="records of further cases with the same raters, such as another site's",
     )
+    parser.add_argument(
+        "--compare",
+        action="store_true",
+        help="also print which network, which pair and which fusion is best on these cases, with "
+        "paired intervals",
+    )
     add_own_outputs_option(parser)
     names = ("MissingLabel", "InputsAreLabels", "CoordinateTolerance", "DirectionTolerance")
     add_filter_options(parser, LearnedFusionFilter, names)
@@ -88,6 +95,23 @@ def _learn(arguments: argparse.Namespace, console: Console) -> None:
     }
     console.answer(section(f"learned from {len(record.cases)} cases", pairs(facts)))
     console.answer("\n".join(wrapped(record.meaning)))
+    if arguments.compare:
+        console.answer(_comparison(cases, console))
+
+
+def _comparison(cases: list[TrueCase], console: Console) -> str:
+    """Which network, which pair, which fusion."""
+    whole = [case for case in cases if None not in case.raters.values()]
+    found = compare(
+        (
+            {name: read_rater(path) for name, path in case.raters.items() if path is not None},
+            read(case.truth, console),
+        )
+        for case in whole
+    )
+    if not found:
+        return "nothing to compare: fewer than two cases have all raters"
+    return section("which network, which pair, which fusion", table_text(found, len(whole)))
 
 
 def _cases(arguments: argparse.Namespace) -> list[TrueCase]:

@@ -25,11 +25,12 @@ class Gain(NamedTuple):
     high: float
 
     @classmethod
-    def of(cls, gains: Floats) -> Gain:
-        """Student's, over two cases or more."""
+    def of(cls, gains: Floats, comparisons: int = 1) -> Gain:
+        """Student's, over two cases or more; of several comparisons all hold together."""
         number, mean = len(gains), float(gains.mean())
         error = float(gains.std(ddof=1)) / number**0.5
-        reach = float(scipy.special.stdtrit(number - 1, _CONFIDENCE)) * error
+        level = 1 - (1 - _CONFIDENCE) / comparisons
+        reach = float(scipy.special.stdtrit(number - 1, level)) * error
         return cls(mean, mean - reach, mean + reach)
 
     @property

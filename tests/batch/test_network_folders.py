@@ -101,3 +101,27 @@ def test_a_second_run_finds_nnunet_outputs_done(folder: Path, tmp_path: Path) ->
     before = (out / "case_0.nii.gz").stat().st_mtime_ns
     assert run(*words) == 0
     assert (out / "case_0.nii.gz").stat().st_mtime_ns == before
+
+
+def test_networks_pairs_and_fusions_are_compared_on_the_truths(
+    folder: Path, tmp_path: Path, capsys
+) -> None:
+    pattern, truth = folder / "{rater}" / "{case}.npz", folder / "labelsTr" / "{case}.nii.gz"
+    words = ("--truth", truth, "-o", tmp_path / "record.json", "--compare")
+    assert run("learn", pattern, *words) == 0
+    said = capsys.readouterr().out.split("which network, which pair, which fusion")[1]
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    rows = {line.rsplit("  ", 2)[0].strip(): line for line in lines[:12]}
+    assert set(NETWORKS) | {"2d + 3d_fullres", "vote of all"} <= set(rows)
+    assert "probability-average of all" in rows
+    of_2d = [
+        ic.dice(
+            np.load(folder / "2d" / f"case_{n}.npz")["probabilities"].argmax(axis=0) == 1,
+            sitk.GetArrayFromImage(sitk.ReadImage(str(folder / "labelsTr" / f"case_{n}.nii.gz")))
+            == 1,
+        )
+        for n in range(6)
+    ]
+    assert f"{np.mean(of_2d):.4f}" in rows["2d"]
+    assert "the best single network" in rows["2d"]
+    assert "all 11 comparisons" in said

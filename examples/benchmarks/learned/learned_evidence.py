@@ -34,7 +34,14 @@ import SimpleITK as sitk
 from numpy.typing import NDArray
 
 import itk_consensus as ic
-from examples.benchmarks.learned.cohorts import Cases, TrueCase, cohorts, prostates, shuffled
+from examples.benchmarks.learned.cohorts import (
+    NETWORKS,
+    Cases,
+    TrueCase,
+    cohorts,
+    prostates,
+    shuffled,
+)
 from examples.benchmarks.run_facts import run_facts
 from itk_consensus.calibration.learned.case_tables import case_tables
 from itk_consensus.calibration.learned.label_rule import FEWEST_CASES, Learner, learn_label
@@ -229,10 +236,20 @@ def networks() -> Iterator[dict[str, Any]]:
         known = [tables_of(case) for case in prostates("choose", **taught)]
         others = [tables_of(case) for case in prostates("report", **tried)]
         for number in (10, 20):
-            yield _row(name, number, gains(known[:number], others, names))
+            row = _row(name, number, gains(known[:number], others, names))
+            yield row | {"weights": weights(known[:number], taught.get("networks", range(4)))}
     control = list(shuffled(partial(prostates, "all")))
     known, others = ([tables_of(case) for case in part] for part in (control[:20], control[20:]))
     yield _row("CONTROL shuffled", 20, gains(known, others, names))
+
+
+def weights(known: Sequence[Tables], networks: Sequence[int]) -> dict[str, list[float]]:
+    """Of each network its weight and the interval, adopted or not."""
+    rule = learn_label(1, [case[1] for case in known], len(networks))
+    assert rule is not None
+    names = [NETWORKS[j] for j in networks]
+    pairs = zip(names, rule.rule.weights, rule.intervals(), strict=False)
+    return {name: [float(weight), float(low), float(high)] for name, weight, (low, high) in pairs}
 
 
 def _row(name: str, number: int, found: dict[str, NDArray[np.float64]]) -> dict[str, Any]:
@@ -249,6 +266,28 @@ def _row(name: str, number: int, found: dict[str, NDArray[np.float64]]) -> dict[
 
 
 # -- output --------------------------------------------------------------------------------------
+
+
+def markdown(kept: dict[str, Any]) -> str:
+    """Tables for the documentation."""
+    lines = ["| cohort | cases learned from | " + " | ".join(RULES) + " | worst draw | adopted |"]
+    lines.append("|---|---|" + "---|" * (len(RULES) + 2))
+    for name, rows in kept["report"].items():
+        for size, rules in rows["draws"].items():
+            ours = rules["learned"]
+            means = " | ".join(f"{rules[rule]['mean']:+.4f}" for rule in RULES)
+            lines.append(
+                f"| {name} | {size} | {means} | {ours['worst']:+.4f} | {ours['adopted']:.0%} |"
+            )
+    lines += ["", "| networks | learned from | tried on | learned | single | STAPLE |"]
+    lines.append("|---|---|---|---|---|---|")
+    for row in kept["networks"]["rows"]:
+        cells = " | ".join(
+            f"{row['gain'][rule]:+.4f} ± {row['error'][rule]:.4f}"
+            for rule in ("learned", "single", "STAPLE")
+        )
+        lines.append(f"| {row['networks']} | {row['learned_from']} | {row['tried_on']} | {cells} |")
+    return "\n".join(lines)
 
 
 def shown(name: str, rows: dict[str, Any]) -> Iterator[str]:
