@@ -14,7 +14,6 @@ from itk_consensus.core.parameters import measurements_of, parameters_of
 from itk_consensus.core.process_object import holds_image
 from itk_consensus.core.rater_names import numbered
 from itk_consensus.core.results import Memo, Result
-from itk_consensus.fusing.dice_optimal_cut import dice_optimal_cut
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
 from itk_consensus.votes.fusions import Fusion, PatternFusion
@@ -173,6 +172,8 @@ class FusionResult(Result, Generic[E]):
 
     def dice_optimal_image(self, label: int | None = None) -> Any:
         """The label where that makes the expected Dice under its probability highest; else 0."""
+        from itk_consensus.fusing.dice_optimal_cut import dice_optimal_cut
+
         label = self.labels[-1] if label is None else label
         if label not in self.labels:
             return self.image(lambda out: out.fill(0), self.dtype)
