@@ -39,10 +39,12 @@ class MadeBy:
     parameters: Mapping[str, Any]  #: All of them by name, but images
 
     @classmethod
-    def of(cls, filter_: ProcessObject) -> MadeBy:
-        """The filter as it is now."""
+    def of(cls, filter_: ProcessObject, *, is_kept: bool = True) -> MadeBy:
+        """The filter as it is now; without parameters where nobody keeps the result."""
         from itk_consensus import __version__
 
+        if not is_kept:
+            return cls(type(filter_), __version__, {})
         values = {one.name: one.value_of(filter_) for one in parameters_of(type(filter_))}
         known = {name: value for name, value in values.items() if not holds_image(value)}
         return cls(type(filter_), __version__, known)
