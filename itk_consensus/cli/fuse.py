@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from itk_consensus.assessment.assessment import assess
+from itk_consensus.assessment.verdict import Verdict
 from itk_consensus.cli.big_volumes import add_volume_options, fuse_in_blocks
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.fusing import (
@@ -34,10 +35,11 @@ from itk_consensus.cli.page_options import add_page_options, page_options
 from itk_consensus.cli.structure_inputs import add_structure_options, require_no_structure_options
 from itk_consensus.core.errors import ParameterError
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
-from itk_consensus.images.files import write_image, write_text
+from itk_consensus.images.files import write_image
 from itk_consensus.report.fusion_report import FusionReport, describe_inputs
 from itk_consensus.report.image_file import ImageFile
 from itk_consensus.report.text import PROGRAM, shown
+from itk_consensus.storage.files import write_text
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS
 
 #: In the name of --probability it stands for every label in turn.
@@ -86,7 +88,7 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
 def _fuse(arguments: argparse.Namespace, console: Console) -> int:
     is_store = arguments.output.suffix.lower() == ".zarr"
     if arguments.fail_on is not None and is_store:
-        arguments.parser.error("--fail-on needs findings, which .zarr outputs do not have")
+        arguments.parser.error("--fail-on needs a verdict, which .zarr outputs do not have")
     if arguments.per_structure:
         from itk_consensus.cli.per_structure import fuse_per_structure
 
@@ -112,8 +114,8 @@ def _fuse(arguments: argparse.Namespace, console: Console) -> int:
     console.progress(0.9, "writing")
     with writing(outputs, overwrite=arguments.overwrite):
         report = _write(fused, probabilities, arguments)
-    console.answer(report.to_text())
-    return exit_code(report.diagnostics, arguments)
+    console.answer(report.to_text() if console.is_verbose else report.summary())
+    return exit_code(Verdict.of(report.diagnostics).word, arguments.fail_on)
 
 
 def _outputs(arguments: argparse.Namespace) -> list[Output]:
@@ -145,8 +147,8 @@ def _probabilities(filter_: LabelFusionFilter, arguments: argparse.Namespace) ->
 
 def _foreground(filter_: LabelFusionFilter) -> int:
     """The label meant when none is named: the foreground, if there is only one."""
-    if hasattr(filter_, "ForegroundValue"):
-        return int(filter_.ForegroundValue)
+    if filter_.foreground is not None:
+        return int(filter_.foreground)
     labels = [label for label in filter_.GetLabels() if label != 0]
     if len(labels) != 1:
         raise ParameterError(

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from itk_consensus.assessment.findings import Diagnostics, Severity
 from itk_consensus.assessment.input_notes import ignored_labels
+from itk_consensus.assessment.verdict import grade_of
 from itk_consensus.cli.console import SOMETHING_FOUND, Console
 from itk_consensus.cli.inputs import (
-    rater_names,
     read_files,
     require_label_maps,
     require_one_space,
     require_readers,
+    short_rater_names,
     warn_of_copies,
 )
 from itk_consensus.cli.options import (
@@ -48,7 +48,7 @@ from itk_consensus.report.text import PROGRAM, section, shown, wrapped
 from itk_consensus.votes.label_stack import label_table
 
 #: Findings on which a command can end with another exit code, as they are spelled there.
-FAILING: dict[str, Severity] = {"caution": "caution", "do-not-use": "do not use"}
+FAILING: dict[str, str] = {"look": "look", "do-not-use": "do not use"}
 
 #: The parameter of fusers that look at the image; a report shows it as well.
 _IMAGE = "Image"
@@ -68,7 +68,7 @@ class FusedFiles:
     @property
     def result(self) -> FusionResult[Any]:
         """What the filter made, of raters who are called as their files."""
-        return result_of(self.filter_).named(rater_names(self.inputs))
+        return result_of(self.filter_).named(short_rater_names(self.inputs))
 
     @property
     def paths(self) -> list[Path]:
@@ -104,16 +104,15 @@ def add_fail_option(parser: argparse.ArgumentParser) -> None:
         "--fail-on",
         choices=FAILING,
         metavar="{" + ",".join(FAILING) + "}",
-        help="exit with 1 if a finding about fusion or raters is this grave; files are written all "
-        "the same [default: exit with 0]",
+        help="exit with 1 if the verdict is this or worse; files are written all the same "
+        "[default: exit with 0]",
     )
 
 
-def exit_code(found: Diagnostics, arguments: argparse.Namespace) -> int:
-    """What ``--fail-on`` makes of findings."""
-    if arguments.fail_on is None:
-        return 0
-    return SOMETHING_FOUND if found.reaches(FAILING[arguments.fail_on]) else 0
+def exit_code(verdict: str, fail_on: str | None) -> int:
+    """What ``--fail-on`` makes of a verdict."""
+    is_grave = fail_on is not None and grade_of(verdict) >= grade_of(FAILING[fail_on])
+    return SOMETHING_FOUND if is_grave else 0
 
 
 def add_input_files(parser: argparse.ArgumentParser) -> None:
@@ -212,20 +211,20 @@ def read_raters(
     """Read and check what is to be fused, and what is to be written."""
     given = given_parameters(arguments, arguments.fuser)
     parameter_files = {name: value for name, value in given.items() if isinstance(value, Path)}
-    filter_ = arguments.fuser(**{k: v for k, v in given.items() if k not in parameter_files})
+    numbers = {name: value for name, value in given.items() if name not in parameter_files}
+    arguments.fuser(**numbers)  # what is wrong with them is said before files are read
     images = {_IMAGE: getattr(arguments, _IMAGE)} if hasattr(arguments, _IMAGE) else {}
     images |= parameter_files
     inputs, by_name = _read(arguments, images, console, outputs)
+    others = {name: file.image for name, file in by_name.items()}
+    filter_ = arguments.fuser(**numbers, **{name: others[name] for name in parameter_files})
     known = [*inputs, *by_name.values()]
     require_one_space(known, filter_.CoordinateTolerance, filter_.DirectionTolerance)
-    others = {name: file.image for name, file in by_name.items()}
     warn_of_copies(inputs, console)
-    if hasattr(filter_, "ForegroundValue"):
+    if filter_.foreground is not None:
         raters = [array for file in inputs for array in file.components]
         found = set(label_table(raters, filter_.GetName()).tolist())
         warn_of_ignored_labels(filter_, found, console)
-    for name in parameter_files:
-        setattr(filter_, name, others[name])
     is_grouped = getattr(arguments, "classes", None) is not None
     return FusedFiles(filter_, inputs, parameter_files, others.get(_IMAGE), not is_grouped)
 
@@ -286,8 +285,7 @@ def warn_of_ignored_labels(filter_: Any, found: set[Any], console: Console) -> N
     """Warn of labels that a binary method treats as background."""
     ignored = ignored_labels(filter_, found)
     if ignored:
-        foreground = getattr(filter_, "ForegroundValue", None)
         console.warn(
-            f"{filter_.method} fuses label {foreground:g} and treats {shown(ignored)} as "
+            f"{filter_.method} fuses label {filter_.foreground:g} and treats {shown(ignored)} as "
             "background; --foreground-value chooses another, --method multilabel-staple fuses all"
         )

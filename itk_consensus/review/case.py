@@ -118,8 +118,7 @@ class ReviewCase:
     method: str
     missing_label: int | None
     on_file: MapsOnFile
-    #: Gives what there is to say, by structure; it compares with Consensus, too.
-    findings: Callable[[], list[tuple[str, Finding]]] = list
+    findings: tuple[tuple[str, Finding], ...] = ()  #: By structure
     #: Gives how unsure the consensus of a structure is, voxel by voxel.
     uncertainty: Callable[[str], NDArray[Any] | None] = lambda name: None
     drawn_as: Mapping[str, tuple[str | None, ...]] | None = None
@@ -242,7 +241,7 @@ def case_of_result(
         fused.made_by.method,
         fused.made_by.parameters["MissingLabel"],
         MapsOnFile(fused.like, fused.dtype),
-        lambda: _findings("", fused),
+        tuple(("", finding) for finding in assess(fused).findings(full=False).findings),
         lambda _: np.asarray(_written(fused, lambda out: fused.write_uncertainty("entropy", out))),
     )
 
@@ -261,7 +260,7 @@ def case_of_structures(
         raise InputError("a file is given twice")
     readers = {str(path): read_structures(path, series, **options) for path in paths}
     matched = match(readers)
-    templates, loaded = [], list[RatedMap]()
+    templates, findings, loaded = [], list[tuple[str, Finding]](), list[RatedMap]()
     probabilities, results = [], dict[str, FusionResult[Any]]()
     for name, row in matched.table.items():
         FuseStructures({name: [None if one is None else one.mask for one in row]}, fuser)
@@ -269,6 +268,7 @@ def case_of_structures(
         loaded.append(rated_map(fused, name))
         probabilities.append(fused.probabilities_at)
         results[name] = fused
+        findings += [(name, finding) for finding in assess(fused).findings(full=False).findings]
         first = next(one for one in row if one is not None)
         templates.append(replace(first, name=name))
     disputes, unlisted = find_disputes(loaded, probabilities)
@@ -287,7 +287,7 @@ def case_of_structures(
         fuser.method,
         fuser.MissingLabel,
         MapsOnFile(like, np.dtype(np.uint8), tuple(templates)),
-        lambda: [said for name, fused in results.items() for said in _findings(name, fused)],
+        tuple(findings),
         uncertainty=uncertainty,
         drawn_as={
             name: tuple(None if one is None else one.name for one in row)
@@ -308,10 +308,6 @@ def inputs_of_files(
         place = None if record is None else path_from(record, path)
         found.append(ReviewInput(name, place, component, hashes, "files"))
     return found
-
-
-def _findings(name: str, fused: FusionResult[Any]) -> list[tuple[str, Finding]]:
-    return [(name, one) for one in assess(fused).findings(by_name=False).findings]
 
 
 def _written(
