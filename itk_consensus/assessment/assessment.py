@@ -82,7 +82,9 @@ class Assessment:
         found = result.memo.made(
             ("agreement", settings, with_consensus),
             lambda: study_agreement(
-                _with_consensus(result) if with_consensus else result.case.patterns,
+                _with_consensus(result, settings.surfaces)
+                if with_consensus
+                else result.case.patterns,
                 result.case.spacing,
                 names,
                 settings,
@@ -148,9 +150,17 @@ def _judged(result: FusionResult[Any], full: bool) -> JudgedFusion:
     )
 
 
-def _with_consensus(result: FusionResult[Any]) -> DecisionPatterns:
-    """The raters' votes and, as one more rater's, the result."""
+def _with_consensus(result: FusionResult[Any], surfaces: bool) -> DecisionPatterns:
+    """The raters' votes and, as one more rater's, the result; voxel by voxel only for surfaces."""
     patterns = result.case.patterns
+    if not surfaces and 0 in result.labels:
+        table = result.fusion.as_table(patterns)
+        settled = np.where(table.decision < 0, result.labels.index(0), table.decision)
+        said = np.column_stack([table.patterns.patterns, settled]).astype(patterns.patterns.dtype)
+        occurs = np.zeros(len(result.labels) + 1, bool)
+        occurs[said] = True
+        if occurs[:-1].all():
+            return DecisionPatterns(said, table.patterns.counts, patterns.labels)
     missing = max(result.labels) + 1
     maps = result.rater_maps(missing)
     consensus = result.settled_labels().astype(maps[0].dtype)
