@@ -186,7 +186,7 @@ def experiment5(with_deep: bool = True) -> Experiment:
         + (
             "."
             if proposed[1] == "–"
-            else f", with a network, which has seen the one truth of all these images, {proposed[1]}."
+            else f"; with a network, which saw the one truth of all these images, {proposed[1]}."
         )
     )
     new.measures = (*new.measures, *section45.PROPOSED)
@@ -233,7 +233,7 @@ def experiment6(with_deep: bool = True) -> Experiment:
         found += [reliability]
         places = [sorted(rho).index(rho[-1]) + 1 for _, rho in runs]
         outlier = (
-            f" In {len(runs)} trainings of {table5.EPOCHS} epochs the outlier's reliability is "
+            f" In {len(runs)} training(s) of {table5.EPOCHS} epochs the outlier's reliability is "
             f"number {', '.join(map(str, places))} of {len(runs[0][1])} from below."
         )
     for cells, values in zip(columns.values(), found, strict=False):

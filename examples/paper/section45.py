@@ -27,7 +27,7 @@ PUBLISHED: Rows = {RATERS: ("0.912", "0.904", "0.788", "0.775", "0.554")}
 #: What the section proposes instead.
 PROPOSED = ("vote inside, SIMPLE outside", "network inside, SIMPLE outside")
 TRAINING = range(1000, 1060)
-ITERATIONS = 300
+ITERATIONS = 150
 
 
 def compute_seed(seed: int) -> tuple[float, ...]:

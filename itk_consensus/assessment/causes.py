@@ -23,6 +23,7 @@ SLIPS = (
     "gaps between slices",
     "deviating rater",
     "lone label",
+    "rater below chance",
     "rater under one half",
     "implausible performance",
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from itk_consensus.core.parameters import Measurement, Parameter
 from itk_consensus.core.process_object import made_later
 from itk_consensus.core.results import Memo, Result
 from itk_consensus.core.work import report, stage
+from itk_consensus.fusing.estimates import Estimate, Told
 from itk_consensus.fusing.fusion_case import FusionCase
 from itk_consensus.fusing.fusion_result import Fused, FusionResult, MadeBy, common_type
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
@@ -26,16 +27,29 @@ from itk_consensus.methods.staple.staple import StapleModel
 from itk_consensus.methods.staple.staple_filter import BinaryStapleMixin
 from itk_consensus.methods.staple.staple_result import StapleEstimate
 from itk_consensus.methods.staple.votes_without_patterns import in_pairs
+from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fusions import PatternFusion
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.votes import patterns_of
+
+
+@dataclass(frozen=True)
+class CaseEstimate(Estimate):
+    """What a case's result says of the raters: what all cases do."""
+
+    shared: StapleModel
+
+    def told(self, patterns: DecisionPatterns) -> Told:
+        """Performances and starts of the cohort; its answer to other votes would take all cases."""
+        told = self.shared.told(patterns)
+        return replace(told, refit=None, alternatives={})
 
 
 @dataclass(frozen=True, eq=False)
 class CohortResult(Result):
     """A result for each case, and what all cases say of the raters together."""
 
-    cases: tuple[FusionResult[None], ...]
+    cases: tuple[FusionResult[CaseEstimate], ...]
     estimate: StapleEstimate
     priors: tuple[float, ...]  #: Foreground prior of each case at the end
     extras: Mapping[str, Any]
@@ -81,12 +95,13 @@ class CohortSTAPLEFilter(BinaryStapleMixin, LabelInputs):
             report(0.5)
             with stage(0.5, 0.99):
                 found = self._fuse(loaded)
+            shared = StapleModel.of(found.shared)
             run.result = CohortResult(
                 tuple(
-                    self._result_of(case, posterior).detached()
+                    self._result_of(case, posterior, shared).detached()
                     for case, posterior in zip(loaded, found.posteriors, strict=True)
                 ),
-                StapleModel.of(found.shared),
+                shared,
                 tuple(float(prior) for prior in found.priors),
                 {"expected votes": found.shared.expected_votes},
             )
@@ -107,12 +122,15 @@ class CohortSTAPLEFilter(BinaryStapleMixin, LabelInputs):
         result: CohortResult = super().GetResult()
         return result
 
-    def _result_of(self, case: FusionCase, posterior: NDArray[np.float64]) -> FusionResult[None]:
+    def _result_of(
+        self, case: FusionCase, posterior: NDArray[np.float64], shared: StapleModel
+    ) -> FusionResult[CaseEstimate]:
         labels = self._both_labels()
         dtype = common_type(case.loaded.arrays, labels)
         decision = (posterior >= 0.5).astype(np.int64)
         fusion = PatternFusion(case.patterns, decision, in_pairs(posterior))
-        return FusionResult(case, Fused(fusion, None), tuple(labels), dtype, 0, MadeBy.of(self))
+        fused = Fused(fusion, CaseEstimate(shared))
+        return FusionResult(case, fused, tuple(labels), dtype, 0, MadeBy.of(self))
 
     def _check_parameters(self) -> None:
         self._reject_two_priors("Prior")
