@@ -114,6 +114,9 @@ class ProcessObject:
     def GetGlobalDefaultNumberOfThreads() -> int:
         """The NumberOfThreads of filters that have none of their own."""
     @staticmethod
+    def GetGlobalDefaultThreader() -> str:
+        """ITK's multi-threader, for scripts that set it; filters of this package have threads of their own, and their answers depend on neither."""
+    @staticmethod
     def GetGlobalWarningDisplay() -> bool:
         """Whether filters warn; GetDiagnostics() has it all in any case."""
     def GetName(self) -> str:
@@ -153,6 +156,9 @@ class ProcessObject:
     @staticmethod
     def SetGlobalDefaultNumberOfThreads(value: int) -> None:
         """The NumberOfThreads of filters that have none of their own."""
+    @staticmethod
+    def SetGlobalDefaultThreader(value: str) -> None:
+        """ITK's multi-threader, for scripts that set it; filters of this package have threads of their own, and their answers depend on neither."""
     @staticmethod
     def SetGlobalWarningDisplay(value: bool) -> None:
         """Whether filters warn; GetDiagnostics() has it all in any case."""
@@ -1779,7 +1785,7 @@ class DeepConsensusFilter(ProcessObject):
     >>> fused = deep.Execute(image, labels)
     >>> print(deep.GetDiagnostics())               # whether it was worth it
     """
-    def __init__(self, *, NumberOfClasses: int | None = ..., numberOfClasses: int | None = ..., number_of_classes: int | None = ..., Mode: str = ..., mode: str = ..., RaterWeight: float | None = ..., raterWeight: float | None = ..., rater_weight: float | None = ..., EdgeWeight: float = ..., edgeWeight: float = ..., edge_weight: float = ..., Region: str = ..., region: str = ..., RegionMargin: float = ..., regionMargin: float = ..., region_margin: float = ..., LockUnanimousVoxels: bool | None = ..., lockUnanimousVoxels: bool | None = ..., lock_unanimous_voxels: bool | None = ..., WithoutGain: str = ..., withoutGain: str = ..., without_gain: str = ..., WindowSize: int | Sequence[int] = ..., windowSize: int | Sequence[int] = ..., window_size: int | Sequence[int] = ..., WindowOverlap: float = ..., windowOverlap: float = ..., window_overlap: float = ..., NumberOfIterations: int | None = ..., numberOfIterations: int | None = ..., number_of_iterations: int | None = ..., TimeBudget: float = ..., timeBudget: float = ..., time_budget: float = ..., NumberOfEpochs: float = ..., numberOfEpochs: float = ..., number_of_epochs: float = ..., CacheSize: int = ..., cacheSize: int = ..., cache_size: int = ..., BatchSize: int | None = ..., batchSize: int | None = ..., batch_size: int | None = ..., LearningRate: float = ..., learningRate: float = ..., learning_rate: float = ..., NumberOfChannels: int | None = ..., numberOfChannels: int | None = ..., number_of_channels: int | None = ..., ValidationFraction: float = ..., validationFraction: float = ..., validation_fraction: float = ..., Patience: int = ..., patience: int = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., Device: str = ..., device: str = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., MixedPrecision: str = ..., mixedPrecision: str = ..., mixed_precision: str = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, NumberOfClasses: int | None = ..., numberOfClasses: int | None = ..., number_of_classes: int | None = ..., Mode: str = ..., mode: str = ..., RaterWeight: float | None = ..., raterWeight: float | None = ..., rater_weight: float | None = ..., EdgeWeight: float = ..., edgeWeight: float = ..., edge_weight: float = ..., Region: str = ..., region: str = ..., RegionMargin: float = ..., regionMargin: float = ..., region_margin: float = ..., LockUnanimousVoxels: bool | None = ..., lockUnanimousVoxels: bool | None = ..., lock_unanimous_voxels: bool | None = ..., WithoutGain: str = ..., withoutGain: str = ..., without_gain: str = ..., WindowSize: int | Sequence[int] = ..., windowSize: int | Sequence[int] = ..., window_size: int | Sequence[int] = ..., WindowOverlap: float = ..., windowOverlap: float = ..., window_overlap: float = ..., NumberOfIterations: int | None = ..., numberOfIterations: int | None = ..., number_of_iterations: int | None = ..., TimeBudget: float = ..., timeBudget: float = ..., time_budget: float = ..., NumberOfEpochs: float = ..., numberOfEpochs: float = ..., number_of_epochs: float = ..., CacheSize: int = ..., cacheSize: int = ..., cache_size: int = ..., BatchSize: int | None = ..., batchSize: int | None = ..., batch_size: int | None = ..., LearningRate: float = ..., learningRate: float = ..., learning_rate: float = ..., KLWeight: float = ..., kLWeight: float = ..., kl_weight: float = ..., NumberOfChannels: int | None = ..., numberOfChannels: int | None = ..., number_of_channels: int | None = ..., ValidationFraction: float = ..., validationFraction: float = ..., validation_fraction: float = ..., Patience: int = ..., patience: int = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., Device: str = ..., device: str = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., MixedPrecision: str = ..., mixedPrecision: str = ..., mixed_precision: str = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetNumberOfClasses(self, value: int | None) -> None:
         """Number of classes, labelled 0, 1, ...; by default every label that occurs in Fit is a class. Default: the labels that occur."""
     def GetNumberOfClasses(self) -> int | None:
@@ -1844,6 +1850,10 @@ class DeepConsensusFilter(ProcessObject):
         """Of the optimiser, at its peak. Default: 0.01."""
     def GetLearningRate(self) -> float:
         """Of the optimiser, at its peak."""
+    def SetKLWeight(self, value: float) -> None:
+        """Weight of misleading evidence's divergence from none, reached at half of the training: the lambda of evidential learning. Default: 0.05."""
+    def GetKLWeight(self) -> float:
+        """Weight of misleading evidence's divergence from none, reached at half of the training: the lambda of evidential learning."""
     def SetNumberOfChannels(self, value: int | None) -> None:
         """Features of the image stream at full resolution. Default: 16 in 2D, 8 in 3D."""
     def GetNumberOfChannels(self) -> int | None:
