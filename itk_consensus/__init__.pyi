@@ -36,7 +36,6 @@ from itk_consensus.deep.deep_inputs import RaterIds as RaterIds
 from itk_consensus.fusing.accumulators import PatternAccumulator as PatternAccumulator
 from itk_consensus.fusing.fusion_result import FusionResult as FusionResult
 from itk_consensus.images.dicom.series import DicomSeries as DicomSeries
-from itk_consensus.images.files import PathLike as PathLike
 from itk_consensus.images.structure_matching import MatchedStructures as MatchedStructures
 from itk_consensus.images.structure_matching import Renamings as Renamings
 from itk_consensus.images.structure_names import StructureWords as StructureWords
@@ -50,6 +49,7 @@ from itk_consensus.methods.lesions.table import ReaderDetection as ReaderDetecti
 from itk_consensus.methods.staple.staple_result import StartSummary as StartSummary
 from itk_consensus.pipeline.ensembled import ConsensusEnsembled as ConsensusEnsembled
 from itk_consensus.report.notebook import Shown as Shown
+from itk_consensus.report.page import PathLike as PathLike
 from itk_consensus.samples import SampleAtlases as SampleAtlases
 from itk_consensus.samples import SampleCase as SampleCase
 from itk_consensus.votes.uncertainty import UncertaintyKind as UncertaintyKind
@@ -1368,6 +1368,8 @@ class ConformalBandFilter(ProcessObject):
         """Volume in mm³ (area in mm², in 2D) with more than one possible label."""
     def GetBandThickness(self) -> float:
         """Ambiguous volume per area of the consensus contour, in mm."""
+    def GetDoubts(self) -> tuple[str, ...]:
+        """Why the promise may not hold for this case, whose raters are closer together or farther apart than those of the calibration; or why its band is of no use."""
     def Calibrate(self, probabilities: Iterable[Any], references: Iterable[Any], raters: Iterable[Any] | None = None, case_ids: Sequence[str] | None = None, provenance: Mapping[str, Any] | None = None) -> None:
         """Find the threshold from cases whose reference is known.
 
@@ -1402,8 +1404,8 @@ class ConformalBandFilter(ProcessObject):
             one 0/1 component per label).
         """
     @classmethod
-    def FromRecord(cls, record: Any) -> Any:
-        """Make a filter with a calibration and the options it was made with."""
+    def FromRecord(cls, record: Any, **parameters: Any) -> Any:
+        """Make a filter with a calibration and the options it was made with, or others given."""
     def GetGuarantee(self) -> str:
         """What the calibration promises for the last Execute, or the next, in one sentence."""
     def GetRecord(self) -> Any:
@@ -1464,6 +1466,8 @@ class ConformalMarginFilter(ProcessObject):
         """Volume in mm³ (area in mm², in 2D) with more than one possible label."""
     def GetBandThickness(self) -> float:
         """Ambiguous volume per area of the consensus contour, in mm."""
+    def GetDoubts(self) -> tuple[str, ...]:
+        """Why the promise may not hold for this case, whose raters are closer together or farther apart than those of the calibration; or why its band is of no use."""
     def Calibrate(self, probabilities: Iterable[Any], references: Iterable[Any], raters: Iterable[Any] | None = None, case_ids: Sequence[str] | None = None, provenance: Mapping[str, Any] | None = None) -> None:
         """Find the margin from cases whose reference is known.
 
@@ -1489,6 +1493,7 @@ class ConformalMarginFilter(ProcessObject):
         probability : image, or list of images with one per label
         raters : list of label images, optional
             The raters behind this consensus: as many as in Calibrate, or the record is refused.
+            With raters in both, Doubts says if they are closer together or farther apart here.
 
         Returns
         -------
@@ -1497,8 +1502,8 @@ class ConformalMarginFilter(ProcessObject):
             label k is possible.
         """
     @classmethod
-    def FromRecord(cls, record: Any) -> Any:
-        """Make a filter with a calibration and the options it was made with."""
+    def FromRecord(cls, record: Any, **parameters: Any) -> Any:
+        """Make a filter with a calibration and the options it was made with, or others given."""
     def GetGuarantee(self) -> str:
         """What the calibration promises for the last Execute, or the next, in one sentence."""
     def GetRecord(self) -> Any:
@@ -1563,8 +1568,8 @@ class CutCalibrationFilter(ProcessObject):
             The label map: uint8, above 256 labels uint16.
         """
     @classmethod
-    def FromRecord(cls, record: Any) -> Any:
-        """Make a filter with a calibration and the options it was made with."""
+    def FromRecord(cls, record: Any, **parameters: Any) -> Any:
+        """Make a filter with a calibration and the options it was made with, or others given."""
     def GetMeaning(self) -> str:
         """What was learned, in a sentence."""
     def GetRecord(self) -> Any:
@@ -1627,8 +1632,8 @@ class TemperatureScalingFilter(ProcessObject):
             Of float64, as many as were given.
         """
     @classmethod
-    def FromRecord(cls, record: Any) -> Any:
-        """Make a filter with a calibration and the options it was made with."""
+    def FromRecord(cls, record: Any, **parameters: Any) -> Any:
+        """Make a filter with a calibration and the options it was made with, or others given."""
     def GetComparison(self) -> ScalingComparison:
         """The binned frequencies of the last Calibrate or Evaluate, for reliability diagrams."""
     def GetRecord(self) -> Any:

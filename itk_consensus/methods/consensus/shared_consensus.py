@@ -31,6 +31,8 @@ from itk_consensus.methods.consensus.vote import CoherenceResult, coherence_vote
 from itk_consensus.methods.voting.majority_vote import majority_vote
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.votes.overlap import dice_of
+from itk_consensus.votes.ties import TieRule
 
 #: Probability that a voxel which was changed after the vote owes to its label: enough to lead.
 CHANGED_SHARE = 0.5 + 1e-9
@@ -118,7 +120,11 @@ def shared_consensus(
     with stage(0.8, 1.0):
         bounds = _bounds(once, result.decision, voters)
     vote = _vote(patterns, result.decision.dtype)
-    decision = _bounded(once, result.decision, vote, bounds)
+    decision = result.decision
+    if any(one.is_changed for one in bounds.values()):
+        # Between two labels a tie is no gap.
+        ties: TieRule = "background" if once.number_of_labels == 2 else "prior"
+        decision = _bounded(once, decision, _vote(patterns, decision.dtype, ties), bounds)
     return SharedConsensus(
         decision,
         result,
@@ -179,8 +185,6 @@ def _bounded(
     bounds: Mapping[int, BoundedLabel],
 ) -> Indices:
     """The decision as the bound has it: what a label loses becomes what the vote says."""
-    if not any(one.is_changed for one in bounds.values()):
-        return decision
     decision = decision.copy()
     for label, one in bounds.items():
         box = once.marked_box(label)
@@ -194,9 +198,11 @@ def _bounded(
     return decision
 
 
-def _vote(patterns: DecisionPatterns, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """(\\*shape) label index that most raters chose; ties are background."""
-    decision = majority_vote(patterns, ties="background").decision
+def _vote(
+    patterns: DecisionPatterns, dtype: np.dtype[Any], ties: TieRule = "background"
+) -> NDArray[Any]:
+    """(\\*shape) label index that most raters chose."""
+    decision = majority_vote(patterns, ties=ties).decision
     return patterns.expand(np.maximum(decision, 0).astype(dtype), outside=0)
 
 
@@ -205,4 +211,4 @@ def _dice(one: NDArray[Any], other: NDArray[Any]) -> float:
     chosen = one > 0
     total = np.count_nonzero(chosen) + np.count_nonzero(other > 0)
     chosen &= one == other
-    return 2 * np.count_nonzero(chosen) / total if total else 1.0
+    return float(dice_of(np.count_nonzero(chosen), total))
