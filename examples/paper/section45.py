@@ -79,15 +79,19 @@ def careful() -> Rows:
 def proposed(with_deep: bool = True) -> tuple[str, str]:
     """Dice of the two interiors that the section proposes; the network's needs torch and time."""
     network = _network() if with_deep else None
-    simple = itk_consensus.SIMPLEFilter(TieRule="background")
+    # The band follows the interior's contour: the vote has specks, whose bands cover the image.
+    terms = {
+        "BoundaryFilter": itk_consensus.SIMPLEFilter(TieRule="background"),
+        "BandContour": "interior",
+    }
     scores = []
     for seed in SEEDS:
         truth, image = ellipsoid_phantom(seed=seed)
         images = list(paper_raters(truth, RATERS, seed).astype(np.uint8))
-        hybrids = [itk_consensus.HybridFusionFilter(BoundaryFilter=simple)]
+        hybrids = [itk_consensus.HybridFusionFilter(**terms)]
         if network is not None:
             inside = {"InteriorFilter": network, "Image": image}
-            hybrids.append(itk_consensus.HybridFusionFilter(BoundaryFilter=simple, **inside))
+            hybrids.append(itk_consensus.HybridFusionFilter(**terms, **inside))
         scores.append([dice(hybrid.Execute(images) == 1, truth) for hybrid in hybrids])
     vote, *deep = (f"{mean:.3f}" for mean in np.mean(scores, axis=0))
     return vote, deep[0] if deep else "–"
