@@ -17,6 +17,7 @@ from itk_consensus.assessment.agreement.result import AgreementResult
 from itk_consensus.assessment.agreement.study import AgreementSettings
 from itk_consensus.assessment.assessment import assess
 from itk_consensus.assessment.input_notes import InputNotes, ignored_labels
+from itk_consensus.assessment.verdict import Verdict, grade_of
 from itk_consensus.batch import bids
 from itk_consensus.batch.case_study import CaseStudy
 from itk_consensus.batch.cases import BatchCase
@@ -88,12 +89,12 @@ class CaseResult:
     labels: int | None = None
     mean_dice: float | None = None  #: Between raters, averaged over labels
     lowest_dice: float | None = None
-    concerns: int | None = None  #: How many checks of the fusion give reason for doubt
-    severity: str = ""  #: Of the worst of them
-    finding: str = ""  #: What it says; of a failed case the error
+    verdict: str = ""  #: use, look or do not use
+    reader: str = ""  #: Who is to be looked at, by the findings that decided it
+    finding: str = ""  #: What the first of them says; of a failed case the error
+    rule: str = ""  #: Its name
+    where: str = ""  #: Slice and position
     agreement: str = ""  #: Of the raters: good, moderate or poor
-    rater_concerns: int | None = None  #: How many checks of the raters give reason for doubt
-    rater_finding: str = ""  #: What the first of them says
     consensus: str = ""  #: A file, relative to the batch's folder
     page: str = ""  #: The same
     notes: str = ""  #: Raters who are copies, and labels that the method ignores
@@ -363,8 +364,9 @@ def _row(
     names = list(agreement.raters)
     pairs = mean_matrix(agreement)[np.triu_indices(len(names), 1)]
     found = assess(fused).findings(full)
-    concerns = sorted(found.fusion.concerns, key=lambda one: -one.grade)
-    of_raters = found.raters.concerns
+    verdict = Verdict.of(found)
+    first = next(iter(verdict.decided_by), None)
+    who = dict.fromkeys(name for one in verdict.decided_by for name in one.names)
     return CaseResult(
         case.name,
         DONE,
@@ -372,12 +374,12 @@ def _row(
         len(agreement.labels),
         _known(agreement.mean_dice()),
         _known(pairs.min()) if pairs.size else None,
-        len(concerns),
-        concerns[0].severity or "" if concerns else "",
-        concerns[0].message if concerns else "",
+        verdict.word,
+        ", ".join(who),
+        f"{first.what} {first.do}" if first else "",
+        first.rule if first else "",
+        str(first.where or "") if first else "",
         found.agreement or "",
-        len(of_raters),
-        of_raters[0].message if of_raters else "",
         **files.named(),
     )
 
@@ -387,10 +389,10 @@ def _known(value: float) -> float | None:
 
 
 def worst_first(results: Sequence[CaseResult]) -> list[CaseResult]:
-    """Failed cases, then those with the lowest Dice between raters, then those without one."""
+    """Failed cases, then the gravest verdicts, of one verdict those with the lowest Dice."""
 
-    def badness(result: CaseResult) -> tuple[bool, float, int, str]:
+    def badness(result: CaseResult) -> tuple[bool, int, float, str]:
         dice = 2.0 if result.mean_dice is None else result.mean_dice
-        return (result.status == DONE, dice, -(result.concerns or 0), result.case)
+        return (result.status == DONE, -grade_of(result.verdict), dice, result.case)
 
     return sorted(results, key=badness)

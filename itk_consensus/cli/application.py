@@ -163,7 +163,12 @@ def _add_volume_options(command: Parser) -> None:
     if "-v" in command.option_names():
         return
     how_much = command.add_mutually_exclusive_group()
-    how_much.add_argument("-v", "--verbose", action="store_true", help="say what is being done")
+    how_much.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="say what is being done, and all that is known of the result",
+    )
     how_much.add_argument(
         "-q", "--quiet", action="store_true", help="say nothing but errors; the exit code tells"
     )

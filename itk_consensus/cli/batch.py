@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from itk_consensus.assessment.verdict import WORDS
 from itk_consensus.batch.batch import INDEX, STUDY, TABLE, WORKBOOK, run_batch
 from itk_consensus.batch.cases import BatchCase, find_cases, only
 from itk_consensus.batch.excel import require_excel
@@ -15,11 +16,11 @@ from itk_consensus.batch.one_case import FAILED, CaseResult, Plan
 from itk_consensus.cli.case_list import Column, read_case_list
 from itk_consensus.cli.console import SOMETHING_FOUND, Console
 from itk_consensus.cli.fusing import (
-    FAILING,
     add_fail_option,
     add_full_option,
     add_fusion_options,
     add_own_outputs_option,
+    exit_code,
 )
 from itk_consensus.cli.option_file import as_words, read_option_file
 from itk_consensus.cli.options import add_file, given_parameters, is_file_name, process_count
@@ -158,11 +159,13 @@ def _batch(arguments: argparse.Namespace, console: Console) -> int:
     )
     failures = sum(result.status == FAILED for result in results)
     grave = sum(_is_grave(result, arguments.fail_on) for result in results)
+    verdicts = {
+        str(word): str(sum(one.verdict == word for one in results)) for word in reversed(WORDS)
+    }
     facts = {
         "done": str(len(results) - failures),
         "failed": str(failures),
-        "concerns about the raters": str(sum(bool(one.rater_concerns) for one in results)),
-        "concerns about the fusion": str(sum(bool(one.concerns) for one in results)),
+        **verdicts,
         "table": str(arguments.output / TABLE),
         "study": ", ".join(STUDY),
         "page": str(arguments.output / INDEX),
@@ -192,10 +195,8 @@ def _cases(arguments: argparse.Namespace) -> list[BatchCase]:
 
 
 def _is_grave(result: CaseResult, fail_on: str | None) -> bool:
-    """Whether a case has what ``--fail-on`` asks for."""
-    if fail_on == "caution":
-        return bool(result.concerns or result.rater_concerns)
-    return fail_on is not None and result.severity == FAILING[fail_on]
+    """Whether a case has what ``--fail-on`` asks for; failed cases count by themselves."""
+    return result.status != FAILED and bool(exit_code(result.verdict, fail_on))
 
 
 def _progress(cases: int, console: Console) -> Callable[[CaseResult], None]:

@@ -231,7 +231,7 @@ def case_of_result(
         fused.made_by.method,
         fused.made_by.parameters["MissingLabel"],
         MapsOnFile(fused.like, fused.dtype),
-        tuple(("", finding) for finding in assess(fused).findings(by_name=False).findings),
+        tuple(("", finding) for finding in assess(fused).findings(full=False).findings),
         lambda _: np.asarray(_written(fused, lambda out: fused.write_uncertainty("entropy", out))),
     )
 
@@ -258,7 +258,7 @@ def case_of_structures(
         loaded.append(rated_map(fused, name))
         probabilities.append(fused.probabilities_at)
         uncertainties[name] = fused
-        findings += [(name, finding) for finding in assess(fused).findings(by_name=False).findings]
+        findings += [(name, finding) for finding in assess(fused).findings(full=False).findings]
         first = next(one for one in row if one is not None)
         templates.append(replace(first, name=name))
     disputes, unlisted = find_disputes(loaded, probabilities)

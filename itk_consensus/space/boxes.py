@@ -123,3 +123,10 @@ def voxel_volume(spacing: Sequence[float]) -> tuple[float, str]:
     space = voxel_sides(spacing)
     unit = "ml" if len(space) == 3 else "mm^2"
     return float(np.prod(space)) / (_MM3_PER_ML if unit == "ml" else 1.0), unit
+
+
+def shown_volume(spacing: Sequence[float], *voxels: float) -> str:
+    """Volumes of so many voxels in ml, or in mm^2 of a 2D image: "23.7 to 45.9 ml"."""
+    one, unit = voxel_volume(spacing)
+    texts = [f"{n:.0f}" if n >= 100 else f"{n:.3g}" for n in (one * count for count in voxels)]
+    return f"{' to '.join(texts)} {unit}"
