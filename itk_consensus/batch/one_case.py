@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
+from numpy.typing import NDArray
 
 import itk_consensus
 from itk_consensus.assessment.agreement.result import AgreementResult
@@ -30,6 +31,7 @@ from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images import convert
 from itk_consensus.images.content import image_hashes
 from itk_consensus.images.files import joined, read_quietly, write_bytes, write_image, write_text
+from itk_consensus.images.geometry import check_same_space
 from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.images.locking import locked
 from itk_consensus.images.own_outputs import is_marked, reject_own_output
@@ -208,13 +210,14 @@ def _run(case: BatchCase, plan: Plan) -> CaseResult:
             _, paths = _rater_files(case, len(fused.rater_names))
             outputs = {"label map": files.consensus}
             report(fused, files.page, image, files=paths, outputs=outputs, **plan.look)
-        _write_for_the_study(fused, labels, image, agreement, files, plan)
+        _write_for_the_study(case, fused, labels, image, agreement, files, plan)
         result = replace(_row(case, fused, agreement, files, plan.full), notes=notes)
         finish(record, names, asdict(result))
     return result
 
 
 def _write_for_the_study(
+    case: BatchCase,
     fused: FusionResult[Any],
     labels: Any,
     image: Any,
@@ -225,7 +228,8 @@ def _write_for_the_study(
     """What the tables and the index page need of a case, and the files of BIDS."""
     (array,) = convert.load(labels, owner="consensus", keep=Keep.NOTHING).arrays
     assert array is not None
-    write_text(files.agreement, CaseStudy.of(fused, agreement, array).to_json())
+    study = CaseStudy.of(fused, agreement, array, _repeats(case, fused))
+    write_text(files.agreement, study.to_json())
     window = plan.look.get("window")
     write_bytes(files.thumbnail, thumbnail(fused, labels, image, window))
     if files.probability is not None and files.sidecar is not None:
@@ -234,6 +238,18 @@ def _write_for_the_study(
         names = plan.look.get("label_names") or {}
         raters = list(agreement.raters)
         write_text(files.sidecar, bids.sidecar(given, names, raters, fused.made_by.method))
+
+
+def _repeats(case: BatchCase, fused: FusionResult[Any]) -> Iterator[tuple[str, str, NDArray[Any]]]:
+    """Readings after the first, on the grid of the raters."""
+    for repeat in case.repeats:
+        owner = f"{repeat.path}"
+        views = convert.load(read_quietly(repeat.path)[0], owner=owner, keep=Keep.NOTHING)
+        names = ["the raters", f"reading {repeat.reading} of {repeat.rater}"]
+        check_same_space([fused.like.geometry, views.geometry], owner=owner, names=names)
+        if len(views.arrays) != 1 or views.arrays[0] is None:
+            raise FileError("must have one component, as a reading has", path=repeat.path)
+        yield repeat.rater, repeat.reading, np.asarray(views.arrays[0])
 
 
 def _agreement(fused: FusionResult[Any], plan: Plan) -> AgreementResult:
@@ -259,6 +275,7 @@ def fingerprint(case: BatchCase, plan: Plan) -> dict[str, Any]:
         "raters": list(case.rater_names),
         "inputs": {
             "raters": [_hashes(path) for path in case.raters],
+            "repeats": [[one.rater, one.reading, *_hashes(one.path)] for one in case.repeats],
             "image": None if case.image is None else _hashes(case.image),
             "parameters": {name: _hashes(path) for name, path in images.items()},
         },

@@ -25,6 +25,7 @@ COMMANDS = {
     "review": "decide where raters differ, in 3D Slicer's views (needs trame-slicer)",
     "adjudicate": "apply the decisions of a review again, from its record",
     "batch": "fuse many cases; writes a table, and a page that lists the worst first",
+    "score": "score submissions beside several readers, over the cases of a study",
     "completion": "print a script that lets bash or zsh complete commands and options",
     "info": "size, spacing, pixel type and labels of files, and whether they share a grid",
     "calibrate": "calibrate the width of a band on cases with a reference",

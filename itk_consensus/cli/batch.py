@@ -10,7 +10,7 @@ from pathlib import Path
 
 from itk_consensus.assessment.verdict import WORDS
 from itk_consensus.batch.batch import INDEX, STUDY, TABLE, WORKBOOK, run_batch
-from itk_consensus.batch.cases import BatchCase, find_cases, only
+from itk_consensus.batch.cases import BatchCase, find_cases, only, with_readings
 from itk_consensus.batch.excel import require_excel
 from itk_consensus.batch.one_case import FAILED, CaseResult, Plan
 from itk_consensus.cli.case_list import Column, read_case_list
@@ -35,10 +35,12 @@ Fuse many cases; writes tables of cases, raters and pairs, and a page that lists
 
 CASES is one of
   a CSV file with the columns case, raters (files separated by ';', each as FILE or NAME=FILE) and,
-  optionally, image,
+  optionally, image and reading (1, 2: a case has a row for each; the first is fused),
   or a JSON list of objects with these keys; paths are relative to it
-  a pattern such as "{case}/{rater}.nii.gz", where * stands for anything within a name
-  a folder with BIDS segmentations, *_desc-<rater>_dseg.nii.gz or *_rater-<rater>_dseg.nii.gz
+  a pattern such as "{case}/{rater}.nii.gz", where * stands for anything within a name, and
+  {reading} for which of a rater's several readings it is
+  a folder with BIDS segmentations, *_dseg.nii.gz or *_mask.nii.gz, with rater-<rater> or
+  desc-<rater>
 
 Cases that were already fused with the same inputs, method and options are skipped, and their pages
 stay linked. If a case fails it is listed, the others go on, and the exit code is 1. Results of an
@@ -185,13 +187,18 @@ def _cases(arguments: argparse.Namespace) -> list[BatchCase]:
     columns = (
         Column("raters", required=True, must_exist=False, may_be_named=True),
         Column("image", must_exist=False),
+        Column("reading", is_single=True),
     )
-    return [
-        BatchCase.of_files(
-            case.name, case["raters"], next(iter(case["image"]), None), case.names["raters"]
+    rows = [
+        (
+            next(iter(case["reading"]), ""),
+            BatchCase.of_files(
+                case.name, case["raters"], next(iter(case["image"]), None), case.names["raters"]
+            ),
         )
         for case in read_case_list(Path(arguments.cases), columns)
     ]
+    return with_readings(rows)
 
 
 def _is_grave(result: CaseResult, fail_on: str | None) -> bool:

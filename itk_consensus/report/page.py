@@ -22,7 +22,7 @@ from itk_consensus.core.errors import InputError, ParameterError
 from itk_consensus.core.parameters import measurements_of, parameters_of
 from itk_consensus.fusing.fusion_result import FusionResult, MadeBy, makes_results, result_of
 from itk_consensus.images import convert
-from itk_consensus.images.content import image_hashes, voxel_hash
+from itk_consensus.images.content import image_hashes
 from itk_consensus.images.files import write_text
 from itk_consensus.images.grey_windows import as_window
 from itk_consensus.report.agreement_tables import heat_map, label_table, rater_table
@@ -34,6 +34,7 @@ from itk_consensus.report.markup import Markup, data_table, document, section, t
 from itk_consensus.report.shown_case import ShownCase
 from itk_consensus.report.text import counted
 from itk_consensus.report.viewer import viewer
+from itk_consensus.review.case import voxel_hashes
 
 PathLike = str | os.PathLike[str]
 
@@ -104,7 +105,7 @@ def page_text(
         raise InputError(f"report: files must be {len(case.names)}, got {len(files)}")
     underlay = underlay_of(case.result, image)
     if files is None:
-        hashes = [(n, voxel_hash(m)) for n, m in zip(case.names, case.maps, strict=True)]
+        hashes = list(zip(case.names, voxel_hashes(case.result, case.maps), strict=True))
     else:
         hashes = file_hashes(case.names, files)
     paths = None if files is None else [Path(file) for file in files]
