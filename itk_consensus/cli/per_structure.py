@@ -220,7 +220,7 @@ def _fuse_each(
         for option in ("probability", "uncertainty"):
             _write_image_of(option, name, fuser, arguments)
         if arguments.json is not None:
-            files = [ImageFile.of(Path(names[n]), one.mask) for n, one in who.items()]
+            files = [ImageFile.of(arguments.inputs[n], one.mask) for n, one in who.items()]
             described = describe_inputs(files, list(names.values()))
             label_map = ImageFile.of(arguments.output, mask)
             report = FusionReport(result, described, label_map, {}, diagnostics=findings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -17,6 +18,7 @@ from itk_consensus.assessment.structure_swaps import (
     plan_findings,
     structure_swaps,
 )
+from itk_consensus.batch.cases import distinct_names
 from itk_consensus.cli.options import add_file
 from itk_consensus.core.errors import ConsensusError, InputError, ParameterError
 from itk_consensus.images.dicom.rtstruct_writing import HOLES
@@ -39,6 +41,9 @@ from itk_consensus.images.structure_renamings import (
     renamings_of,
 )
 from itk_consensus.images.structures import Structure
+
+#: What the names of files of structures end in.
+_ENDING = re.compile(r"(\.rtstruct|\.seg)?\.(dcm|nrrd)$", re.IGNORECASE)
 
 _ONLY_FOR_STRUCTURES = (
     "series", "series_number", "absent_frames", "rename", "accept_matches", "synonyms",
@@ -206,20 +211,31 @@ def read_readers(arguments: argparse.Namespace, files: list[Path]) -> ReadStruct
     for path in files:
         if not getattr(arguments, "accept_own_outputs", True) and is_own_output(path):
             reject_own_output(path)
-    readers = {str(path): read_structures(path, series, **options) for path in files}
-    if len(readers) < len(files):
+    if len({*files}) < len(files):
         raise InputError("a file is given twice")
-    return ReadStructures(matching_rules(arguments, readers).match(readers), series)
+    names = reader_names(files)
+    drawn = [read_structures(path, series, **options) for path in files]
+    readers = dict(zip(names, drawn, strict=True))
+    rules = matching_rules(arguments, readers, dict(zip(names, files, strict=True)))
+    return ReadStructures(rules.match(readers), series)
+
+
+def reader_names(files: Sequence[Path]) -> tuple[str, ...]:
+    """What readers are called: their files' names without what says that they are structures."""
+    names = [_ENDING.sub("", path.name) or path.name for path in files]
+    return distinct_names(names, files)
 
 
 def matching_rules(
-    arguments: argparse.Namespace, readers: Mapping[str, Sequence[Structure]]
+    arguments: argparse.Namespace,
+    readers: Mapping[str, Sequence[Structure]],
+    files: Mapping[str, Path] | None = None,
 ) -> MatchingRules:
-    """What the command line says of names."""
+    """What the command line says of names; `files` are the readers' if they have other names."""
     names = {path: [one.name for one in has] for path, has in readers.items()}
     rows = [row for given in arguments.rename for row in given]
     try:
-        renamed = renamings_of(rows, names)
+        renamed = renamings_of(rows, names, files)
     except MissingStructureError as error:
         near = get_close_matches(error.old, error.known, 3) or error.known
         raise ParameterError(f"{error}; there are {', '.join(near)}") from None

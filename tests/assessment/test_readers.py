@@ -188,13 +188,12 @@ def two_labels(agreeing):
 
 def test_labels_in_a_circle_are_named_together(two_labels):
     three = two_labels.copy()
-    three[:, :2, :, 24:][three[:, :2, :, 24:] > 0] = 3
-    assert {*np.unique(three)} >= {1, 2, 3}
+    three[:, 1:5, 1:9, 1:9] = 3
     three[1] = np.array([0, 2, 3, 1], np.uint8)[three[1]]
     said = cautions(findings(three))["swapped labels"]
     assert said.startswith(
-        "Reader 1 has numbers in a circle, label 1 for label 3, label 2 for label 1 and label 3 "
-        "for label 2: put right"
+        "Reader 1 has numbers in a circle, label 1 for label 3, label 3 for label 2 and label 2 "
+        "for label 1: put right"
     )
 
 

@@ -230,8 +230,8 @@ def test_swapped_sides_are_named_with_both_names_and_decide(
     assert swapped in said
     content = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))
     (sentence,) = content["swapped"]
-    assert "rises from 0.00 to 0.9" in sentence
-    assert "Parotid_L and Parotid_R the other way round" in (tmp_path / "c.html").read_text()
+    assert "rises from 0.00 to 0.8" in sentence
+    assert "Parotid_L and Parotid_R the other way round" in (tmp_path / "c.html").read_text("utf-8")
     # One of two decides the result.
     words[words.index("-o") + 1] = str(tmp_path / "d.rtstruct.dcm")
     two = [files[0], files[3], *words[: words.index("--report")], "--write-all"]
