@@ -71,7 +71,7 @@ class _Fused:
     structure: Structure
     verdict: Verdict
     hollow: str = ""  #: Why it is no consensus, if it is none
-    notes: tuple[str, ...] = ()  #: What was left out of it
+    notes: tuple[str, ...] = ()  #: What else is to be known of it
     report: dict[str, Any] | None = None  #: Of the JSON, if one is wanted
     part: StructurePart | None = None  #: Of the page, if one is wanted
 
@@ -216,7 +216,8 @@ def _fuse_each(
         findings = assess(result, known=known).findings(full)
         structure = _consensus(who, name, mask)
         hollow = _why_hollow(structure, known)
-        fused = _Fused(structure, Verdict.of(findings), hollow, islands)
+        notes = (*islands, *_slices(mask, who))
+        fused = _Fused(structure, Verdict.of(findings), hollow, notes)
         for option in ("probability", "uncertainty"):
             _write_image_of(option, name, fuser, arguments)
         if arguments.json is not None:
@@ -235,6 +236,17 @@ def _why_hollow(structure: Structure, known: Sequence[Finding]) -> str:
     if not np.any(voxels_of(structure.mask) == 1):
         return "the consensus is empty"
     return next((one.what.rstrip(".") for one in known if one.rule == "few drew"), "")
+
+
+def _slices(mask: Any, who: Mapping[int, Structure]) -> list[str]:
+    """A sentence if the consensus is drawn on fewer or more slices than any reader drew on."""
+    own, *drawn = (
+        int((voxels_of(one) == 1).any(axis=(1, 2)).sum())
+        for one in (mask, *(structure.mask for structure in who.values()))
+    )
+    if min(drawn) <= own <= max(drawn):
+        return []
+    return [f"on {counted(own, 'slice')}, readers drew on {min(drawn)} to {max(drawn)}"]
 
 
 def _without_islands(
