@@ -45,10 +45,17 @@ def structure_swaps(places: Places) -> list[StructureSwap]:
                          for one in names])  # fmt: skip
         for swap in swaps_in(dice.reshape(len(names), len(names))):
             used, meant = (tuple(names[n] for n in which) for which in (swap.used, swap.meant))
+            # A name that nobody else uses contradicts none; matching proposes what it may be.
+            if not any(_has_others(places[name], reader) for name in used):
+                continue
             found.append(
                 StructureSwap(reader, used, meant, swap.before, swap.after, swap.is_closed)
             )
     return found
+
+
+def _has_others(row: Sequence[PlacedMask | None], reader: int) -> bool:
+    return any(one is not None for number, one in enumerate(row) if number != reader)
 
 
 def _dice(

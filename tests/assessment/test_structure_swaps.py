@@ -108,3 +108,18 @@ def test_three_names_in_a_circle_are_named_together() -> None:
 def _ball(middle: int) -> PlacedMask:
     z, y, x = np.indices((12, 16, 40))
     return PlacedMask.of((z - 6) ** 2 + (y - 8) ** 2 + (x - middle) ** 2 < 25)
+
+
+def test_a_name_that_nobody_else_uses_contradicts_none() -> None:
+    left, right = _ball(8), _ball(32)
+    places: dict[str, list[PlacedMask | None]] = {
+        "left": [left, left, None],
+        "right": [right, right, right],
+        "links": [None, None, left],
+    }
+    assert not structure_swaps(places)
+    # But a name that the others use, too, does.
+    places["right"][2], places["links"][2] = left, None
+    (found,) = structure_swaps(places)
+    assert (found.reader, found.used, found.meant) == (2, ("right",), ("left",))
+    assert not found.is_closed
