@@ -294,7 +294,8 @@ def _write_reports(
         names = readers.matched.readers
         hashes = file_hashes(names, arguments.inputs)
         hollow = [f"{one.structure.name}: {one.hollow}." for one in fused if one.hollow]
-        said = [*hollow, *readers.swapped, *map(str, readers.matched.accepted), *readers.lonely]
+        accepted = [f"Accepted: {one}." for one in readers.matched.accepted]
+        said = [*hollow, *readers.swapped, *accepted, *readers.lonely]
         page = structures_page(parts, names, MadeBy.of(fuser), hashes, said, identity)
         write_text(arguments.report, page)
 
