@@ -18,12 +18,12 @@ from itk_consensus.assessment.structure_swaps import (
     plan_findings,
     structure_swaps,
 )
-from itk_consensus.batch.cases import distinct_names
 from itk_consensus.cli.options import add_file
 from itk_consensus.core.errors import ConsensusError, InputError, ParameterError
 from itk_consensus.images.dicom.rtstruct_writing import HOLES
 from itk_consensus.images.dicom.seg_reading import ABSENT_FRAMES
 from itk_consensus.images.dicom.series import DicomSeries, read_dicom_series
+from itk_consensus.images.files import distinct_names
 from itk_consensus.images.own_outputs import reject_own_output
 from itk_consensus.images.structure_files import CONTOURS, is_own_output, read_structures
 from itk_consensus.images.structure_matching import (
