@@ -23,7 +23,7 @@ from itk_consensus.fusing.near_copies import MOST_RATERS
 from itk_consensus.fusing.reader_limits import Agreement, graded
 
 #: Two groups of two, and not less, may be two opinions. Chosen by
-#: `examples/benchmarks/assessment/verdict_evidence.py` on seeds below 3000.
+#: `examples/benchmarks/findings/verdict_evidence.py` on seeds below 3000.
 LEAST_IN_CAMPS = 4
 CAMP_TIMES = 2.0  # as far between as within the groups, in 1 - Dice ...
 CAMP_DICE = 0.08  # ... and by so much Dice

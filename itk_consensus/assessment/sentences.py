@@ -2,7 +2,7 @@
 
 A rule says what it saw as numbers (`Finding.facts`). Here is what that means and what to do, for
 people who read masks and not code: readers have names, numbers have units, no finding points to
-another. ``docs/howto/findings.md`` shows all of them, made by `wrapping/write_tables.py`.
+another. ``docs/howto/findings.md`` shows all of them, made by `wrapping/writing/write_tables.py`.
 
 In a sentence ``{Who}`` are the readers a finding is about, as its first words, ``{who}`` the same
 further on, and ``{is_}``, ``{has_}`` and ``{s}`` agree with their number.
