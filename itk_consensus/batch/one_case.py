@@ -271,7 +271,9 @@ def _write_for_the_study(
     assert array is not None
     CaseStudy.of(fused, agreement, array, _repeats(case, fused)).write(files.agreement)
     window = plan.look.get("window")
-    write_bytes(files.thumbnail, thumbnail(fused, labels, image, window))
+    deciding = assess(fused).verdict(plan.full).decided_by
+    place = next((one.where for one in deciding if one.where is not None), None)
+    write_bytes(files.thumbnail, thumbnail(fused, labels, image, window, place))
     if files.probability is not None and files.sidecar is not None:
         given = [label for label in fused.labels if label] or [0]
         write_image(joined([fused.probability_image(one) for one in given]), files.probability)
