@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,15 +19,16 @@ from itk_consensus.assessment.of_readers import diagnose_readers
 from itk_consensus.assessment.places import with_places
 from itk_consensus.assessment.readers import Readers
 from itk_consensus.assessment.verdict import Verdict
-from itk_consensus.calibration.sample_segmentations import volume_intervals
-from itk_consensus.calibration.samples import VolumeInterval
 from itk_consensus.fusing.estimates import Told
 from itk_consensus.fusing.fusion_result import FusionResult
 from itk_consensus.fusing.reader_limits import ReaderLimits
-from itk_consensus.methods.consensus.shared_consensus import SharedConsensus, shared_consensus
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fusions import Fusion
 from itk_consensus.votes.label_stack import LabelStack
+
+if TYPE_CHECKING:
+    from itk_consensus.calibration.samples import VolumeInterval
+    from itk_consensus.methods.consensus.shared_consensus import SharedConsensus
 
 #: What the column of the result is called where raters are compared with it.
 CONSENSUS = "consensus"
@@ -90,7 +91,9 @@ class Assessment:
         found = result.memo.made(
             ("agreement", settings, with_consensus),
             lambda: study_agreement(
-                _with_consensus(result) if with_consensus else result.case.patterns,
+                _with_consensus(result, settings.surfaces)
+                if with_consensus
+                else result.case.patterns,
                 result.case.spacing,
                 names,
                 settings,
@@ -102,6 +105,8 @@ class Assessment:
     @property
     def volumes(self) -> dict[int, VolumeInterval]:
         """By label the volume that another rater is expected to draw, with its interval of 90 %."""
+        from itk_consensus.calibration.sample_segmentations import volume_intervals  # for pages
+
         return self.result.memo.made("volumes", lambda: volume_intervals(self.result))
 
 
@@ -121,6 +126,8 @@ def assess(
 
 def consensus_of(result: FusionResult[Any]) -> SharedConsensus:
     """What the raters of a result share, whichever method made it."""
+    from itk_consensus.methods.consensus.shared_consensus import shared_consensus  # where asked
+
     case = result.case
     return result.memo.made(
         "shared consensus", lambda: shared_consensus(case.patterns, case.spacing, facts=case.facts)
@@ -156,9 +163,17 @@ def _judged(result: FusionResult[Any], full: bool) -> JudgedFusion:
     )
 
 
-def _with_consensus(result: FusionResult[Any]) -> DecisionPatterns:
-    """The raters' votes and, as one more rater's, the result."""
+def _with_consensus(result: FusionResult[Any], surfaces: bool) -> DecisionPatterns:
+    """The raters' votes and, as one more rater's, the result; voxel by voxel only for surfaces."""
     patterns = result.case.patterns
+    if not surfaces and 0 in result.labels:
+        table = result.fusion.as_table(patterns)
+        settled = np.where(table.decision < 0, result.labels.index(0), table.decision)
+        said = np.column_stack([table.patterns.patterns, settled]).astype(patterns.patterns.dtype)
+        occurs = np.zeros(len(result.labels) + 1, bool)
+        occurs[said] = True
+        if occurs[:-1].all():
+            return DecisionPatterns(said, table.patterns.counts, patterns.labels)
     missing = max(result.labels) + 1
     maps = result.rater_maps(missing)
     consensus = result.settled_labels().astype(maps[0].dtype)
