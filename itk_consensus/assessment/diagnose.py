@@ -35,6 +35,7 @@ COPIES_DECIDE = 0.95  # Dice to the vote below which counting copies once made t
 BEYOND_SHARE = 0.05  # of the result, where the method looks at neighbours
 FEWEST_FOR_VOTE = 3  # of two raters a vote is tied wherever they differ
 SPECK = 0.1  # of the volume that who drew it has
+SAME_ANSWER = 0.95  # Dice of two settings from which one is as good as the other
 CLOSER = 0.01  # a setting is worth naming if it brings the result this much closer
 
 
@@ -154,9 +155,24 @@ def _who_drew(judged: JudgedFusion) -> NDArray[np.int64]:
 def prevalence(judged: JudgedFusion) -> Finding:
     """Small structures: a prior fixed over the whole image changes them most (section 4.3)."""
     share = judged.volume(judged.foreground) / judged.patterns.number_of_voxels
-    is_prior = share < LOW_PREVALENCE and judged.told.theta is not None
-    severity: Severity = "note" if is_prior else None
+    is_low = share < LOW_PREVALENCE
+    if is_low and judged.told.holds_prior:
+        overlap = _overlap_with(judged, "Variant=advanced")
+        if overlap < SAME_ANSWER:
+            facts = {"share": share, "dice": overlap}
+            return Finding("prevalence", share, "look", facts=facts, kind="held")
+    severity: Severity = "note" if is_low and judged.told.theta is not None else None
     return Finding("prevalence", share, severity, facts={"share": share})
+
+
+def _overlap_with(judged: JudgedFusion, setting: str) -> float:
+    """Dice to the answer of the same filter by another setting; 1 if it has none."""
+    if setting not in judged.told.alternatives:
+        return 1.0
+    other = JudgedFusion.of(judged.told.alternatives[setting](), judged.patterns)
+    both = judged.volume(judged.foreground & other.foreground)
+    total = judged.volume(judged.foreground) + other.volume(other.foreground)
+    return 2 * both / total if total else 1.0
 
 
 def undecided(judged: JudgedFusion) -> Finding:
