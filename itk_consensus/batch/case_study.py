@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 
 from itk_consensus.assessment.agreement.chance import ChanceTerms, Ratings
 from itk_consensus.assessment.agreement.left_out import left_out_dice
+from itk_consensus.assessment.agreement.next_reading import next_reading
 from itk_consensus.assessment.agreement.result import AgreementResult
 from itk_consensus.assessment.agreement.study import REGIONS
 from itk_consensus.core.errors import FileError
 from itk_consensus.fusing.fusion_result import FusionResult
 from itk_consensus.images.files import read_bytes
 from itk_consensus.report.image_file import label_counts
+from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.overlap import dice
 
 
@@ -35,6 +37,9 @@ class LabelRecord:
     expected: list[float] | None = None
     #: What agreement beyond chance is made of, of this label against the rest, by region.
     chance: dict[str, list[float]] = field(default_factory=dict)
+    #: What one more reading is expected to change: share of the voxels, and volume; None with one
+    #: rater.
+    next_reading: list[float] | None = None
 
 
 @dataclass(frozen=True)
@@ -93,6 +98,7 @@ class CaseStudy:
                     ).numbers.tolist()
                     for region in REGIONS
                 },
+                _next_reading(votes, index[one.label], voxel),
             )
             for one in agreement.labels
         ]
@@ -131,6 +137,11 @@ class CaseStudy:
     def mean_left_out(self) -> list[float]:
         """(J,) Dice of each rater with the vote of the others, averaged over labels."""
         return [_mean([one.left_out[j] for one in self.labels]) for j in range(len(self.raters))]
+
+
+def _next_reading(votes: DecisionPatterns, label: int, voxel: float) -> list[float] | None:
+    found = next_reading(votes, label)
+    return None if found is None else [found.share, found.voxels * voxel]
 
 
 def _repeat(
