@@ -16,13 +16,8 @@ import SimpleITK as sitk
 
 import itk_consensus as ic
 from itk_consensus.core.errors import FileError
-from itk_consensus.images.files import (
-    read_bytes,
-    read_image,
-    split_image_name,
-    write_image,
-    write_text,
-)
+from itk_consensus.images.files import read_image, split_image_name, write_image
+from itk_consensus.storage.files import read_bytes, write_text
 
 
 def labelled(seed: int = 0, dtype: type = np.uint8) -> Any:
