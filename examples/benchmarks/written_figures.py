@@ -159,6 +159,25 @@ def _is_peer(fuser: str) -> bool:
     return fuser.startswith(("sitk.", "ANTs", "CMTK", "crowd-kit"))
 
 
+def paper_verdicts() -> str:
+    """The paper's experiments as `make paper` judges them: claim, verdict, and why."""
+    results = json.loads((FOLDER.parent / "paper" / "paper.json").read_text(encoding="utf-8"))
+    rows = [
+        f"| {one['title']} | {one['claim']} | **{one['word']}** | {one['verdict']} |"
+        for one in results["experiments"]
+    ]
+    return "\n".join(
+        [
+            f"Kept from `{results['run']['command']}` at {_of_run(results)}; every table and "
+            "figure of the paper beside ours is on the page that it writes.",
+            "",
+            "| experiment | claim | verdict | because |",
+            "|---|---|---|---|",
+            *rows,
+        ]
+    )
+
+
 def real_summary(truth_page: str) -> str:
     """What every fuser gains on the vote on real data, in Dice."""
     results = kept("methods/real_evidence.json")
@@ -465,6 +484,7 @@ FIGURES: dict[str, Callable[[], dict[str, str]]] = {
     "migration": lambda: {"ties": tie_summary()},
     "dicom": lambda: {"contours": contour_table()},
     "conformance": lambda: {"conformance": conformance_table()},
+    "theory": lambda: {"paper": paper_verdicts()},
     "paper": lambda: {"real": real_summary("../truth.md")},
     "out-of-core": lambda: {"costs": cost_table(kept("speed/chunked_throughput.json")["rows"])},
 }

@@ -15,6 +15,7 @@ from itk_consensus.fusing.reader_limits import graded
 SLIPS = (
     "no segmentation",
     "swapped labels",
+    "swapped structures",
     "empty mask",
     "mirrored mask",
     "shifted mask",
@@ -23,6 +24,7 @@ SLIPS = (
     "gaps between slices",
     "deviating rater",
     "lone label",
+    "rater below chance",
     "rater under one half",
     "implausible performance",
 )

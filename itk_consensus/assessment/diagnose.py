@@ -20,6 +20,7 @@ from itk_consensus.assessment.of_models import diagnose_model
 from itk_consensus.fusing.near_copies import MOST_RATERS, same_masks
 from itk_consensus.methods.voting.majority_vote import majority_vote
 from itk_consensus.space.boxes import shown_volume
+from itk_consensus.votes.decision_patterns import DecisionPatterns
 
 LOW_PREVALENCE = 0.10  # critical prevalence, section 4.3 of "When Does Consensus Beat Voting?"
 VOLUME_RATIO = (0.4, 1.6)  # to the majority vote
@@ -34,6 +35,7 @@ COPIES_DECIDE = 0.95  # Dice to the vote below which counting copies once made t
 BEYOND_SHARE = 0.05  # of the result, where the method looks at neighbours
 FEWEST_FOR_VOTE = 3  # of two raters a vote is tied wherever they differ
 SPECK = 0.1  # of the volume that who drew it has
+SAME_ANSWER = 0.95  # Dice of two settings from which one is as good as the other
 CLOSER = 0.01  # a setting is worth naming if it brings the result this much closer
 
 
@@ -113,9 +115,11 @@ def empty_result(judged: JudgedFusion) -> Iterator[Finding]:
     """Nothing, or a speck, though most raters drew something: they hardly meet."""
     table, found = judged.patterns, list[Finding]()
     raters = int(table.present.any(axis=0).sum())
+    voxels = np.stack([_voxels_by_label(table, column) for column in table.patterns.T])
+    decided = _voxels_by_label(table, judged.decision)
     for index in np.flatnonzero((table.labels != 0) & (2 * _who_drew(judged) > raters)):
-        sizes = table.counts @ (table.patterns == index)
-        usual, own = float(np.median(sizes[sizes > 0])), judged.volume(judged.decision == index)
+        sizes = voxels[:, index]
+        usual, own = float(np.median(sizes[sizes > 0])), int(decided[index])
         if own < SPECK * usual:
             result = f"a speck of {shown_volume(judged.spacing, own)}" if own else "empty"
             facts = {"result": result, "drew": int((sizes > 0).sum()), "number": raters}
@@ -125,6 +129,12 @@ def empty_result(judged: JudgedFusion) -> Iterator[Finding]:
                 Finding("empty result", own / usual, "do not use", label=about, facts=facts)
             )
     yield from found or [Finding("empty result", None, None, kind="fine")]
+
+
+def _voxels_by_label(table: DecisionPatterns, said: NDArray[Any]) -> NDArray[np.int64]:
+    """(K,) voxels of each label, of (P,) label indices; anything else is no label."""
+    known = (said >= 0) & (said < table.number_of_labels)
+    return np.bincount(said[known], table.counts[known], table.number_of_labels).astype(np.int64)
 
 
 def _label(judged: JudgedFusion, index: np.integer[Any]) -> int | None:
@@ -145,9 +155,24 @@ def _who_drew(judged: JudgedFusion) -> NDArray[np.int64]:
 def prevalence(judged: JudgedFusion) -> Finding:
     """Small structures: a prior fixed over the whole image changes them most (section 4.3)."""
     share = judged.volume(judged.foreground) / judged.patterns.number_of_voxels
-    is_prior = share < LOW_PREVALENCE and judged.told.theta is not None
-    severity: Severity = "note" if is_prior else None
+    is_low = share < LOW_PREVALENCE
+    if is_low and judged.told.holds_prior:
+        overlap = _overlap_with(judged, "Variant=advanced")
+        if overlap < SAME_ANSWER:
+            facts = {"share": share, "dice": overlap}
+            return Finding("prevalence", share, "look", facts=facts, kind="held")
+    severity: Severity = "note" if is_low and judged.told.theta is not None else None
     return Finding("prevalence", share, severity, facts={"share": share})
+
+
+def _overlap_with(judged: JudgedFusion, setting: str) -> float:
+    """Dice to the answer of the same filter by another setting; 1 if it has none."""
+    if setting not in judged.told.alternatives:
+        return 1.0
+    other = JudgedFusion.of(judged.told.alternatives[setting](), judged.patterns)
+    both = judged.volume(judged.foreground & other.foreground)
+    total = judged.volume(judged.foreground) + other.volume(other.foreground)
+    return 2 * both / total if total else 1.0
 
 
 def undecided(judged: JudgedFusion) -> Finding:
