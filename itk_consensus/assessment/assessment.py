@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from itk_consensus.assessment.agreement.study import AgreementSettings, study_ag
 from itk_consensus.assessment.causes import milder, with_causes
 from itk_consensus.assessment.deciding_slips import readers_who_decide
 from itk_consensus.assessment.diagnose import diagnose
-from itk_consensus.assessment.findings import Diagnostics
+from itk_consensus.assessment.findings import Diagnostics, Finding
 from itk_consensus.assessment.judged_fusion import UNKNOWN, JudgedFusion
 from itk_consensus.assessment.of_readers import diagnose_readers
 from itk_consensus.assessment.places import with_places
@@ -40,6 +40,8 @@ class Assessment:
 
     result: FusionResult[Any]
     limits: ReaderLimits
+    #: What is known of the raters from elsewhere: of structures of one plan, from the others.
+    known: tuple[Finding, ...] = ()
 
     def findings(self, full: bool = True) -> Diagnostics:
         """Checks of the fusion and of its raters, each with its number.
@@ -50,7 +52,7 @@ class Assessment:
             Whether to compare the result with Consensus, too, which takes as long as fusing by it.
         """
         memo, case = self.result.memo, self.result.case
-        found = memo.made(("findings", full, self.limits), lambda: self._findings(full))
+        found = memo.made(("findings", full, self.limits, self._key), lambda: self._findings(full))
         return found.named(case.names)
 
     def _findings(self, full: bool) -> Diagnostics:
@@ -58,11 +60,18 @@ class Assessment:
         of_fusion = tuple(diagnose(_judged(self.result, full)))
         readers = Readers(case.facts, case.spacing, self.limits)
         of_raters = self.result.memo.made(
-            ("raters", self.limits),
-            lambda: readers_who_decide(tuple(diagnose_readers(readers)), self.result, readers),
+            ("raters", self.limits, self._key),
+            lambda: readers_who_decide(
+                (*self.known, *diagnose_readers(readers)), self.result, readers
+            ),
         )
         every = with_causes(milder((*of_fusion, *of_raters), readers), readers)
         return Diagnostics(with_places(every, self.result))
+
+    @property
+    def _key(self) -> str:
+        """Findings hold facts of any kind, which no dictionary takes as a key."""
+        return repr(self.known)
 
     def verdict(self, full: bool = True) -> Verdict:
         """Whether the result may be used."""
@@ -101,14 +110,18 @@ class Assessment:
         return self.result.memo.made("volumes", lambda: volume_intervals(self.result))
 
 
-def assess(result: FusionResult[Any], limits: ReaderLimits | None = None) -> Assessment:
+def assess(
+    result: FusionResult[Any],
+    limits: ReaderLimits | None = None,
+    known: Sequence[Finding] = (),
+) -> Assessment:
     """What is thought of a result; `limits` are other ones than usual for what is said of raters.
 
-    Nothing is computed yet.
+    Nothing is computed yet. `known` are findings about its raters that the result cannot tell.
     """
     if limits is None:
         limits = ReaderLimits(**(result.made_by.parameters.get("AgreementLimits") or {}))
-    return Assessment(result, limits)
+    return Assessment(result, limits, tuple(known))
 
 
 def consensus_of(result: FusionResult[Any]) -> SharedConsensus:

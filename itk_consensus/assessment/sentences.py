@@ -84,16 +84,47 @@ SENTENCES: dict[tuple[str, str], Words] = {
     ),
     ("lone label", "fine"): Words("No label is used by one reader alone.", who=()),
     ("swapped labels", ""): Words(
-        "{Who} {has_} {used} and {meant} the other way round.",
+        "{Who} {has_} {used} and {meant} the other way round: put right, Dice to the others rises "
+        "from {before:.2f} to {after:.2f}.",
         "Put the numbers right and fuse again.",
-        {"used": "label 1", "meant": "label 2"},
+        {"used": "label 1", "meant": "label 2", **_OUTLINE},
+    ),
+    ("swapped labels", "circle"): Words(
+        "{Who} {has_} numbers in a circle, {circle}: put right, Dice to the others rises from "
+        "{before:.2f} to {after:.2f}.",
+        "Put the numbers right and fuse again.",
+        {"circle": [[1, 2], [2, 3], [3, 1]], **_OUTLINE},
     ),
     ("swapped labels", "renamed"): Words(
-        "{Who} say{s} {used} where the others say {meant} (Dice {dice:.2f}).",
+        "{Who} say{s} {used} where the others say {meant} (Dice {after:.2f}).",
         "Put the number right and fuse again.",
-        {"used": "label 7", "meant": "label 2", "dice": 0.91},
+        {"used": "label 7", "meant": "label 2", "after": 0.91},
     ),
     ("swapped labels", "fine"): Words("All readers number labels alike.", who=()),
+    ("swapped structures", ""): Words(
+        "{Who} {has_} {used} and {meant} the other way round: put right, Dice to the others rises "
+        "from {before:.2f} to {after:.2f}.",
+        "Put the names right (--rename FILE) and fuse again.",
+        {"used": "Parotid_L", "meant": "Parotid_R", "before": 0.0, "after": 0.84},
+    ),
+    ("swapped structures", "circle"): Words(
+        "{Who} {has_} names in a circle, {circle}: put right, Dice to the others rises from "
+        "{before:.2f} to {after:.2f}.",
+        "Put the names right (--rename FILE) and fuse again.",
+        {"circle": [["A", "B"], ["B", "C"], ["C", "A"]], "before": 0.0, "after": 0.84},
+    ),
+    ("swapped structures", "renamed"): Words(
+        "What {who} call{s} {used} lies where the others' {meant} is (Dice {after:.2f}; "
+        "{before:.2f} to what they call so).",
+        "Look which name is meant; put it right (--rename FILE) and fuse again.",
+        {"used": "Parotid_L", "meant": "Parotid_R", "before": 0.0, "after": 0.84},
+    ),
+    ("few drew", ""): Words(
+        "Only {number} of {readers} readers drew it: that is no consensus.",
+        "Ask the others whether they looked, and how they call it.",
+        {"number": 2, "readers": 5},
+        (),
+    ),
     ("mirrored mask", ""): Words(
         "{Who} {is_} mirrored along {axes}: mirrored back, Dice to the others rises from "
         "{before:.2f} to {after:.2f}.",
@@ -243,6 +274,13 @@ SENTENCES: dict[tuple[str, str], Words] = {
         {"share": 0.004},
         (),
     ),
+    ("prevalence", "held"): Words(
+        "The result fills {share:.2%} of the image, and depends on the prior that is held for all "
+        "of it: with the prior estimated it would be another (Dice {dice:.2f}).",
+        "Set Variant to careful, or give a MaskImage around the structure.",
+        {"share": 0.02, "dice": 0.83},
+        (),
+    ),
     ("undecided", ""): Words(
         "{share:.2%} of the image are tied: as many readers say one thing as another.",
         "Decide them in a review, or set TieRule.",
@@ -307,6 +345,16 @@ SENTENCES: dict[tuple[str, str], Words] = {
     ("rater under one half", "fine"): Words(
         "{Who} {has_} the lowest performance, {lowest:.2f}.", "", {"lowest": 0.81}
     ),
+    ("rater below chance", ""): Words(
+        "The method believes that {who} {is_} worse than guessing (informedness {information:.2f}; "
+        "0 is guessing), and takes that mask for its opposite.",
+        "Look at that mask: exchanged labels, another place, another structure? Leave it out and "
+        "fuse again.",
+        {"information": -0.4},
+    ),
+    ("rater below chance", "fine"): Words(
+        "The method believes of no reader that guessing would be better.", who=()
+    ),
     ("implausible performance", ""): Words(
         "The method believes that {who} never {errs}, and lets that reader outvote the others.",
         "Look at that mask.",
@@ -349,18 +397,49 @@ SENTENCES: dict[tuple[str, str], Words] = {
     ),
     ("background size", "fine"): Words("The amount of background hardly matters.", who=()),
     ("thresholding", ""): Words(
-        "The result is nearly what {threshold:.0%} of the votes would decide (Dice {dice:.2f}).",
+        "This result is the vote at {implied:.2f}: the share of readers from which the model's "
+        "log odds favour the structure (Dice {dice_implied:.2f} to the votes cut there).",
         "",
-        {"threshold": 0.5, "dice": 0.98},
+        {"implied": 0.32, "dice_implied": 0.99},
         (),
     ),
+    ("thresholding", "differs"): Words(
+        "This result is not the vote at its model's threshold, {implied:.2f} (Dice "
+        "{dice_implied:.2f}); of all thresholds {threshold:.2f} comes closest (Dice {dice:.2f}).",
+        "",
+        {"implied": 0.32, "dice_implied": 0.81, "threshold": 0.5, "dice": 0.9},
+        (),
+    ),
+    ("overconfidence", ""): Words(
+        "{share:.0%} of the voxels on which readers differ have a probability within {near:g} of 0 "
+        "or 1.",
+        "Calibrate probabilities with TemperatureScalingFilter before you use them.",
+        {"share": 0.8, "near": 0.01},
+        (),
+    ),
+    ("overconfidence", "fine"): Words(
+        "Where readers differ most probabilities leave something open.", who=()
+    ),
+    ("regularisation target", ""): Words(
+        "Over all voxels the mean reader is worse than guessing: such a performance is no target, "
+        "and the diagonal one was taken.",
+        "Look whether foreground and background have changed places.",
+        {},
+        (),
+    ),
+    ("regularisation target", "fine"): Words("The target that was asked for was taken.", who=()),
     ("start disagreement", ""): Words(
         "{share:.0%} of {number} starts end in worse answers, up to Dice {apart:.2f} away.",
         "The votes allow several answers; compare them, or use the plain vote.",
         {"share": 0.4, "number": 5, "apart": 0.3},
         (),
     ),
-    ("start disagreement", "one"): Words("Only one start was run.", who=()),
+    ("start disagreement", "one"): Words(
+        "Only one start was run: nobody knows whether others end elsewhere.",
+        "Set Variant to careful, or NumberOfInitializations to 10.",
+        {},
+        (),
+    ),
     ("winner far from first start", ""): Words(
         "The likeliest answer is far from the usual start's (Dice {dice:.2f}).",
         "Look at both.",
@@ -468,12 +547,23 @@ def _facts(finding: Finding) -> dict[str, Any]:
         **{"advice": _AGREEMENT_ADVICE[grade], "how": _HOW[grade]},
         **finding.facts,
         **groups,
+        **_circle_of(finding),
         **{
             name: label_name(finding.facts[name], finding.label_names)
             for name in ("used", "meant")
             if isinstance(finding.facts.get(name), int)
         },
     }
+
+
+def _circle_of(finding: Finding) -> dict[str, str]:
+    """Names that are used and meant in turn: "label 1 for label 2 and label 2 for label 1"."""
+    pairs = finding.facts.get("circle", ())
+    named = [
+        [label_name(one, finding.label_names) if isinstance(one, int) else one for one in pair]
+        for pair in pairs
+    ]
+    return {"circle": listed(f"{used} for {meant}" for used, meant in named)} if named else {}
 
 
 _HOW = {"good": "well", "moderate": "moderately", "poor": "poorly"}
