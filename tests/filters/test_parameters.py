@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import SimpleITK as sitk
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -360,3 +361,16 @@ def test_commands_are_numbered_and_events_are_simpleitks() -> None:
     listed = str(sample)
     for name in names:
         assert name.removeprefix("sitk") in listed
+
+
+def test_the_global_default_threader_is_simpleitks_until_it_is_set():
+    usual = ProcessObject.GetGlobalDefaultThreader()
+    assert usual == sitk.ProcessObject.GetGlobalDefaultThreader()
+    try:
+        ProcessObject.SetGlobalDefaultThreader("pool")
+        assert ProcessObject.GetGlobalDefaultThreader() == "Pool"
+        assert sitk.ProcessObject.GetGlobalDefaultThreader() == usual
+        with pytest.raises(ParameterError, match="Threader must be one of"):
+            ProcessObject.SetGlobalDefaultThreader("one that does not exist")
+    finally:
+        ProcessObject._global_defaults.clear()
