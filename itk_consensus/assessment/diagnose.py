@@ -25,8 +25,8 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 LOW_PREVALENCE = 0.10  # critical prevalence, section 4.3 of "When Does Consensus Beat Voting?"
 VOLUME_RATIO = (0.4, 1.6)  # to the majority vote
 #: Chosen by `examples/benchmarks/findings/verdict_evidence.py --choose` on seeds 1000 to 1007.
-FAR_FROM_CONSENSUS = 0.94  # Dice to what the raters share; below, look before use ...
-OTHER_VOLUME = 0.14  # ... if the volume also differs by more than this share from the vote's
+FAR_FROM_CONSENSUS = 0.95  # Dice to what the raters share; below, look before use ...
+OTHER_VOLUME = 0.12  # ... if the volume also differs by more than this share from the vote's
 FARTHEST_FROM_CONSENSUS = 0.75  # below, no good result was seen
 FAR_FROM_VOTE = 0.8  # Dice; below, look, unless the vote is noise ...
 OTHER_THAN_VOTE = 0.958  # ... or below this ...
@@ -249,7 +249,7 @@ def far_from_the_consensus(judged: JudgedFusion, dice: float) -> Finding:
     other = ratio is None or abs(ratio - 1) > OTHER_VOLUME
     far = dice < FAR_FROM_CONSENSUS and other and has_majorities(judged)
     severity: Severity = "look" if far else None
-    if dice < FARTHEST_FROM_CONSENSUS:
+    if dice < FARTHEST_FROM_CONSENSUS and has_majorities(judged):
         severity = "do not use"
     facts: dict[str, Any] = {"dice": dice}
     if severity is not None:
