@@ -70,8 +70,8 @@ ALWAYS = _all(
         "calibration error",
         "lower",
         "Mean absolute difference between the probability and the share of readers over ten bins, "
-        "where a reader marks it or the probability is at least .01; a mask has probabilities of 0 "
-        "and 1.",
+        "where a reader marks it or the probability is at least one percent; a mask has "
+        "probabilities of 0 and 1.",
     ),
 )
 
