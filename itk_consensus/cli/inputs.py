@@ -78,6 +78,9 @@ def _way_out(first: ImageFile, stray: ImageFile) -> str:
     resample = f"Resample it onto the grid of {first.path}"
     if first.geometry.size != stray.geometry.size:
         return resample
+    if stray.geometry.lost(first.geometry):
+        copied = f"If only its header lost its place, copy that of {first.path}"
+        return f"{copied}; otherwise r{resample[1:]}"
     gaps = first.geometry.gaps(stray.geometry)
     if not all(gap <= LARGEST_HEADER_NOISE for gap in gaps):
         return resample

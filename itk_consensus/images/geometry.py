@@ -70,15 +70,15 @@ class ImageGeometry:
     def differences(
         self, other: ImageGeometry, coordinate_tolerance: float, direction_tolerance: float
     ) -> list[str]:
-        """Fields in which `other` lies elsewhere, each with both values.
+        """Fields in which `other` lies elsewhere, each with its value and the one here.
 
         ITK's rule: origin and spacing may differ by `coordinate_tolerance` times the first
         spacing of this image, the direction cosines by `direction_tolerance`.
         """
         if self.dimension != other.dimension:
-            return [f"dimension {self.dimension} and {other.dimension}"]
+            return [f"dimension {other.dimension} instead of {self.dimension}"]
         if self.axes and other.axes and self.axes != other.axes:
-            return [f"axes {self.axes} and {other.axes}"]
+            return [f"axes {other.axes} instead of {self.axes}"]
         coordinate_limit = abs(coordinate_tolerance * self.spacing[0])
         limits = {
             self.extent_name: 0.0,
@@ -87,7 +87,7 @@ class ImageGeometry:
             "direction": direction_tolerance,
         }
         return [
-            f"{field} {getattr(self, field)} and {getattr(other, field)}"
+            f"{field} {getattr(other, field)} instead of {getattr(self, field)}"
             for field, limit in limits.items()
             if not _largest_difference(getattr(self, field), getattr(other, field)) <= limit
         ]
@@ -99,6 +99,15 @@ class ImageGeometry:
             for field in ("origin", "spacing", "direction")
         ]
         return max(apart[:2]) / abs(self.spacing[0]), apart[2]
+
+    def lost(self, other: ImageGeometry) -> bool:
+        """Whether spacing, origin and direction are those of nothing, unlike another's."""
+        fields = ("spacing", "origin", "direction")
+        nothing = ArrayGeometry.of_shape(self.shape)
+        differing = [name for name in fields if getattr(self, name) != getattr(other, name)]
+        return self.size == other.size and all(
+            getattr(self, name) == getattr(nothing, name) for name in differing
+        )
 
     def is_flipped_or_permuted(self, other: ImageGeometry) -> bool:
         """Whether `other` runs along the same axes, but in another order or sense."""
@@ -204,6 +213,10 @@ def check_same_space(
     )
 
 
+#: What gives an image the place of another.
+_COPY = "copy it, e.g. image.CopyInformation(first_image)"
+
+
 def _listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - 2} more" if len(names) > 2 else ""
     return f"{', '.join(names[:2])}{more}"
@@ -229,6 +242,8 @@ def _advice(
         return [f"To fuse different grids, {resample}"]
     relative_gap, direction_gap = first.gaps(other)
     if relative_gap > LARGEST_HEADER_NOISE:
+        if other.lost(first):
+            return [f"If only the header of {name} lost its place, {_COPY}; otherwise {resample}"]
         return [f"They lie {relative_gap:.3g} voxels apart, which is no header noise: {resample}"]
     lines = []
     if relative_gap > coordinate_tolerance:

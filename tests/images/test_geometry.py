@@ -49,9 +49,12 @@ def test_plain_arrays_have_unit_geometry() -> None:
 @pytest.mark.parametrize(
     ("fields", "texts"),
     [
-        ({"size": (4, 5, 7)}, ["size (4, 5, 6) and (4, 5, 7)"]),
-        ({"origin": (10.0, 20.0, 31.0)}, ["origin (10.0, 20.0, 30.0) and (10.0, 20.0, 31.0)"]),
-        ({"spacing": (2.0, 1.0, 3.5)}, ["spacing (2.0, 1.0, 3.0) and (2.0, 1.0, 3.5)"]),
+        ({"size": (4, 5, 7)}, ["size (4, 5, 7) instead of (4, 5, 6)"]),
+        (
+            {"origin": (10.0, 20.0, 31.0)},
+            ["origin (10.0, 20.0, 31.0) instead of (10.0, 20.0, 30.0)"],
+        ),
+        ({"spacing": (2.0, 1.0, 3.5)}, ["spacing (2.0, 1.0, 3.5) instead of (2.0, 1.0, 3.0)"]),
         ({}, []),
     ],
 )
@@ -61,7 +64,7 @@ def test_only_the_fields_that_differ_are_named(fields: dict[str, object], texts:
 
 def test_differing_dimensions_are_named_instead_of_fields() -> None:
     flat = ImageGeometry((4, 5), (1.0, 1.0), (0.0, 0.0), (1.0, 0.0, 0.0, 1.0))
-    assert BASE.differences(flat, 1e-6, 1e-6) == ["dimension 3 and 2"]
+    assert BASE.differences(flat, 1e-6, 1e-6) == ["dimension 2 instead of 3"]
 
 
 def test_nan_coordinates_never_match() -> None:
@@ -120,7 +123,7 @@ def test_message_names_owner_inputs_values_and_how_to_raise_the_tolerance() -> N
     message = str(caught.value)
     assert message.startswith(
         "SomeImageFilter: input 2 does not occupy the same space as input 0: "
-        "origin (10.0, 20.0, 30.0) and (10.0, 20.0, 30.002)\n"
+        "origin (10.0, 20.0, 30.002) instead of (10.0, 20.0, 30.0)\n"
     )
     assert "The same holds for input 3." in message
     assert "tolerance is 1e-06" in message
@@ -182,5 +185,5 @@ def test_arrays_are_described_by_shape_without_advice_on_headers() -> None:
         check(ArrayGeometry.of_shape((2, 3)), ArrayGeometry.of_shape((2, 4)))
     assert str(caught.value) == (
         "SomeImageFilter: input 1 does not occupy the same space as input 0: "
-        "shape (2, 3) and (2, 4)"
+        "shape (2, 4) instead of (2, 3)"
     )

@@ -16,6 +16,7 @@ from itk_consensus.assessment.agreement.lesions import (
 )
 from itk_consensus.core.errors import ParameterError
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
+from itk_consensus.fusing.label_inputs import load_labels
 from itk_consensus.images import convert
 from itk_consensus.methods.lesions.objects import OBJECT_KINDS, ObjectKind, numbered_objects
 from itk_consensus.space.boxes import voxel_sides
@@ -29,6 +30,7 @@ def LesionAgreement(
     inputObjects: ObjectKind = "components",
     leastOverlap: float = 0.5,
     sizeLimits: Sequence[float] = SIZE_LIMITS,
+    inputsAreLabels: bool = False,
 ) -> LesionAgreements:
     """Detection F1, panoptic quality, and Dice and volumes of what both found, by size.
 
@@ -46,6 +48,8 @@ def LesionAgreement(
         Intersection over union from which two marks are one object.
     sizeLimits : sequence of float
         Diameters of balls in mm, between which objects are of one size.
+    inputsAreLabels : bool
+        Take inputs for masks although one looks like an image.
 
     Returns
     -------
@@ -72,7 +76,8 @@ def LesionAgreement(
     if isinstance(reference, LabelFusionFilter):
         fused = reference.fuse(listed)
         reference = convert.to_image(fused.settled_labels(), fused.like)
-    loaded = convert.load(listed if reference is None else [*listed, reference], owner=owner)
+    given = listed if reference is None else [*listed, reference]
+    loaded, _ = load_labels(given, owner=owner, insist=inputsAreLabels)
     maps = [
         numbered_objects(np.asarray(array), inputObjects).places
         for array in loaded.arrays

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.assessment.agreement.plural_truth import PluralTruth, plural_truth
 from itk_consensus.core.errors import InputError
+from itk_consensus.fusing.label_inputs import load_labels, require_drawn
 from itk_consensus.images import convert
 from itk_consensus.images.geometry import check_same_space
 
@@ -17,7 +18,12 @@ _OWNER = "score_against_readers"
 
 
 def score_against_readers(
-    probability: Any, readers: Any, samples: Iterable[Any] = (), label: int = 1
+    probability: Any,
+    readers: Any,
+    samples: Iterable[Any] = (),
+    label: int = 1,
+    *,
+    inputs_are_labels: bool = False,
 ) -> PluralTruth:
     """How well a probability tells what several readers draw.
 
@@ -32,6 +38,8 @@ def score_against_readers(
         and no score of volumes.
     label : int
         The structure's label in readers and samples.
+    inputs_are_labels : bool
+        Take readers and samples for label images although one looks like an image.
 
     Returns
     -------
@@ -49,7 +57,11 @@ def score_against_readers(
         raise InputError("probability must lie in [0, 1]", owner=_OWNER)
 
     def masks(images: Any, name: str) -> list[NDArray[np.bool_]]:
-        views = convert.load(images, owner=f"{_OWNER}: {name}")
+        owner = f"{_OWNER}: {name}"
+        views, stack = load_labels(
+            images, owner=owner, insist=inputs_are_labels, name="inputs_are_labels"
+        )
+        require_drawn(label, stack, owner, "label")
         check_same_space(
             [loaded.geometry, views.geometry], owner=_OWNER, names=["probability", name]
         )
