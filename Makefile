@@ -25,7 +25,7 @@ demo: $(LIGHT)
 
 # The application in the browser, and what its tests need; without it they are skipped.
 review: $(STAMP)
-	@$(BIN)/python wrapping/extras.py review test-review | xargs $(PIP)
+	@$(BIN)/python wrapping/packaging/extras.py review test-review | xargs $(PIP)
 
 test: $(STAMP)
 	@$(BIN)/python -m pytest -q -m "not slow" -n 2
@@ -41,20 +41,20 @@ lint: $(STAMP)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@$(BIN)/python wrapping/write_tables.py --check
+	@$(BIN)/python wrapping/writing/write_tables.py --check
 
 # Pages of docs/_build/html; a warning is an error, and nothing is fetched.
 docs: $(STAMP)
-	@$(BIN)/python wrapping/write_tables.py
+	@$(BIN)/python wrapping/writing/write_tables.py
 	@$(BIN)/python -m sphinx -q -W --keep-going -j 2 docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
 bench: $(STAMP)
-	@$(BIN)/python examples/benchmarks/benchmark.py
-	@$(BIN)/python examples/benchmarks/deep_evidence.py
+	@$(BIN)/python -m examples.benchmarks.speed.benchmark
+	@$(BIN)/python -m examples.benchmarks.deep.deep_evidence
 
 paper: $(STAMP)
-	@$(BIN)/python examples/paper/judge.py --output paper-output $(if $(QUICK),--quick)
+	@$(BIN)/python -m examples.paper.judge --output paper-output $(if $(QUICK),--quick)
 
 # make fuzz SEED=7 repeats what an earlier run printed as its seed.
 fuzz: $(STAMP)
@@ -62,16 +62,16 @@ fuzz: $(STAMP)
 
 # Kernels once under address and undefined-behaviour sanitizers, in a build of their own.
 sanitize: $(STAMP)
-	@sh wrapping/sanitize.sh $(BIN)/python
+	@sh wrapping/kernels/sanitize.sh $(BIN)/python
 
 # Kernels compiled by the other compiler too, where it is installed; nothing of it is kept.
 clang: $(STAMP)
-	@sh wrapping/clang.sh $(BIN)/python
+	@sh wrapping/kernels/clang.sh $(BIN)/python
 
 # sdist and wheel, each installed into a clean environment and tried out there.
 dist: $(STAMP)
-	@$(BIN)/python wrapping/extras.py dist | xargs $(PIP)
-	@sh wrapping/dist.sh $(BIN)/python
+	@$(BIN)/python wrapping/packaging/extras.py dist | xargs $(PIP)
+	@sh wrapping/packaging/dist.sh $(BIN)/python
 
 # Installs as users have them: base and two extras, or all (ALL=1), from WHEEL or one that is built.
 installs: $(STAMP)
@@ -79,23 +79,23 @@ installs: $(STAMP)
 
 # The lower bounds that pyproject.toml declares, in an environment of their own.
 test-oldest:
-	@sh wrapping/oldest.sh $(PYTHON)
+	@sh wrapping/packaging/oldest.sh $(PYTHON)
 
 # Two steps: what the demo needs, and then what tests, lint and documentation need. Each is taken
 # again when what is compiled or declared changes; Python sources are used in place.
-COMPILED := pyproject.toml setup.py constraints.txt $(wildcard wrapping/*.cpp wrapping/*.hpp wrapping/include/*.hpp)
+COMPILED := pyproject.toml setup.py constraints.txt $(wildcard wrapping/kernels/*.cpp wrapping/kernels/*.hpp wrapping/kernels/include/*.hpp)
 
 $(LIGHT): $(COMPILED)
 	@echo "Setting up $(VENV) (once; compiles for half a minute) ..."
 	@test -x $(BIN)/pip || $(FILLED_FROM_OUTSIDE) 2> /dev/null || $(PYTHON) -m venv $(VENV)
 	@$(PIP) --no-compile $(BUILDING)
 	@PYTHONWARNINGS=$(NO_CAUTION) $(PIP) --no-build-isolation --no-deps --editable . & compiling=$$!; \
-	    $(BIN)/python wrapping/extras.py plot | xargs $(PIP) --no-compile && wait $$compiling
+	    $(BIN)/python wrapping/packaging/extras.py plot | xargs $(PIP) --no-compile && wait $$compiling
 	@touch $@
 
 $(STAMP): $(LIGHT)
 	@echo "Adding what the tests need to $(VENV) (once; a minute or two) ..."
-	@$(BIN)/python wrapping/extras.py test docs | xargs $(PIP)
+	@$(BIN)/python wrapping/packaging/extras.py test docs | xargs $(PIP)
 	@touch $@
 
 clean:

@@ -63,11 +63,13 @@ def longest_first(sources: list[str]) -> list[str]:
     return sorted(sources, key=lambda source: -Path(source).stat().st_size)
 
 
+KERNELS = "wrapping/kernels"
+
 kernels = Extension(
     "itk_consensus._kernels",
-    longest_first(glob("wrapping/*.cpp")),
-    include_dirs=["wrapping", "wrapping/include", *(NANOBIND_FOLDERS if WINDOWS else [])],
-    depends=sorted(glob("wrapping/*.hpp") + glob("wrapping/include/*.hpp")),
+    longest_first(glob(f"{KERNELS}/*.cpp")),
+    include_dirs=[KERNELS, f"{KERNELS}/include", *(NANOBIND_FOLDERS if WINDOWS else [])],
+    depends=sorted(glob(f"{KERNELS}/*.hpp") + glob(f"{KERNELS}/include/*.hpp")),
     define_macros=[("Py_LIMITED_API", "0x030C0000")] if STABLE_ABI else [],
     py_limited_api=STABLE_ABI,
     extra_compile_args=FLAGS + EXTRA,

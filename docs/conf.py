@@ -17,7 +17,7 @@ from sphinx.util import logging
 from sphinx.writers.html5 import HTML5Translator
 
 DOCS = Path(__file__).resolve().parent
-sys.path[:0] = [str(DOCS.parent), str(DOCS.parent / "wrapping")]
+sys.path[:0] = [str(DOCS.parent), str(DOCS.parent / "wrapping" / "writing")]
 
 from write_example_pages import write_example_pages  # noqa: E402  (found only now)
 from write_method_pages import write_method_pages  # noqa: E402

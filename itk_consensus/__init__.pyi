@@ -6,12 +6,15 @@ from numpy import float64
 from numpy.typing import ArrayLike, NDArray
 
 from itk_consensus.assessment.agreement.lesions import LesionAgreements as LesionAgreements
-from itk_consensus.assessment.agreement.plural_truth import PluralTruth as PluralTruth
 from itk_consensus.assessment.agreement.rater_number import Interval as Interval
 from itk_consensus.assessment.agreement.rater_number import RaterNumberCurve as RaterNumberCurve
 from itk_consensus.assessment.agreement.reader_bias import ReaderBias as ReaderBias
 from itk_consensus.assessment.agreement.result import AgreementResult as AgreementResult
 from itk_consensus.assessment.findings import Diagnostics as Diagnostics
+from itk_consensus.assessment.readers import Readers as Readers
+from itk_consensus.assessment.scoring.score_against_readers import PluralTruth as PluralTruth
+from itk_consensus.assessment.scoring.score_study import Submissions as Submissions
+from itk_consensus.assessment.scoring.study_scores import StudyScores as StudyScores
 from itk_consensus.calibration.held_out_rater import HeldOutCohort as HeldOutCohort
 from itk_consensus.calibration.reliability import ScalingComparison as ScalingComparison
 from itk_consensus.calibration.reliability import ScalingReport as ScalingReport
@@ -33,7 +36,9 @@ from itk_consensus.fusing.accumulators import PatternAccumulator as PatternAccum
 from itk_consensus.fusing.fusion_result import FusionResult as FusionResult
 from itk_consensus.images.dicom.series import DicomSeries as DicomSeries
 from itk_consensus.images.files import PathLike as PathLike
-from itk_consensus.images.structures import MatchedStructures as MatchedStructures
+from itk_consensus.images.structure_matching import MatchedStructures as MatchedStructures
+from itk_consensus.images.structure_matching import Renamings as Renamings
+from itk_consensus.images.structure_names import StructureWords as StructureWords
 from itk_consensus.images.structures import Structure as Structure
 from itk_consensus.methods.consensus.consensus_explanation import ListedComponent as ListedComponent
 from itk_consensus.methods.consensus.curve import CoherenceCurve as CoherenceCurve
@@ -237,7 +242,7 @@ class LabelFusionFilter(ProcessObject):
 class ConsensusFilter(LabelFusionFilter):
     """The recommended fuser: keeps what raters share, by explicit rules, and explains the result.
 
-    The rules; ``examples/benchmarks/consensus_evidence.py`` prints the table behind them:
+    The rules; ``examples/benchmarks/methods/consensus_evidence.py`` prints the table behind them:
 
     1. One rater: that rater's labels.
     2. Raters whose contours coincide where those of others do not are copies and count once.
@@ -282,7 +287,7 @@ class CoherenceVoteFilter(LabelFusionFilter):
     they are kept, elsewhere they go, and the contour is drawn midway between what raters mark
     inside and outside. GetResolution tells, in mm, how fine the raters agree. The scales follow
     the smallest voxel side; there is nothing to set. Probabilities are masks between 0 and 1.
-    ``examples/benchmarks/consensus_evidence.py`` prints how it compares.
+    ``examples/benchmarks/methods/consensus_evidence.py`` prints how it compares.
     """
     def __init__(self, *, RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetRaterWeights(self, value: Sequence[float] | None) -> None:
@@ -305,7 +310,7 @@ class STAPLEImageFilter(LabelFusionFilter):
     float64 foreground probability; GetLabelImage() the label map (probability >= 0.5). Inputs
     that are probabilities count as fractions of a vote, from one start.
     """
-    def __init__(self, *, Prior: float | Image | None = ..., prior: float | Image | None = ..., ConfidenceWeight: float = ..., confidenceWeight: float = ..., confidence_weight: float = ..., ForegroundValue: float = ..., foregroundValue: float = ..., foreground_value: float = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., Tolerance: float = ..., tolerance: float = ..., SensitivityPrior: Sequence[float] = ..., sensitivityPrior: Sequence[float] = ..., sensitivity_prior: Sequence[float] = ..., SpecificityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., Initialization: str = ..., initialization: str = ..., SmoothnessWeight: float | str = ..., smoothnessWeight: float | str = ..., smoothness_weight: float | str = ..., Variant: str = ..., variant: str = ..., ExcludeConsensusVoxels: bool = ..., excludeConsensusVoxels: bool = ..., exclude_consensus_voxels: bool = ..., EstimatePrior: bool = ..., estimatePrior: bool = ..., estimate_prior: bool = ..., Damping: float = ..., damping: float = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., InitializationRange: Sequence[float] = ..., initializationRange: Sequence[float] = ..., initialization_range: Sequence[float] = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, Prior: float | Image | None = ..., prior: float | Image | None = ..., ConfidenceWeight: float = ..., confidenceWeight: float = ..., confidence_weight: float = ..., ForegroundValue: float = ..., foregroundValue: float = ..., foreground_value: float = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., Tolerance: float = ..., tolerance: float = ..., SensitivityPrior: Sequence[float] = ..., sensitivityPrior: Sequence[float] = ..., sensitivity_prior: Sequence[float] = ..., SpecificityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., Initialization: str = ..., initialization: str = ..., SmoothnessWeight: float | str = ..., smoothnessWeight: float | str = ..., smoothness_weight: float | str = ..., Variant: str = ..., variant: str = ..., ExcludeConsensusVoxels: bool = ..., excludeConsensusVoxels: bool = ..., exclude_consensus_voxels: bool = ..., EstimatePrior: bool = ..., estimatePrior: bool = ..., estimate_prior: bool = ..., PriorPseudoCounts: float | Sequence[float] = ..., priorPseudoCounts: float | Sequence[float] = ..., prior_pseudo_counts: float | Sequence[float] = ..., StopCriterion: str = ..., stopCriterion: str = ..., stop_criterion: str = ..., InitialPerformance: float = ..., initialPerformance: float = ..., initial_performance: float = ..., Damping: float = ..., damping: float = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., InitializationRange: Sequence[float] = ..., initializationRange: Sequence[float] = ..., initialization_range: Sequence[float] = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetPrior(self, value: float | Image | None) -> None:
         """Foreground prior: a number, or a probability image on the inputs' grid. Default: mean of the masks."""
     def GetPrior(self) -> float | Image | None:
@@ -335,9 +340,9 @@ class STAPLEImageFilter(LabelFusionFilter):
     def GetSpecificityPrior(self) -> Sequence[float]:
         """Beta(a, b) prior of the specificities."""
     def SetInitialization(self, value: str) -> None:
-        """First start: mean of the masks, majority_vote, or theta (.9999 for every rater). Default: from Variant."""
+        """First start: mean of the masks, majority_vote, or theta (InitialPerformance). Default: from Variant."""
     def GetInitialization(self) -> str:
-        """First start: mean of the masks, majority_vote, or theta (.9999 for every rater)."""
+        """First start: mean of the masks, majority_vote, or theta (InitialPerformance)."""
     def SetSmoothnessWeight(self, value: float | str) -> None:
         """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant advanced; 0: no field. Default: 0.0."""
     def GetSmoothnessWeight(self) -> float | str:
@@ -354,6 +359,18 @@ class STAPLEImageFilter(LabelFusionFilter):
         """Estimate the label prior in every iteration instead of fixing it. Default: from Variant, unless a prior is given."""
     def GetEstimatePrior(self) -> bool:
         """Estimate the label prior in every iteration instead of fixing it."""
+    def SetPriorPseudoCounts(self, value: float | Sequence[float]) -> None:
+        """Dirichlet prior of the label prior where that is estimated: counts added to every label, or one number for each in their order (the background first). Default: 0.0."""
+    def GetPriorPseudoCounts(self) -> float | Sequence[float]:
+        """Dirichlet prior of the label prior where that is estimated: counts added to every label, or one number for each in their order (the background first)."""
+    def SetStopCriterion(self, value: str) -> None:
+        """What the tolerance is about: parameters, the raters' performance; or likelihood, the log posterior in nats. Default: parameters."""
+    def GetStopCriterion(self) -> str:
+        """What the tolerance is about: parameters, the raters' performance; or likelihood, the log posterior in nats."""
+    def SetInitialPerformance(self, value: float) -> None:
+        """Probability of the right label with which Initialization theta begins. Default: 0.9999."""
+    def GetInitialPerformance(self) -> float:
+        """Probability of the right label with which Initialization theta begins."""
     def SetDamping(self, value: float) -> None:
         """Share of the old performance kept in each iteration. Default: 0.0."""
     def GetDamping(self) -> float:
@@ -411,7 +428,7 @@ class MultiLabelSTAPLEImageFilter(LabelFusionFilter):
     Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``, following ITK's main branch where the
     released wheels are at fault.
     """
-    def __init__(self, *, TerminationUpdateThreshold: float = ..., terminationUpdateThreshold: float = ..., termination_update_threshold: float = ..., MaximumNumberOfIterations: int = ..., maximumNumberOfIterations: int = ..., maximum_number_of_iterations: int = ..., PriorProbabilities: Mapping[int, float] | Sequence[float] = ..., priorProbabilities: Mapping[int, float] | Sequence[float] = ..., prior_probabilities: Mapping[int, float] | Sequence[float] = ..., PseudoCounts: Sequence[float] = ..., pseudoCounts: Sequence[float] = ..., pseudo_counts: Sequence[float] = ..., Initialization: str = ..., initialization: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., SmoothnessWeight: float | str = ..., smoothnessWeight: float | str = ..., smoothness_weight: float | str = ..., Variant: str = ..., variant: str = ..., ExcludeConsensusVoxels: bool = ..., excludeConsensusVoxels: bool = ..., exclude_consensus_voxels: bool = ..., EstimatePrior: bool = ..., estimatePrior: bool = ..., estimate_prior: bool = ..., Damping: float = ..., damping: float = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., InitializationRange: Sequence[float] = ..., initializationRange: Sequence[float] = ..., initialization_range: Sequence[float] = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, TerminationUpdateThreshold: float = ..., terminationUpdateThreshold: float = ..., termination_update_threshold: float = ..., MaximumNumberOfIterations: int = ..., maximumNumberOfIterations: int = ..., maximum_number_of_iterations: int = ..., PriorProbabilities: Mapping[int, float] | Sequence[float] = ..., priorProbabilities: Mapping[int, float] | Sequence[float] = ..., prior_probabilities: Mapping[int, float] | Sequence[float] = ..., PseudoCounts: Sequence[float] = ..., pseudoCounts: Sequence[float] = ..., pseudo_counts: Sequence[float] = ..., Initialization: str = ..., initialization: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., SmoothnessWeight: float | str = ..., smoothnessWeight: float | str = ..., smoothness_weight: float | str = ..., Variant: str = ..., variant: str = ..., ExcludeConsensusVoxels: bool = ..., excludeConsensusVoxels: bool = ..., exclude_consensus_voxels: bool = ..., EstimatePrior: bool = ..., estimatePrior: bool = ..., estimate_prior: bool = ..., PriorPseudoCounts: float | Sequence[float] = ..., priorPseudoCounts: float | Sequence[float] = ..., prior_pseudo_counts: float | Sequence[float] = ..., StopCriterion: str = ..., stopCriterion: str = ..., stop_criterion: str = ..., InitialPerformance: float = ..., initialPerformance: float = ..., initial_performance: float = ..., Damping: float = ..., damping: float = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., InitializationRange: Sequence[float] = ..., initializationRange: Sequence[float] = ..., initialization_range: Sequence[float] = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetTerminationUpdateThreshold(self, value: float) -> None:
         """EM stops when no element of a confusion matrix changes by more than this; 0: until nothing changes, after 10,000 iterations at most. Default: 1e-05."""
     def GetTerminationUpdateThreshold(self) -> float:
@@ -464,6 +481,18 @@ class MultiLabelSTAPLEImageFilter(LabelFusionFilter):
         """Estimate the label prior in every iteration instead of fixing it. Default: from Variant, unless a prior is given."""
     def GetEstimatePrior(self) -> bool:
         """Estimate the label prior in every iteration instead of fixing it."""
+    def SetPriorPseudoCounts(self, value: float | Sequence[float]) -> None:
+        """Dirichlet prior of the label prior where that is estimated: counts added to every label, or one number for each in their order (the background first). Default: 0.0."""
+    def GetPriorPseudoCounts(self) -> float | Sequence[float]:
+        """Dirichlet prior of the label prior where that is estimated: counts added to every label, or one number for each in their order (the background first)."""
+    def SetStopCriterion(self, value: str) -> None:
+        """What the tolerance is about: parameters, the raters' performance; or likelihood, the log posterior in nats. Default: parameters."""
+    def GetStopCriterion(self) -> str:
+        """What the tolerance is about: parameters, the raters' performance; or likelihood, the log posterior in nats."""
+    def SetInitialPerformance(self, value: float) -> None:
+        """Probability of the right label with which Initialization theta begins. Default: 0.9999."""
+    def GetInitialPerformance(self) -> float:
+        """Probability of the right label with which Initialization theta begins."""
     def SetDamping(self, value: float) -> None:
         """Share of the old performance kept in each iteration. Default: 0.0."""
     def GetDamping(self) -> float:
@@ -565,7 +594,7 @@ class CorrectedVoteFilter(LabelFusionFilter):
     """Smoothed vote shares, corrected for what raters miss and add on average.
 
     Where raters are noisy it finds the contour that the smoothed vote misses; what is thin it
-    erodes as much. ``examples/benchmarks/evidence_table.py`` prints both in every setting.
+    erodes as much. ``examples/benchmarks/methods/evidence_table.py`` prints both in every setting.
     Probabilities are shares of a vote.
     """
     def __init__(self, *, RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., SmoothingSigma: float = ..., smoothingSigma: float = ..., smoothing_sigma: float = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
@@ -648,11 +677,15 @@ class DirectInferenceFilter(LabelFusionFilter):
     NumberOfSamples is set, else its conditional posterior given the rest of the map; the label map
     is the map of highest evidence in both cases.
     """
-    def __init__(self, *, PseudoCounts: Sequence[float] = ..., pseudoCounts: Sequence[float] = ..., pseudo_counts: Sequence[float] = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., NumberOfSamples: int = ..., numberOfSamples: int = ..., number_of_samples: int = ..., BurnIn: int = ..., burnIn: int = ..., burn_in: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, PseudoCounts: Sequence[float] = ..., pseudoCounts: Sequence[float] = ..., pseudo_counts: Sequence[float] = ..., PriorPseudoCounts: float | Sequence[float] = ..., priorPseudoCounts: float | Sequence[float] = ..., prior_pseudo_counts: float | Sequence[float] = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., NumberOfSamples: int = ..., numberOfSamples: int = ..., number_of_samples: int = ..., BurnIn: int = ..., burnIn: int = ..., burn_in: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetPseudoCounts(self, value: Sequence[float]) -> None:
         """Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it (shared by the other labels) in each column. Default: (4.0, 2.0)."""
     def GetPseudoCounts(self) -> Sequence[float]:
         """Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it (shared by the other labels) in each column."""
+    def SetPriorPseudoCounts(self, value: float | Sequence[float]) -> None:
+        """Dirichlet prior of the label prior: counts added to every label, or one number for each in their order (the background first). Default: 0.0."""
+    def GetPriorPseudoCounts(self) -> float | Sequence[float]:
+        """Dirichlet prior of the label prior: counts added to every label, or one number for each in their order (the background first)."""
     def SetNumberOfInitializations(self, value: int) -> None:
         """EM starts, basic and advanced, whose label maps are tried; the vote and its thresholds are always tried. Default: 5."""
     def GetNumberOfInitializations(self) -> int:
@@ -704,13 +737,13 @@ class SpatialSTAPLEFilter(LabelFusionFilter):
     def GetWindowRadius(self) -> float:
         """Half width, in mm, of the box over which performance is pooled."""
     def SetKappa(self, value: float) -> None:
-        """Strength of the regularisation where a rater rarely used a label. Default: 0.01."""
+        """Strength of the regularisation where a rater rarely used a label; 0: the window alone, a very large one: the target alone. Default: 0.01."""
     def GetKappa(self) -> float:
-        """Strength of the regularisation where a rater rarely used a label."""
+        """Strength of the regularisation where a rater rarely used a label; 0: the window alone, a very large one: the target alone."""
     def SetRegularizationTarget(self, value: str) -> None:
-        """Performance that sparse data are pulled towards: global (the rater's over all voxels), uniform (chance) or diagonal (DiagonalTarget). Default: diagonal."""
+        """Performance that sparse data are pulled towards: global (the rater's over all voxels; diagonal if the mean rater is below chance there), uniform (chance) or diagonal (DiagonalTarget). Default: diagonal."""
     def GetRegularizationTarget(self) -> str:
-        """Performance that sparse data are pulled towards: global (the rater's over all voxels), uniform (chance) or diagonal (DiagonalTarget)."""
+        """Performance that sparse data are pulled towards: global (the rater's over all voxels; diagonal if the mean rater is below chance there), uniform (chance) or diagonal (DiagonalTarget)."""
     def SetDiagonalTarget(self, value: float) -> None:
         """Probability of the right label in the regularisation target diagonal. Default: 0.9."""
     def GetDiagonalTarget(self) -> float:
@@ -751,6 +784,8 @@ class SpatialSTAPLEFilter(LabelFusionFilter):
         """Log likelihood of the disputed voxels' votes in each iteration."""
     def GetChangeTrace(self) -> tuple[float, ...]:
         """Mean change of the disputed voxels' posteriors in each iteration."""
+    def GetRegularizationTargetTaken(self) -> str:
+        """RegularizationTarget, or diagonal where global was no prior."""
     def GetConfusionTables(self) -> NDArray[float64]:
         """(raters, labels, labels): [rater, observed, true] over all voxels, as GetLabels()."""
     def GetConfusionField(self, rater: int, observed: int, true: int) -> Any:
@@ -1599,7 +1634,7 @@ class CohortSTAPLEFilter(ProcessObject):
     case is a list of images, the same raters in the same order, None for one who did not see it;
     cases need not share a grid. For one case the answer is STAPLE's.
     """
-    def __init__(self, *, Prior: float | Sequence[float] | None = ..., prior: float | Sequence[float] | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., ConfidenceWeight: float = ..., confidenceWeight: float = ..., confidence_weight: float = ..., ForegroundValue: float = ..., foregroundValue: float = ..., foreground_value: float = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., Tolerance: float = ..., tolerance: float = ..., SensitivityPrior: Sequence[float] = ..., sensitivityPrior: Sequence[float] = ..., sensitivity_prior: Sequence[float] = ..., SpecificityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., Initialization: str = ..., initialization: str = ..., Variant: str = ..., variant: str = ..., ExcludeConsensusVoxels: bool = ..., excludeConsensusVoxels: bool = ..., exclude_consensus_voxels: bool = ..., EstimatePrior: bool = ..., estimatePrior: bool = ..., estimate_prior: bool = ..., Damping: float = ..., damping: float = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., InitializationRange: Sequence[float] = ..., initializationRange: Sequence[float] = ..., initialization_range: Sequence[float] = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, Prior: float | Sequence[float] | None = ..., prior: float | Sequence[float] | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., ConfidenceWeight: float = ..., confidenceWeight: float = ..., confidence_weight: float = ..., ForegroundValue: float = ..., foregroundValue: float = ..., foreground_value: float = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., Tolerance: float = ..., tolerance: float = ..., SensitivityPrior: Sequence[float] = ..., sensitivityPrior: Sequence[float] = ..., sensitivity_prior: Sequence[float] = ..., SpecificityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., Initialization: str = ..., initialization: str = ..., Variant: str = ..., variant: str = ..., ExcludeConsensusVoxels: bool = ..., excludeConsensusVoxels: bool = ..., exclude_consensus_voxels: bool = ..., EstimatePrior: bool = ..., estimatePrior: bool = ..., estimate_prior: bool = ..., PriorPseudoCounts: float | Sequence[float] = ..., priorPseudoCounts: float | Sequence[float] = ..., prior_pseudo_counts: float | Sequence[float] = ..., StopCriterion: str = ..., stopCriterion: str = ..., stop_criterion: str = ..., InitialPerformance: float = ..., initialPerformance: float = ..., initial_performance: float = ..., Damping: float = ..., damping: float = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., InitializationRange: Sequence[float] = ..., initializationRange: Sequence[float] = ..., initialization_range: Sequence[float] = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetPrior(self, value: float | Sequence[float] | None) -> None:
         """Foreground prior: a number, or one for each case. Default: mean of each case's masks."""
     def GetPrior(self) -> float | Sequence[float] | None:
@@ -1633,9 +1668,9 @@ class CohortSTAPLEFilter(ProcessObject):
     def GetSpecificityPrior(self) -> Sequence[float]:
         """Beta(a, b) prior of the specificities."""
     def SetInitialization(self, value: str) -> None:
-        """First start: mean of the masks, majority_vote, or theta (.9999 for every rater). Default: from Variant."""
+        """First start: mean of the masks, majority_vote, or theta (InitialPerformance). Default: from Variant."""
     def GetInitialization(self) -> str:
-        """First start: mean of the masks, majority_vote, or theta (.9999 for every rater)."""
+        """First start: mean of the masks, majority_vote, or theta (InitialPerformance)."""
     def SetVariant(self, value: str) -> None:
         """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set explicitly override it. Default: basic."""
     def GetVariant(self) -> str:
@@ -1648,6 +1683,18 @@ class CohortSTAPLEFilter(ProcessObject):
         """Estimate the label prior in every iteration instead of fixing it. Default: from Variant, unless a prior is given."""
     def GetEstimatePrior(self) -> bool:
         """Estimate the label prior in every iteration instead of fixing it."""
+    def SetPriorPseudoCounts(self, value: float | Sequence[float]) -> None:
+        """Dirichlet prior of the label prior where that is estimated: counts added to every label, or one number for each in their order (the background first). Default: 0.0."""
+    def GetPriorPseudoCounts(self) -> float | Sequence[float]:
+        """Dirichlet prior of the label prior where that is estimated: counts added to every label, or one number for each in their order (the background first)."""
+    def SetStopCriterion(self, value: str) -> None:
+        """What the tolerance is about: parameters, the raters' performance; or likelihood, the log posterior in nats. Default: parameters."""
+    def GetStopCriterion(self) -> str:
+        """What the tolerance is about: parameters, the raters' performance; or likelihood, the log posterior in nats."""
+    def SetInitialPerformance(self, value: float) -> None:
+        """Probability of the right label with which Initialization theta begins. Default: 0.9999."""
+    def GetInitialPerformance(self) -> float:
+        """Probability of the right label with which Initialization theta begins."""
     def SetDamping(self, value: float) -> None:
         """Share of the old performance kept in each iteration. Default: 0.0."""
     def GetDamping(self) -> float:
@@ -2026,7 +2073,7 @@ class ReaderBiasFilter(ProcessObject):
 def Consensus(images: Sequence[NDArray[Any] | None], *, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
     """The recommended fuser: keeps what raters share, by explicit rules, and explains the result.
 
-    The rules; ``examples/benchmarks/consensus_evidence.py`` prints the table behind them:
+    The rules; ``examples/benchmarks/methods/consensus_evidence.py`` prints the table behind them:
 
     1. One rater: that rater's labels.
     2. Raters whose contours coincide where those of others do not are copies and count once.
@@ -2088,7 +2135,7 @@ def Consensus(*images: Any, agreementLimits: Mapping[str, float] | None = None, 
 def consensus_filter(images: Sequence[NDArray[Any] | None], *, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
     """The recommended fuser: keeps what raters share, by explicit rules, and explains the result.
 
-    The rules; ``examples/benchmarks/consensus_evidence.py`` prints the table behind them:
+    The rules; ``examples/benchmarks/methods/consensus_evidence.py`` prints the table behind them:
 
     1. One rater: that rater's labels.
     2. Raters whose contours coincide where those of others do not are copies and count once.
@@ -2154,7 +2201,7 @@ def CoherenceVote(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequen
     they are kept, elsewhere they go, and the contour is drawn midway between what raters mark
     inside and outside. GetResolution tells, in mm, how fine the raters agree. The scales follow
     the smallest voxel side; there is nothing to set. Probabilities are masks between 0 and 1.
-    ``examples/benchmarks/consensus_evidence.py`` prints how it compares.
+    ``examples/benchmarks/methods/consensus_evidence.py`` prints how it compares.
 
     Function form of CoherenceVoteFilter.
 
@@ -2212,7 +2259,7 @@ def coherence_vote_filter(images: Sequence[NDArray[Any] | None], *, rater_weight
     they are kept, elsewhere they go, and the contour is drawn midway between what raters mark
     inside and outside. GetResolution tells, in mm, how fine the raters agree. The scales follow
     the smallest voxel side; there is nothing to set. Probabilities are masks between 0 and 1.
-    ``examples/benchmarks/consensus_evidence.py`` prints how it compares.
+    ``examples/benchmarks/methods/consensus_evidence.py`` prints how it compares.
 
     Function form of CoherenceVoteFilter.
 
@@ -2263,7 +2310,7 @@ def coherence_vote_filter(images: Sequence[ImageT | None], *, rater_weights: Seq
 @overload
 def coherence_vote_filter(*images: Any, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
-def STAPLE(images: Sequence[NDArray[Any] | None], confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, *, prior: float | Image | None = None, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
+def STAPLE(images: Sequence[NDArray[Any] | None], confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, *, prior: float | Image | None = None, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Foreground probability and each rater's sensitivity and specificity, by EM.
 
     Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
@@ -2294,7 +2341,7 @@ def STAPLE(images: Sequence[NDArray[Any] | None], confidenceWeight: float = 1.0,
     specificityPrior : 2 numbers >= 1; default from Variant
         Beta(a, b) prior of the specificities.
     initialization : one of mean, majority_vote, theta; default from Variant
-        First start: mean of the masks, majority_vote, or theta (.9999 for every rater).
+        First start: mean of the masks, majority_vote, or theta (InitialPerformance).
     smoothnessWeight : a number >= 0, or one of estimate; default 0.0
         Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in
         place of the prior); 2 is recommended, with Variant advanced; 0: no field.
@@ -2306,6 +2353,14 @@ def STAPLE(images: Sequence[NDArray[Any] | None], confidenceWeight: float = 1.0,
         Leave voxels where all raters agree out of the estimation; they keep their label.
     estimatePrior : True or False; default from Variant, unless a prior is given
         Estimate the label prior in every iteration instead of fixing it.
+    priorPseudoCounts : a number >= 0, or a list of numbers >= 0; default 0.0
+        Dirichlet prior of the label prior where that is estimated: counts added to every label, or
+        one number for each in their order (the background first).
+    stopCriterion : one of parameters, likelihood; default parameters
+        What the tolerance is about: parameters, the raters' performance; or likelihood, the log
+        posterior in nats.
+    initialPerformance : a number > 0 and < 1; default 0.9999
+        Probability of the right label with which Initialization theta begins.
     damping : a number >= 0 and <= 0.9; default 0.0
         Share of the old performance kept in each iteration.
     numberOfInitializations : an integer >= 1 and <= 10000; default 1
@@ -2350,11 +2405,11 @@ def STAPLE(images: Sequence[NDArray[Any] | None], confidenceWeight: float = 1.0,
         Probability of the foreground, as float64, of the first input's family, with its geometry.
     """
 @overload
-def STAPLE(images: Sequence[ImageT | None], confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, *, prior: float | Image | None = None, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> ImageT: ...
+def STAPLE(images: Sequence[ImageT | None], confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, *, prior: float | Image | None = None, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> ImageT: ...
 @overload
-def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
+def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
-def staple_image_filter(images: Sequence[NDArray[Any] | None], *, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
+def staple_image_filter(images: Sequence[NDArray[Any] | None], *, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., prior_pseudo_counts: float | Sequence[float] = 0.0, stop_criterion: str = 'parameters', initial_performance: float = 0.9999, damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Foreground probability and each rater's sensitivity and specificity, by EM.
 
     Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
@@ -2385,7 +2440,7 @@ def staple_image_filter(images: Sequence[NDArray[Any] | None], *, prior: float |
     specificity_prior : 2 numbers >= 1; default from Variant
         Beta(a, b) prior of the specificities.
     initialization : one of mean, majority_vote, theta; default from Variant
-        First start: mean of the masks, majority_vote, or theta (.9999 for every rater).
+        First start: mean of the masks, majority_vote, or theta (InitialPerformance).
     smoothness_weight : a number >= 0, or one of estimate; default 0.0
         Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in
         place of the prior); 2 is recommended, with Variant advanced; 0: no field.
@@ -2397,6 +2452,14 @@ def staple_image_filter(images: Sequence[NDArray[Any] | None], *, prior: float |
         Leave voxels where all raters agree out of the estimation; they keep their label.
     estimate_prior : True or False; default from Variant, unless a prior is given
         Estimate the label prior in every iteration instead of fixing it.
+    prior_pseudo_counts : a number >= 0, or a list of numbers >= 0; default 0.0
+        Dirichlet prior of the label prior where that is estimated: counts added to every label, or
+        one number for each in their order (the background first).
+    stop_criterion : one of parameters, likelihood; default parameters
+        What the tolerance is about: parameters, the raters' performance; or likelihood, the log
+        posterior in nats.
+    initial_performance : a number > 0 and < 1; default 0.9999
+        Probability of the right label with which Initialization theta begins.
     damping : a number >= 0 and <= 0.9; default 0.0
         Share of the old performance kept in each iteration.
     number_of_initializations : an integer >= 1 and <= 10000; default 1
@@ -2441,11 +2504,11 @@ def staple_image_filter(images: Sequence[NDArray[Any] | None], *, prior: float |
         Probability of the foreground, as float64, of the first input's family, with its geometry.
     """
 @overload
-def staple_image_filter(images: Sequence[ImageT | None], *, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> ImageT: ...
+def staple_image_filter(images: Sequence[ImageT | None], *, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., prior_pseudo_counts: float | Sequence[float] = 0.0, stop_criterion: str = 'parameters', initial_performance: float = 0.9999, damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> ImageT: ...
 @overload
-def staple_image_filter(*images: Any, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
+def staple_image_filter(*images: Any, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., prior_pseudo_counts: float | Sequence[float] = 0.0, stop_criterion: str = 'parameters', initial_performance: float = 0.9999, damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
-def MultiLabelSTAPLE(images: Sequence[NDArray[Any] | None], labelForUndecidedPixels: int = 18446744073709551615, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), *, pseudoCounts: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
+def MultiLabelSTAPLE(images: Sequence[NDArray[Any] | None], labelForUndecidedPixels: int = 18446744073709551615, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), *, pseudoCounts: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Label map, label probabilities and each rater's confusion matrix, by EM.
 
     Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``, following ITK's main branch where the
@@ -2485,6 +2548,14 @@ def MultiLabelSTAPLE(images: Sequence[NDArray[Any] | None], labelForUndecidedPix
         Leave voxels where all raters agree out of the estimation; they keep their label.
     estimatePrior : True or False; default from Variant, unless a prior is given
         Estimate the label prior in every iteration instead of fixing it.
+    priorPseudoCounts : a number >= 0, or a list of numbers >= 0; default 0.0
+        Dirichlet prior of the label prior where that is estimated: counts added to every label, or
+        one number for each in their order (the background first).
+    stopCriterion : one of parameters, likelihood; default parameters
+        What the tolerance is about: parameters, the raters' performance; or likelihood, the log
+        posterior in nats.
+    initialPerformance : a number > 0 and < 1; default 0.9999
+        Probability of the right label with which Initialization theta begins.
     damping : a number >= 0 and <= 0.9; default 0.0
         Share of the old performance kept in each iteration.
     numberOfInitializations : an integer >= 1 and <= 10000; default 1
@@ -2527,11 +2598,11 @@ def MultiLabelSTAPLE(images: Sequence[NDArray[Any] | None], labelForUndecidedPix
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def MultiLabelSTAPLE(images: Sequence[ImageT | None], labelForUndecidedPixels: int = 18446744073709551615, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), *, pseudoCounts: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> ImageT: ...
+def MultiLabelSTAPLE(images: Sequence[ImageT | None], labelForUndecidedPixels: int = 18446744073709551615, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), *, pseudoCounts: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> ImageT: ...
 @overload
-def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), pseudoCounts: Sequence[float] = ..., initialization: str = ..., labelForUndecidedPixels: int = 18446744073709551615, smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
+def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), pseudoCounts: Sequence[float] = ..., initialization: str = ..., labelForUndecidedPixels: int = 18446744073709551615, smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
-def multi_label_staple_image_filter(images: Sequence[NDArray[Any] | None], *, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
+def multi_label_staple_image_filter(images: Sequence[NDArray[Any] | None], *, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., prior_pseudo_counts: float | Sequence[float] = 0.0, stop_criterion: str = 'parameters', initial_performance: float = 0.9999, damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Label map, label probabilities and each rater's confusion matrix, by EM.
 
     Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``, following ITK's main branch where the
@@ -2571,6 +2642,14 @@ def multi_label_staple_image_filter(images: Sequence[NDArray[Any] | None], *, te
         Leave voxels where all raters agree out of the estimation; they keep their label.
     estimate_prior : True or False; default from Variant, unless a prior is given
         Estimate the label prior in every iteration instead of fixing it.
+    prior_pseudo_counts : a number >= 0, or a list of numbers >= 0; default 0.0
+        Dirichlet prior of the label prior where that is estimated: counts added to every label, or
+        one number for each in their order (the background first).
+    stop_criterion : one of parameters, likelihood; default parameters
+        What the tolerance is about: parameters, the raters' performance; or likelihood, the log
+        posterior in nats.
+    initial_performance : a number > 0 and < 1; default 0.9999
+        Probability of the right label with which Initialization theta begins.
     damping : a number >= 0 and <= 0.9; default 0.0
         Share of the old performance kept in each iteration.
     number_of_initializations : an integer >= 1 and <= 10000; default 1
@@ -2613,9 +2692,9 @@ def multi_label_staple_image_filter(images: Sequence[NDArray[Any] | None], *, te
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def multi_label_staple_image_filter(images: Sequence[ImageT | None], *, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> ImageT: ...
+def multi_label_staple_image_filter(images: Sequence[ImageT | None], *, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., prior_pseudo_counts: float | Sequence[float] = 0.0, stop_criterion: str = 'parameters', initial_performance: float = 0.9999, damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> ImageT: ...
 @overload
-def multi_label_staple_image_filter(*images: Any, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
+def multi_label_staple_image_filter(*images: Any, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., prior_pseudo_counts: float | Sequence[float] = 0.0, stop_criterion: str = 'parameters', initial_performance: float = 0.9999, damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def LabelVoting(images: Sequence[NDArray[Any] | None], labelForUndecidedPixels: int = 18446744073709551615, *, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Plurality vote of label images; any tie at the maximum is undecided.
@@ -2853,7 +2932,7 @@ def CorrectedVote(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequen
     """Smoothed vote shares, corrected for what raters miss and add on average.
 
     Where raters are noisy it finds the contour that the smoothed vote misses; what is thin it
-    erodes as much. ``examples/benchmarks/evidence_table.py`` prints both in every setting.
+    erodes as much. ``examples/benchmarks/methods/evidence_table.py`` prints both in every setting.
     Probabilities are shares of a vote.
 
     Function form of CorrectedVoteFilter.
@@ -2911,7 +2990,7 @@ def corrected_vote_filter(images: Sequence[NDArray[Any] | None], *, rater_weight
     """Smoothed vote shares, corrected for what raters miss and add on average.
 
     Where raters are noisy it finds the contour that the smoothed vote misses; what is thin it
-    erodes as much. ``examples/benchmarks/evidence_table.py`` prints both in every setting.
+    erodes as much. ``examples/benchmarks/methods/evidence_table.py`` prints both in every setting.
     Probabilities are shares of a vote.
 
     Function form of CorrectedVoteFilter.
@@ -3099,7 +3178,7 @@ def collate_filter(images: Sequence[ImageT | None], *, consensus_levels: Sequenc
 @overload
 def collate_filter(*images: Any, consensus_levels: Sequence[float] = (0.0, 1.0), error_rate: float = 0.0001, pseudo_counts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-10, maximum_iterations: int = 10000, label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
-def DirectInference(images: Sequence[NDArray[Any] | None], *, pseudoCounts: Sequence[float] = (4.0, 2.0), numberOfInitializations: int = 5, numberOfSamples: int = 0, burnIn: int = 100, randomSeed: int = 0, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
+def DirectInference(images: Sequence[NDArray[Any] | None], *, pseudoCounts: Sequence[float] = (4.0, 2.0), priorPseudoCounts: float | Sequence[float] = 0.0, numberOfInitializations: int = 5, numberOfSamples: int = 0, burnIn: int = 100, randomSeed: int = 0, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Label map of highest evidence p(t, D), the raters' confusions being integrated out.
 
     Works on label images of any labels. GetProbabilityImage gives a voxel's marginal posterior if
@@ -3117,6 +3196,9 @@ def DirectInference(images: Sequence[NDArray[Any] | None], *, pseudoCounts: Sequ
     pseudoCounts : 2 numbers >= 0; default (4.0, 2.0)
         Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it (shared
         by the other labels) in each column.
+    priorPseudoCounts : a number >= 0, or a list of numbers >= 0; default 0.0
+        Dirichlet prior of the label prior: counts added to every label, or one number for each in
+        their order (the background first).
     numberOfInitializations : an integer >= 1 and <= 10000; default 5
         EM starts, basic and advanced, whose label maps are tried; the vote and its thresholds are
         always tried.
@@ -3159,11 +3241,11 @@ def DirectInference(images: Sequence[NDArray[Any] | None], *, pseudoCounts: Sequ
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def DirectInference(images: Sequence[ImageT | None], *, pseudoCounts: Sequence[float] = (4.0, 2.0), numberOfInitializations: int = 5, numberOfSamples: int = 0, burnIn: int = 100, randomSeed: int = 0, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> ImageT: ...
+def DirectInference(images: Sequence[ImageT | None], *, pseudoCounts: Sequence[float] = (4.0, 2.0), priorPseudoCounts: float | Sequence[float] = 0.0, numberOfInitializations: int = 5, numberOfSamples: int = 0, burnIn: int = 100, randomSeed: int = 0, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> ImageT: ...
 @overload
-def DirectInference(*images: Any, pseudoCounts: Sequence[float] = (4.0, 2.0), numberOfInitializations: int = 5, numberOfSamples: int = 0, burnIn: int = 100, randomSeed: int = 0, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
+def DirectInference(*images: Any, pseudoCounts: Sequence[float] = (4.0, 2.0), priorPseudoCounts: float | Sequence[float] = 0.0, numberOfInitializations: int = 5, numberOfSamples: int = 0, burnIn: int = 100, randomSeed: int = 0, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
-def direct_inference_filter(images: Sequence[NDArray[Any] | None], *, pseudo_counts: Sequence[float] = (4.0, 2.0), number_of_initializations: int = 5, number_of_samples: int = 0, burn_in: int = 100, random_seed: int = 0, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
+def direct_inference_filter(images: Sequence[NDArray[Any] | None], *, pseudo_counts: Sequence[float] = (4.0, 2.0), prior_pseudo_counts: float | Sequence[float] = 0.0, number_of_initializations: int = 5, number_of_samples: int = 0, burn_in: int = 100, random_seed: int = 0, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Label map of highest evidence p(t, D), the raters' confusions being integrated out.
 
     Works on label images of any labels. GetProbabilityImage gives a voxel's marginal posterior if
@@ -3181,6 +3263,9 @@ def direct_inference_filter(images: Sequence[NDArray[Any] | None], *, pseudo_cou
     pseudo_counts : 2 numbers >= 0; default (4.0, 2.0)
         Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it (shared
         by the other labels) in each column.
+    prior_pseudo_counts : a number >= 0, or a list of numbers >= 0; default 0.0
+        Dirichlet prior of the label prior: counts added to every label, or one number for each in
+        their order (the background first).
     number_of_initializations : an integer >= 1 and <= 10000; default 5
         EM starts, basic and advanced, whose label maps are tried; the vote and its thresholds are
         always tried.
@@ -3223,9 +3308,9 @@ def direct_inference_filter(images: Sequence[NDArray[Any] | None], *, pseudo_cou
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def direct_inference_filter(images: Sequence[ImageT | None], *, pseudo_counts: Sequence[float] = (4.0, 2.0), number_of_initializations: int = 5, number_of_samples: int = 0, burn_in: int = 100, random_seed: int = 0, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> ImageT: ...
+def direct_inference_filter(images: Sequence[ImageT | None], *, pseudo_counts: Sequence[float] = (4.0, 2.0), prior_pseudo_counts: float | Sequence[float] = 0.0, number_of_initializations: int = 5, number_of_samples: int = 0, burn_in: int = 100, random_seed: int = 0, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> ImageT: ...
 @overload
-def direct_inference_filter(*images: Any, pseudo_counts: Sequence[float] = (4.0, 2.0), number_of_initializations: int = 5, number_of_samples: int = 0, burn_in: int = 100, random_seed: int = 0, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
+def direct_inference_filter(*images: Any, pseudo_counts: Sequence[float] = (4.0, 2.0), prior_pseudo_counts: float | Sequence[float] = 0.0, number_of_initializations: int = 5, number_of_samples: int = 0, burn_in: int = 100, random_seed: int = 0, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def SpatialSTAPLE(images: Sequence[NDArray[Any] | None], *, windowRadius: float = 20.0, kappa: float = 0.01, regularizationTarget: str = 'diagonal', diagonalTarget: float = 0.9, pseudoCounts: Sequence[float] = (2.0, 0.0), priorMode: str = ..., prior: float | Mapping[int, float] | None = None, maximumIterations: int = 200, tolerance: float = 0.0001, labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Label map, and each rater's confusion matrix at every voxel, by EM over windows.
@@ -3244,10 +3329,12 @@ def SpatialSTAPLE(images: Sequence[NDArray[Any] | None], *, windowRadius: float 
     windowRadius : a number >= 0 and <= 100000; default 20.0
         Half width, in mm, of the box over which performance is pooled.
     kappa : a number >= 0; default 0.01
-        Strength of the regularisation where a rater rarely used a label.
+        Strength of the regularisation where a rater rarely used a label; 0: the window alone, a
+        very large one: the target alone.
     regularizationTarget : one of global, uniform, diagonal; default diagonal
-        Performance that sparse data are pulled towards: global (the rater's over all voxels),
-        uniform (chance) or diagonal (DiagonalTarget).
+        Performance that sparse data are pulled towards: global (the rater's over all voxels;
+        diagonal if the mean rater is below chance there), uniform (chance) or diagonal
+        (DiagonalTarget).
     diagonalTarget : a number >= 0 and <= 1; default 0.9
         Probability of the right label in the regularisation target diagonal.
     pseudoCounts : 2 numbers >= 0; default (2.0, 0.0)
@@ -3317,10 +3404,12 @@ def spatial_staple_filter(images: Sequence[NDArray[Any] | None], *, window_radiu
     window_radius : a number >= 0 and <= 100000; default 20.0
         Half width, in mm, of the box over which performance is pooled.
     kappa : a number >= 0; default 0.01
-        Strength of the regularisation where a rater rarely used a label.
+        Strength of the regularisation where a rater rarely used a label; 0: the window alone, a
+        very large one: the target alone.
     regularization_target : one of global, uniform, diagonal; default diagonal
-        Performance that sparse data are pulled towards: global (the rater's over all voxels),
-        uniform (chance) or diagonal (DiagonalTarget).
+        Performance that sparse data are pulled towards: global (the rater's over all voxels;
+        diagonal if the mean rater is below chance there), uniform (chance) or diagonal
+        (DiagonalTarget).
     diagonal_target : a number >= 0 and <= 1; default 0.9
         Probability of the right label in the regularisation target diagonal.
     pseudo_counts : 2 numbers >= 0; default (2.0, 0.0)
@@ -4538,17 +4627,23 @@ def match_lesions(images: Any, **parameters: Any) -> LesionTable:
     LesionTable
         Has ``.lesions``, ``.rows()``, ``.to_csv()``, ``.to_json()``, ``.to_frame()``.
     """
-def match_structures(readers: Mapping[str, Sequence[Structure]], mapping: Mapping[str, str] | None = None) -> MatchedStructures:
+def match_structures(readers: Mapping[str, Sequence[Structure]], mapping: Renamings | None = None, *, words: StructureWords | None = None, accept: float | None = None) -> MatchedStructures:
     """Find out which structures of several readers are the same.
 
-    Names decide, ignoring case, blanks, dashes and underscores; what no other reader has by name
-    is compared by its code, if the code is one reader's only once and says anything.
+    Names decide: structures are one if their names say the same organ, side and numbers, however
+    they are spelled. What no other reader has by name is compared by its code, if the code is one
+    reader's only once and says anything. What is left may be proposed (`proposals`).
 
     Parameters
     ----------
     readers : mapping of reader to structures
-    mapping : mapping of name to name, optional
-        What a structure is to be called, whoever has it; it wins over names and codes.
+    mapping : mapping of name to name, or of (reader, name) to name, optional
+        What a structure is to be called, whoever has it or if this reader has it; it wins over
+        names and codes.
+    words : StructureWords, optional
+        What organs are called; by default the table that comes with the package.
+    accept : float, optional
+        Take the proposals of structures that overlap from this Dice on.
     """
 def rater_number_curve(images: Any, label: int | None = None) -> RaterNumberCurve:
     """What the vote of k raters is worth, for every k, and what more raters would be.
@@ -4736,8 +4831,41 @@ def score_against_readers(probability: Any, readers: Any, samples: Iterable[Any]
     Returns
     -------
     PluralTruth
-        Threshold-averaged Dice (QUBIQ), expected calibration error, generalised energy distance
-        and the CRPS of the volume in voxels.
+        Threshold-averaged Dice (QUBIQ), soft Dice and expected calibration error; of samples the
+        generalised energy distance, D_max, D_match, Hungarian-matched IoU and the CRPS of the
+        volume in voxels.
+    """
+def score_study(readers: Readers, submissions: Submissions, *, structures: Mapping[int, str] | None = None, rules: Sequence[str] = ('soft-dice', 'qubiq'), surfaces: bool = False, surfaceTolerance: float = 1.0, lesions: bool = False, afterCase: Callable[[str], None] | None = None) -> StudyScores:
+    """Score submissions beside several readers, none of whom is the truth.
+
+    Parameters
+    ----------
+    readers : mapping
+        By case the readers' label images, as a mapping from their names or a list; a path stands
+        for the file.
+    submissions : mapping
+        By submission and case an image: a label image, a map of the probability of one structure
+        (fractions), a vector image with the probabilities of all labels, background first, or a
+        list of label images, which are samples. A case that is missing, or None, is scored as an
+        empty segmentation, and said.
+    structures : mapping of int to str, optional
+        Labels to be scored and their names; by default all that a reader gave.
+    rules : sequence of str
+        Of soft-dice, qubiq, curvas2024 and samples.
+    surfaces : bool
+        Whether distances between contours are measured too.
+    surfaceTolerance : float
+        Of the surface Dice, in mm.
+    lesions : bool
+        Whether objects are matched too.
+    afterCase : callable, optional
+        Called with the name of each case that is done.
+
+    Returns
+    -------
+    StudyScores
+        Has ``.summary()``, ``.of_cases()``, ``.all_comparisons()``, ``.ranks()``,
+        ``.to_markdown()``, ``.to_latex()``, ``.to_csv()``, ``.to_json()``.
     """
 def separate_undecided(structures: Sequence[Structure]) -> list[Structure]:
     """The same structures, each followed by its voxels that are neither 0 nor 1, if it has any.

@@ -46,7 +46,7 @@ def row_extents(
     codes: NDArray[Any], length: int, flags: NDArray[np.uint8], threads: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 def label_pieces(
-    mask: NDArray[np.uint8], shape: Sequence[int], corners: bool, places: NDArray[np.int32]
+    labels: NDArray[Any], shape: Sequence[int], corners: bool, places: NDArray[np.int32]
 ) -> NDArray[np.int64]: ...
 def find_finders(
     places: NDArray[np.int32],
@@ -403,13 +403,11 @@ class WindowFrame:
         mention_begin: NDArray[np.int64],
     ) -> None: ...
 
-def window_scales(
+def window_counts(
     frame: WindowFrame,
     planes: Sequence[int],
-    kappa: float,
     seen: NDArray[np.float32],
     said: NDArray[np.float32],
-    sum: NDArray[np.float32],
     threads: int,
 ) -> None: ...
 def window_joints(
@@ -419,9 +417,7 @@ def window_joints(
     kappa: float,
     seen: NDArray[np.float32],
     said: NDArray[np.float32],
-    sum: NDArray[np.float32],
     targets: NDArray[np.float64],
-    mixed_target: bool,
     pseudo_counts: tuple[float, float],
     log_prior: NDArray[np.float64] | None,
     least: float,

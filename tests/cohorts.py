@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import SimpleITK as sitk
 
+from examples.simulation.conformal_cohort import COHORT_SPACING, conformal_case
 from itk_consensus.methods.staple.staple_filter import STAPLEImageFilter
-from itk_consensus.simulation.conformal_cohort import COHORT_SPACING, conformal_case
 
 FAST = 40
 """Cases of the fast suite: 20 calibrate, 20 test."""

@@ -9,16 +9,15 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-import deep_bound
-from conformance import errors as conformance_errors
-from deep_real import kept_tables
-from deep_requirements import load, markdown
-from margin_evidence import markdown as margin_tables
-from readers_evidence import table as readers_table
-from real_atlases import choices_table, ratios
-from real_atlases import table as atlas_table
-from speed.tables import render_markdown
-
+from examples.benchmarks.atlases.real_atlases import choices_table, ratios
+from examples.benchmarks.atlases.real_atlases import table as atlas_table
+from examples.benchmarks.bands.margin_evidence import markdown as margin_tables
+from examples.benchmarks.contours.conformance import errors as conformance_errors
+from examples.benchmarks.deep import deep_bound
+from examples.benchmarks.deep.deep_real import kept_tables
+from examples.benchmarks.deep.deep_requirements import load, markdown
+from examples.benchmarks.findings.readers_evidence import table as readers_table
+from examples.benchmarks.speed.tables import render_markdown
 from itk_consensus.fusing.reader_limits import ReaderLimits
 
 FOLDER = Path(__file__).resolve().parent
@@ -51,7 +50,7 @@ def kept(name: str) -> Any:
 
 def evidence_table() -> str:
     """Every setting and fuser: the vote's Dice, and what each gains on it; the best in bold."""
-    results = kept("evidence.json")
+    results = kept("methods/evidence.json")
     others = {name: title for name, title in _TITLES.items() if name != "vote"}
     head = f"| | cases | vote | {' | '.join(others.values())} |"
     parts = [f"Kept from `{results['run']['command']}` at {_of_run(results)}."]
@@ -159,7 +158,7 @@ def _is_peer(fuser: str) -> bool:
 
 def real_summary(truth_page: str) -> str:
     """What every fuser gains on the vote on real data, in Dice."""
-    results = kept("real_evidence.json")
+    results = kept("methods/real_evidence.json")
     text = (
         "Real data first: what each fuser, and each peer that runs here, gains on the vote in "
         "Dice, ± its standard error over cases; the best of each column is bold (nothing is bold "
@@ -171,7 +170,7 @@ def real_summary(truth_page: str) -> str:
 
 def real_tables() -> str:
     """The same in all measures."""
-    results = kept("real_evidence.json")
+    results = kept("methods/real_evidence.json")
     lines = [f"Kept from `{results['run']['command']}` at {_of_run(results)}."]
     for measure, title in _REAL_MEASURES.items():
         lines += ["", f"**{title}: difference to the vote**", "", *_real_rows(results, measure)]
@@ -180,7 +179,7 @@ def real_tables() -> str:
 
 def evidence_summary() -> str:
     """How far each method is from the vote in each group of simulated and slipped settings."""
-    results = kept("evidence.json")
+    results = kept("methods/evidence.json")
     of_group = {
         group: [e for e in results["settings"] if e["kind"] in kinds]
         for group, kinds in _GROUPS.items()
@@ -206,7 +205,7 @@ def evidence_summary() -> str:
 
 def speed_summary() -> str:
     """README's line on speed."""
-    results = kept("benchmark.json")
+    results = kept("speed/benchmark.json")
     rows = [
         f"| {row['ours']} | {row['size']} | {row['reference']} | **{row['ratio']:.0f}×** | "
         f"{_difference(row['largest_difference'])} |"
@@ -214,7 +213,7 @@ def speed_summary() -> str:
         if row["reference"].startswith("sitk.") and "20 starts" not in row["ours"]
     ]
     environment = results["environment"]
-    ties = kept("tied_votes.json")
+    ties = kept("methods/tied_votes.json")
     text = (
         f"Five raters on {environment['threads']} threads, SimpleITK "
         f"{environment['versions']['SimpleITK']} taking turns with us. Where votes tie, "
@@ -232,17 +231,17 @@ def _difference(value: float) -> str:
 
 def speed_section() -> str:
     """The truth page's section on speed; its picture is found from docs/."""
-    return render_markdown(kept("benchmark.json")).replace("](examples/", "](../examples/")
+    return render_markdown(kept("speed/benchmark.json")).replace("](examples/", "](../examples/")
 
 
 def band_promise() -> str:
     """What the kept calibration on lung nodules promises."""
-    return f"> {kept('lidc_band.json')['guarantee']}"
+    return f"> {kept('bands/lidc_band.json')['guarantee']}"
 
 
 def deep_table() -> str:
     """What the deep network must do, and its controls."""
-    return markdown(load(FOLDER / "deep_evidence.json"))
+    return markdown(load(FOLDER / "deep/deep_evidence.json"))
 
 
 #: Of the cases of a cohort whose cost is told: five raters, all of them together in gigabytes.
@@ -271,7 +270,7 @@ def cost_table(results: list[dict[str, Any]]) -> str:
 
 def contour_table() -> str:
     """What contours keep of small bodies: the worst over sizes of pixels."""
-    rows = kept("rtstruct_rasterisation.json")["rows"]
+    rows = kept("contours/rtstruct_rasterisation.json")["rows"]
     lines = [
         "| mm | Dice of voxels written and read back (by plastimatch) "
         "| drawn: volume against the contours' own | against the body | by plastimatch "
@@ -296,7 +295,7 @@ def contour_table() -> str:
 
 def conformance_table() -> str:
     """Largest error of each package over all grids, body by body."""
-    results = kept("conformance.json")
+    results = kept("contours/conformance.json")
     lines = [f"Largest error over all grids, at {_of_run(results)}.", ""]
     head, *rows = conformance_errors(results["rows"])
     lines += [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
@@ -315,7 +314,7 @@ def _relative_error(row: dict[str, Any]) -> float:
 
 def tie_summary() -> str:
     """In how many random stacks MultiLabelSTAPLE differs from SimpleITK's, with and without."""
-    found = kept("tied_votes.json")
+    found = kept("methods/tied_votes.json")
     two, more = found["two raters"], found["two to six raters"]
     equal = [found[name] for name in ("with the fault", "two raters with the fault")]
     differing = sum(sum(counts.values()) for counts in equal)
@@ -324,13 +323,13 @@ def tie_summary() -> str:
         f"SimpleITK {found['SimpleITK']}'s in {two['label maps']}, of {found['stacks']} of two to "
         f"six readers in {more['label maps']} (and some confusion matrix in {more['matrices']}); "
         f"with the fault below, in {differing} of {2 * found['stacks']}. Without ties there is no "
-        "difference (`examples/benchmarks/tied_votes.py`)."
+        "difference (`examples/benchmarks/methods/tied_votes.py`)."
     )
 
 
 def real_atlases() -> str:
     """Every fuser on real brains with registered atlases, and what was tried to choose."""
-    parts = kept("real_atlases.json")
+    parts = kept("atlases/real_atlases.json")
     reported, choosing = parts["reported"], parts["choosing"]
     return "\n\n".join(
         [
@@ -348,7 +347,7 @@ def real_atlases() -> str:
 
 def reader_findings() -> str:
     """How often findings about raters name a planted slip, and disturb raters who agree."""
-    results = kept("readers_evidence.json")
+    results = kept("findings/readers_evidence.json")
     head = f"Kept from `{results['run']['command']}` at {_of_run(results)}."
     return f"{head}\n\n{readers_table(results)}"
 
@@ -380,7 +379,7 @@ _FUSED = {
 
 def lesion_tables() -> str:
     """Objects found in simulation, Dice where lesions are missed, kidneys, LIDC, and speed."""
-    results = kept("lesion_evidence.json")
+    results = kept("lesions/lesion_evidence.json")
     parts = [f"Kept from `{results['run']['command']}` at {_of_run(results)}."]
     for title, entries in (("Object F1", results["objects"]), ("Dice", results["masks"])):
         parts += ["", f"| {title} | {' | '.join(_FUSED.values())} | gain on the vote |"]
@@ -399,7 +398,7 @@ def lesion_tables() -> str:
         f"{max(speed['objects'])} cells in {' x '.join(map(str, speed['shape']))} pixels take "
         f"{speed['filter']:.1f} s, matching alone {speed['match']:.1f} s.",
         "",
-        _nodules(kept("lidc_lesions.json")),
+        _nodules(kept("lesions/lidc_lesions.json")),
     ]
     return "\n".join(parts)
 
@@ -438,7 +437,7 @@ FIGURES: dict[str, Callable[[], dict[str, str]]] = {
         "evidence": evidence_table(),
         "benchmark": speed_section(),
         "band": band_promise(),
-        "margins": margin_tables(kept("margin_evidence.json")),
+        "margins": margin_tables(kept("bands/margin_evidence.json")),
         "deep": deep_table(),
         "networks": kept_tables(),
         "bound": deep_bound.table(),
@@ -451,5 +450,5 @@ FIGURES: dict[str, Callable[[], dict[str, str]]] = {
     "dicom": lambda: {"contours": contour_table()},
     "conformance": lambda: {"conformance": conformance_table()},
     "paper": lambda: {"real": real_summary("../truth.md")},
-    "out-of-core": lambda: {"costs": cost_table(kept("chunked_throughput.json")["rows"])},
+    "out-of-core": lambda: {"costs": cost_table(kept("speed/chunked_throughput.json")["rows"])},
 }

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from side_by_side import Rows
+from examples.paper.side_by_side import Rows
 
 HOLDS = "holds"
 

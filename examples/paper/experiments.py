@@ -9,15 +9,9 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
-import section45
-import table1
-import table2
-import table3
-import table4
-import table5
-import table6
-from experiment import HOLDS, Experiment, column, dots, lines, number
-from side_by_side import Rows
+from examples.paper import section45, table1, table2, table3, table4, table5, table6
+from examples.paper.experiment import HOLDS, Experiment, column, dots, lines, number
+from examples.paper.side_by_side import Rows
 
 
 def experiment1() -> Experiment:

@@ -1,6 +1,6 @@
 """The paper judged: every experiment as paper | ours | careful run, with a verdict on its claim.
 
-python examples/paper/judge.py --output paper-output [--quick] [--jobs 2]
+python -m examples.paper.judge --output paper-output [--quick] [--jobs 2]
 
 Writes paper.html, one page that needs no other file, and paper.json. The quick form takes two seeds
 and a few rows, and neither trains the network nor calibrates the last experiment.
@@ -18,11 +18,10 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from experiment import Experiment
-from experiments import EXPERIMENTS, experiment6, experiment7, quick_form
-from line_figure import dot_figure, line_figure
-
 import itk_consensus
+from examples.paper.experiment import Experiment
+from examples.paper.experiments import EXPERIMENTS, experiment6, experiment7, quick_form
+from examples.paper.line_figure import dot_figure, line_figure
 from itk_consensus.report.markup import Markup, data_table, document, section, tag
 
 #: Words read better from the left, unlike the numbers of other pages.

@@ -7,9 +7,10 @@ in the weighted mean: the image has no effect, and none is asked for here.
 from __future__ import annotations
 
 import numpy as np
-from notebook_staple import Votes, majority_vote, notebook_staple_d
 from numpy.typing import NDArray
 from scipy.ndimage import binary_dilation, binary_erosion, uniform_filter
+
+from examples.paper.notebook_staple import Votes, majority_vote, notebook_staple_d
 
 Floats = NDArray[np.float64]
 

@@ -8,9 +8,10 @@ smoothed, and the prior stays at .5. The notebook's windows measure 20 % of the 
 from __future__ import annotations
 
 import numpy as np
-from notebook_staple import POSTERIOR_RANGE, Votes, notebook_staple
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
+
+from examples.paper.notebook_staple import POSTERIOR_RANGE, Votes, notebook_staple
 
 Floats = NDArray[np.float64]
 

@@ -6,14 +6,14 @@ What the section calls STAPLE is STAPLE-D.
 from __future__ import annotations
 
 import numpy as np
-from careful import careful_staple
-from notebook_simple import notebook_hybrid, notebook_simple
-from notebook_spatial import notebook_spatial_staple
-from notebook_staple import Votes, majority_vote, notebook_staple_d
-from side_by_side import Rows, print_side_by_side
 
 import itk_consensus
-from itk_consensus.simulation import ellipsoid_phantom, paper_raters
+from examples.paper.careful import careful_staple
+from examples.paper.notebook_simple import notebook_hybrid, notebook_simple
+from examples.paper.notebook_spatial import notebook_spatial_staple
+from examples.paper.notebook_staple import Votes, majority_vote, notebook_staple_d
+from examples.paper.side_by_side import Rows, print_side_by_side
+from examples.simulation import ellipsoid_phantom, paper_raters
 from itk_consensus.votes.overlap import dice
 
 SEEDS = range(10)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from careful import careful_staple
-from notebook_staple import Votes, notebook_staple
-from side_by_side import Rows, mean_and_spread, print_side_by_side
 
-from itk_consensus.simulation import ellipsoid_phantom, paper_raters
+from examples.paper.careful import careful_staple
+from examples.paper.notebook_staple import Votes, notebook_staple
+from examples.paper.side_by_side import Rows, mean_and_spread, print_side_by_side
+from examples.simulation import ellipsoid_phantom, paper_raters
 from itk_consensus.votes.overlap import dice
 
 SEEDS = range(10)

@@ -6,11 +6,10 @@ radius 5 the result is tens of times too large, not empty.
 
 from __future__ import annotations
 
-from careful import careful_staple, smoothed_vote
-from notebook_staple import Votes, majority_vote, notebook_staple, notebook_staple_d
-from side_by_side import Rows, mean_and_spread, print_side_by_side
-
-from itk_consensus.simulation import class_imbalance_case, disc_phantom
+from examples.paper.careful import careful_staple, smoothed_vote
+from examples.paper.notebook_staple import Votes, majority_vote, notebook_staple, notebook_staple_d
+from examples.paper.side_by_side import Rows, mean_and_spread, print_side_by_side
+from examples.simulation import class_imbalance_case, disc_phantom
 from itk_consensus.votes.overlap import dice
 
 SEEDS = range(10)

@@ -7,14 +7,14 @@ into large false regions; section 3.2 jitters the contour first and adds the noi
 from __future__ import annotations
 
 import numpy as np
-from careful import careful_staple
-from notebook_simple import notebook_simple
-from notebook_spatial import notebook_spatial_staple
-from notebook_staple import Votes, majority_vote, notebook_staple, notebook_staple_d
-from side_by_side import Rows, mean_and_spread, print_side_by_side
 
 import itk_consensus
-from itk_consensus.simulation import spatial_case
+from examples.paper.careful import careful_staple
+from examples.paper.notebook_simple import notebook_simple
+from examples.paper.notebook_spatial import notebook_spatial_staple
+from examples.paper.notebook_staple import Votes, majority_vote, notebook_staple, notebook_staple_d
+from examples.paper.side_by_side import Rows, mean_and_spread, print_side_by_side
+from examples.simulation import spatial_case
 from itk_consensus.votes.overlap import dice
 
 SEEDS = range(10)

@@ -10,12 +10,12 @@ from importlib.util import find_spec
 from typing import NamedTuple
 
 import numpy as np
-from notebook_simple import notebook_simple
-from notebook_staple import Votes, majority_vote, notebook_staple
 from numpy.typing import NDArray
-from side_by_side import mean_and_spread
 
-from itk_consensus.simulation import ellipsoid_phantom, paper_raters
+from examples.paper.notebook_simple import notebook_simple
+from examples.paper.notebook_staple import Votes, majority_vote, notebook_staple
+from examples.paper.side_by_side import mean_and_spread
+from examples.simulation import ellipsoid_phantom, paper_raters
 from itk_consensus.votes.overlap import dice
 
 SHAPE, SEMI_AXES = (64, 64), (21, 16)
@@ -75,7 +75,7 @@ def deep(
 
     `dynamics` gets the loss and the mean validation Dice after each epoch, as in Figure 3.
     """
-    from notebook_two_stream import TwoStreamNet, segment, train
+    from examples.paper.notebook_two_stream import TwoStreamNet, segment, train
 
     def watch(net: TwoStreamNet, loss: float) -> None:
         if dynamics is not None:

@@ -13,14 +13,14 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from notebook_staple import Votes, notebook_staple_d
 from numpy.typing import NDArray
-from side_by_side import Rows, mean_and_spread, print_side_by_side
 
+from examples.paper.notebook_staple import Votes, notebook_staple_d
+from examples.paper.side_by_side import Rows, mean_and_spread, print_side_by_side
+from examples.simulation import ellipsoid_phantom, paper_raters
 from itk_consensus.calibration.conformal_band_filter import ConformalBandFilter
 from itk_consensus.core.errors import ConsensusWarning
 from itk_consensus.methods.voting.majority_vote_filter import MajorityVoteFilter
-from itk_consensus.simulation import ellipsoid_phantom, paper_raters
 
 SEEDS = range(20)
 FRESH_SEEDS = range(1000, 1100)

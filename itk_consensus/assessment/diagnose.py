@@ -1,8 +1,8 @@
 """When not to trust a fused segmentation: named rules, each with its number and what to do.
 
 Three grades: a note is a fact to know, a caution asks to look before use, and "do not use" means
-it. ``examples/benchmarks/diagnostics_evidence.py`` prints how often cautions hit bad results and
-how often they disturb good ones, and the thresholds below were chosen by it.
+it. ``examples/benchmarks/findings/diagnostics_evidence.py`` prints how often cautions hit bad
+results and how often they disturb good ones, and the thresholds below were chosen by it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from itk_consensus.methods.voting.majority_vote import majority_vote
 
 LOW_PREVALENCE = 0.10  # critical prevalence, section 4.3 of "When Does Consensus Beat Voting?"
 VOLUME_RATIO = (0.4, 1.6)  # to the majority vote
-#: Chosen by `examples/benchmarks/diagnostics_evidence.py --choose` on seeds 1000 to 1059.
+#: Chosen by `examples/benchmarks/findings/diagnostics_evidence.py --choose` on seeds 1000 to 1059.
 FAR_FROM_CONSENSUS = 0.945  # Dice to what the raters share; below, look before use ...
 OTHER_VOLUME = 0.125  # ... if the volume also differs by more than this share from the vote's
 FARTHEST_FROM_CONSENSUS = 0.75  # below, no good result was seen

@@ -3,9 +3,9 @@
 Each runs on decision patterns and is nearly free, re-running the estimate on a ten times larger
 background included. Equation and section numbers are those of "When Does Consensus Beat Voting?".
 They fire on good results nearly as often as on bad ones, as
-``examples/benchmarks/diagnostics_evidence.py`` prints, and are therefore notes, but for a mirrored
-optimum. Whether a map is nothing but a thresholded average of the masks: equations 27-29, after Van
-Leemput & Sabuncu, MICCAI 2014.
+``examples/benchmarks/findings/diagnostics_evidence.py`` prints, and are therefore notes, but
+for a mirrored optimum. Whether a map is nothing but a thresholded average of the masks:
+equations 27-29, after Van Leemput & Sabuncu, MICCAI 2014.
 """
 
 from __future__ import annotations

@@ -9,8 +9,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 from itk_consensus.assessment.agreement.agreement_filter import AgreementFilter
-from itk_consensus.assessment.agreement.plural_truth import PluralTruth
-from itk_consensus.assessment.agreement.score_against_readers import score_against_readers
+from itk_consensus.assessment.scoring.score_against_readers import (
+    PluralTruth,
+    score_against_readers,
+)
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.inputs import read_files, require_label_maps, require_one_space
 from itk_consensus.cli.options import add_file
@@ -20,8 +22,12 @@ from itk_consensus.report.text import pairs
 
 _WORDS = {
     "threshold_dice": "Dice with the share of readers, mean over cuts at .1 to .9 (QUBIQ)",
+    "soft_dice": "Dice with the share of readers, without any cut",
     "calibration_error": "expected calibration error against the share of readers",
     "energy_distance": "generalised energy distance of samples and readers",
+    "dice_max": "Dice of each reader with the closest sample (D_max)",
+    "dice_match": "Dice of samples and readers paired one to one (D_match)",
+    "matched_iou": "IoU of samples and readers paired one to one (Hungarian)",
     "volume_crps": "CRPS of the samples' volume, in voxels",
 }
 

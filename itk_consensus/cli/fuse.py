@@ -160,8 +160,8 @@ def _write(
     fused: FusedFiles, probabilities: dict[int, Path], arguments: argparse.Namespace
 ) -> FusionReport:
     filter_, result = fused.filter_, fused.result
-    # What is written has everything.
-    full = arguments.full or arguments.json is not None or arguments.report is not None
+    # JSON has everything, a page what takes no longer than fusing.
+    full = arguments.full or arguments.json is not None
     labels = ImageFile.of(arguments.output, fused.labels)
     report = FusionReport(
         result,

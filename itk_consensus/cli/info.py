@@ -9,6 +9,7 @@ from typing import Any
 from itk_consensus.cli.console import SOMETHING_FOUND, Console
 from itk_consensus.cli.inputs import read_files
 from itk_consensus.cli.options import add_file
+from itk_consensus.cli.outputs import Output, add_overwrite_option, check_outputs, writing
 from itk_consensus.cli.structure_inputs import (
     add_structure_options,
     read_readers,
@@ -16,7 +17,9 @@ from itk_consensus.cli.structure_inputs import (
 )
 from itk_consensus.images.dicom.rtstruct_reading import ROI_TYPE
 from itk_consensus.images.dicom.series import described, series_within
+from itk_consensus.images.files import write_text
 from itk_consensus.images.geometry import DEFAULT_TOLERANCE
+from itk_consensus.images.structure_renamings import names_csv
 from itk_consensus.images.structures import Structure
 from itk_consensus.report.image_file import ImageFile, differences_in_space, label_sizes
 from itk_consensus.report.text import section, table
@@ -33,6 +36,14 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
         help="also print the SeriesInstanceUID of each series, which identifies the patient",
     )
     add_structure_options(parser, with_identity=False)
+    add_file(
+        parser,
+        "--write-names",
+        metavar="FILE",
+        help="with --per-structure: a CSV of what every reader calls each structure and what is "
+        "proposed, to be edited and given to --rename",
+    )
+    add_overwrite_option(parser)
 
 
 def _info(arguments: argparse.Namespace, console: Console) -> int:
@@ -70,11 +81,17 @@ def _series_of(folder: Path, show_identity: bool) -> str:
 
 def _structures(arguments: argparse.Namespace, console: Console) -> None:
     """What each reader drew, and who has what."""
+    path = arguments.write_names
+    outputs = [] if path is None else [Output("--write-names", path)]
+    check_outputs(outputs, arguments.files, 3, overwrite=arguments.overwrite)
     readers = read_readers(arguments, arguments.files)
-    for number, path in enumerate(readers.matched.readers):
+    with writing(outputs, overwrite=arguments.overwrite):
+        if path is not None:
+            write_text(path, names_csv(readers.matched))
+    for number, reader in enumerate(readers.matched.readers):
         drawn = [who[number] for _, who in readers.drawn() if number in who]
         header = ["structure", "voxels", "ml", "type", "colour"]
-        console.answer(section(path, table(header, map(_described, drawn))))
+        console.answer(section(reader, table(header, map(_described, drawn))))
     console.answer(str(readers.matched))
     for sentence in readers.lonely:
         console.warn(sentence)

@@ -97,7 +97,7 @@ def fuse_per_structure(arguments: argparse.Namespace, console: Console) -> int:
 
 def page_per_structure(arguments: argparse.Namespace, console: Console) -> int:
     """``itk-consensus report --per-structure``: the page alone."""
-    arguments.report, arguments.full = arguments.output, True
+    arguments.report, arguments.full = arguments.output, False
     arguments.json = arguments.probability = arguments.uncertainty = arguments.label = None
     fuser = _fuser(arguments)
     folders = [] if arguments.series is None else [arguments.series]
@@ -138,8 +138,7 @@ def _fuse_each(
         with naming_options(fuser, arguments.method):
             mask = fuser.fused_labels([one.mask for one in who.values()])
         names = {n: readers.matched.readers[n] for n in who}
-        # What is written has everything.
-        full = arguments.full or arguments.json is not None or arguments.report is not None
+        full = arguments.full or arguments.json is not None
         result = result_of(fuser).named(list(names.values()))
         findings = assess(result).findings(full)
         fused = _Fused(_consensus(who, name, mask), findings)

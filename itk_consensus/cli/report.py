@@ -50,7 +50,7 @@ def _report(arguments: argparse.Namespace, console: Console) -> int:
     console.progress(0.9, "writing")
     with writing(outputs, overwrite=arguments.overwrite):
         write_page(fused, arguments.output, {}, page_options(arguments))
-    found = assess(fused.result).findings()
+    found = assess(fused.result).findings(full=False)
     title = f"{arguments.output}: {fused.filter_.method} of {len(fused.paths)} raters"
     console.answer(section(title, wrapped(str(found))))
     return exit_code(found, arguments)

@@ -29,7 +29,7 @@ from itk_consensus.cli.fusing import (
 from itk_consensus.cli.inputs import read, require_one_space
 from itk_consensus.cli.options import add_file, given_parameters
 from itk_consensus.cli.outputs import Output, add_overwrite_option, check_outputs, make_folder
-from itk_consensus.cli.structure_inputs import add_structure_options
+from itk_consensus.cli.structure_inputs import add_structure_options, matching_rules
 from itk_consensus.core.errors import FileError
 from itk_consensus.fusing.fusion_result import FusionResult, result_of
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
@@ -205,7 +205,7 @@ def _structures(
             fuser,
             series,
             record=record,
-            renamed=dict(arguments.rename),
+            match=lambda readers: matching_rules(arguments, readers).match(readers),
             **options,
         )
         if file is not None:

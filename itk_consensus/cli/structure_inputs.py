@@ -3,18 +3,37 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
 from itk_consensus.cli.options import add_file
-from itk_consensus.core.errors import InputError, ParameterError
+from itk_consensus.core.errors import ConsensusError, InputError, ParameterError
 from itk_consensus.images.dicom.seg_reading import ABSENT_FRAMES
 from itk_consensus.images.dicom.series import DicomSeries, read_dicom_series
 from itk_consensus.images.own_outputs import reject_own_output
 from itk_consensus.images.structure_files import CONTOURS, is_own_output, read_structures
-from itk_consensus.images.structures import MatchedStructures, Structure, match_structures
+from itk_consensus.images.structure_matching import (
+    ACCEPTED_OVERLAP,
+    LEAST_OVERLAP,
+    MatchedStructures,
+    MatchingRules,
+    Proposal,
+    sentences_of,
+)
+from itk_consensus.images.structure_names import words_with
+from itk_consensus.images.structure_renamings import (
+    MissingStructureError,
+    read_renamings,
+    renamings_of,
+)
+from itk_consensus.images.structures import Structure
+
+_ONLY_FOR_STRUCTURES = (
+    "series", "series_number", "absent_frames", "rename", "accept_matches", "synonyms",
+    "structures", "exclude", "write_names",
+)  # fmt: skip
 
 
 def add_structure_options(parser: argparse.ArgumentParser, *, with_identity: bool = True) -> None:
@@ -51,8 +70,39 @@ def add_structure_options(parser: argparse.ArgumentParser, *, with_identity: boo
         action="append",
         type=_renaming,
         default=[],
-        metavar="OLD=NEW",
-        help="treat structure OLD as NEW, for all raters; may be given several times",
+        metavar="OLD=NEW|FILE",
+        help="treat structure OLD as NEW, for all raters, or as a file says: CSV with the columns "
+        "reader, old and new (info --write-names writes one), or TOML; may be given several times",
+    )
+    group.add_argument(
+        "--accept-matches",
+        type=_overlap,
+        nargs="?",
+        const=ACCEPTED_OVERLAP,
+        metavar="DICE",
+        help="join structures that are proposed as one, since they overlap so far; each is listed "
+        f"[without a number: {ACCEPTED_OVERLAP}]",
+    )
+    add_file(
+        group,
+        "--synonyms",
+        metavar="FILE",
+        help="what organs are called: CSV with the columns organ, names (divided by |) and paired, "
+        "which wins over the table that comes with the package",
+    )
+    group.add_argument(
+        "--structures",
+        type=_patterns,
+        default=(),
+        metavar="NAME,...",
+        help="only these structures, by name in any spelling or by pattern: GTVp,Parotid*",
+    )
+    group.add_argument(
+        "--exclude",
+        type=_patterns,
+        default=(),
+        metavar="NAME,...",
+        help="all structures but these",
     )
     if with_identity:
         group.add_argument(
@@ -91,41 +141,85 @@ def read_readers(arguments: argparse.Namespace, files: list[Path]) -> ReadStruct
     readers = {str(path): read_structures(path, series, **options) for path in files}
     if len(readers) < len(files):
         raise InputError("a file is given twice")
-    renamed = dict(arguments.rename)
-    known = {one.name for structures in readers.values() for one in structures}
-    for old in renamed:
-        if old not in known:
-            near = get_close_matches(old, known, 3) or sorted(known)
-            raise ParameterError(
-                f"--rename {old}={renamed[old]}: no rater has a structure {old!a}; "
-                f"there are {', '.join(near)}"
-            )
-    return ReadStructures(match_structures(readers, renamed), series)
+    return ReadStructures(matching_rules(arguments, readers).match(readers), series)
+
+
+def matching_rules(
+    arguments: argparse.Namespace, readers: Mapping[str, Sequence[Structure]]
+) -> MatchingRules:
+    """What the command line says of names."""
+    names = {path: [one.name for one in has] for path, has in readers.items()}
+    rows = [row for given in arguments.rename for row in given]
+    try:
+        renamed = renamings_of(rows, names)
+    except MissingStructureError as error:
+        near = get_close_matches(error.old, error.known, 3) or error.known
+        raise ParameterError(f"{error}; there are {', '.join(near)}") from None
+    return MatchingRules(
+        renamed,
+        words_with(arguments.synonyms),
+        arguments.accept_matches,
+        arguments.structures,
+        arguments.exclude,
+    )
 
 
 def require_no_structure_options(arguments: argparse.Namespace) -> None:
     """Refuse options that mean nothing without ``--per-structure``."""
-    for option in ("series", "series_number", "absent_frames", "rename"):
-        if getattr(arguments, option) not in (None, []):
+    for option in _ONLY_FOR_STRUCTURES:
+        if getattr(arguments, option, None) not in (None, [], ()):
             name = option.replace("_", "-")
             arguments.parser.error(f"--{name} is for named structures; add --per-structure")
 
 
 def _lonely(matched: MatchedStructures, name: str) -> str:
-    row = matched.table[name]
-    (number,) = (n for n, one in enumerate(row) if one is not None)
-    # What the same reader has too is something else.
-    others = [other for other, theirs in matched.table.items() if theirs[number] is None]
-    near = get_close_matches(name, others, 1, 0.5)
-    other = near[0] if near else "NEW"
+    (number,) = (n for n, one in enumerate(matched.table[name]) if one is not None)
+    near = [one for one in matched.proposals if name in (one.new, _title_of(matched, one))]
+    if near:
+        what = "; ".join(sentences_of(near))
+    else:
+        what = f'if others call it otherwise, give --rename "{name}=NEW"'
     return (
         f"only {matched.readers[number]} drew {name!r}: it is that reader's own and no consensus; "
-        f'if others call it otherwise, give --rename "{name}={other}"'
+        f"{what}"
     )
 
 
-def _renaming(text: str) -> tuple[str, str]:
+def _title_of(matched: MatchedStructures, proposal: Proposal) -> str:
+    """The structure that a proposal would call otherwise."""
+    reader, old = proposal.renamings[0]
+    number = matched.readers.index(reader)
+    rows = ((name, row[number]) for name, row in matched.table.items())
+    return next(name for name, one in rows if one is not None and one.name == old)
+
+
+def _renaming(text: str) -> list[tuple[str, str, str]]:
+    """Rows of reader, old and new name."""
     old, equals, new = text.partition("=")
-    if not (old and equals and new):
-        raise argparse.ArgumentTypeError(f"must be OLD=NEW, got {text!a}")
-    return old, new
+    if equals:
+        if not (old and new):
+            raise argparse.ArgumentTypeError(f"must be OLD=NEW or a file, got {text!a}")
+        return [("", old, new)]
+    if not text.lower().endswith((".csv", ".toml")):
+        raise argparse.ArgumentTypeError(f"must be OLD=NEW or a file (.csv, .toml), got {text!a}")
+    try:
+        return read_renamings(text)
+    except ConsensusError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _overlap(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not LEAST_OVERLAP <= value <= 1:
+        raise argparse.ArgumentTypeError(f"must be a Dice from {LEAST_OVERLAP} to 1, got {text!a}")
+    return value
+
+
+def _patterns(text: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in text.split(","))
+    if not all(names):
+        raise argparse.ArgumentTypeError(f"must be names divided by commas, got {text!a}")
+    return names

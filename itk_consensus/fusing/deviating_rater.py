@@ -19,8 +19,9 @@ from itk_consensus.votes.pair_counts import PairCounts
 LEAST_RATERS = 3
 
 #: A rater deviates whose distance 1 - Dice to the others is so many times theirs among each other,
-#: and whose Dice is so much lower. Chosen by `examples/benchmarks/diagnostics_evidence.py --raters`
-#: on seeds 1000 to 1011: how often that is so as raters are, and where one drew twice the volume.
+#: and whose Dice is so much lower. Chosen by
+#: `examples/benchmarks/findings/diagnostics_evidence.py --raters` on seeds 1000 to 1011: how often
+#: that is so as raters are, and where one drew twice the volume.
 TIMES_AS_FAR = 2.5
 LOWER_DICE = 0.1
 

@@ -236,6 +236,18 @@ class FusionResult(Result, Generic[E]):
         self.write(label, probability)
         return probability
 
+    def probabilities_at(
+        self, places: Mapping[int, NDArray[np.int64]]
+    ) -> dict[int, NDArray[np.float64]]:
+        """Probability of each label at some voxels, given by label as ascending flat indices.
+
+        Labels that no rater used are left out.
+        """
+        index = {label: at for at, label in enumerate(self.labels)}
+        wanted = {index[label]: where for label, where in places.items() if label in index}
+        found = self.fusion.probabilities_at(wanted, self.like.geometry.shape)
+        return {self.labels[at]: values for at, values in found.items()}
+
     def write_uncertainty(self, kind: UncertaintyKind, out: NDArray[Any]) -> None:
         """Write how unsure the probabilities leave each voxel."""
         self.fusion.write_uncertainty(kind, len(self.labels), out)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from itk_consensus.core.array_types import Floats
 from itk_consensus.core.errors import ProcessAborted
 from itk_consensus.core.work import current, stage
+
+StopCriterion = Literal["parameters", "likelihood"]
+STOP_CRITERIA: tuple[StopCriterion, ...] = get_args(StopCriterion)
 
 State = TypeVar("State")
 Score = TypeVar("Score")
@@ -34,6 +37,8 @@ class StopRule:
 
     tolerance: float
     maximum_iterations: int
+    #: What must not change by more: the parameters, or the log likelihood of the data (EM only).
+    criterion: StopCriterion = "parameters"
 
     @property
     def most_iterations(self) -> int:

@@ -1,7 +1,7 @@
 """Where agreement of readers is called good, moderate or poor, and a reader apart: one table.
 
 Limits of agreement come from published reader studies, limits of slips from our own data:
-`examples/benchmarks/readers_evidence.py` prints how often they find planted slips and
+`examples/benchmarks/findings/readers_evidence.py` prints how often they find planted slips and
 how often they disturb readers who agree. They were chosen on the even cases of LIDC and of BU-BIL's
 crowds and are reported on the odd ones.
 """

@@ -1,4 +1,4 @@
-"""Named structures of one reader, and which of several readers' structures are the same.
+"""Named structures of one reader: their masks, names and files' other words about them.
 
 Structures may overlap, so each has a mask of its own; that is what tells them from label maps.
 """
@@ -15,7 +15,6 @@ import numpy as np
 import SimpleITK as sitk
 from numpy.typing import NDArray
 
-from itk_consensus.core.display import Displayed
 from itk_consensus.core.errors import GeometryError, InputError
 from itk_consensus.images.geometry import ImageGeometry
 
@@ -41,8 +40,6 @@ class Code(NamedTuple):
 
 #: What editors call everything that was given no meaning.
 TISSUE = Code("SCT", "85756007", "Tissue")
-#: Codes that say nothing about which structure is meant.
-_MEANINGLESS = {TISSUE[:2], ("SRT", "T-D0050")}
 
 
 @dataclass(frozen=True)
@@ -59,103 +56,6 @@ class Structure:
     kind: Code | None = None
     #: Whatever else the file says, by the file's own names, to be written again.
     details: Mapping[str, str] = field(default_factory=dict, repr=False)
-
-
-@dataclass(frozen=True)
-class MatchedStructures(Displayed):
-    """Who has what."""
-
-    readers: tuple[str, ...]
-    #: For each structure what each reader has, under the first reader's spelling.
-    table: dict[str, tuple[Structure | None, ...]]
-
-    @property
-    def unmatched(self) -> tuple[str, ...]:
-        """Structures that only one of several readers has."""
-        several = len(self.readers) > 1
-        return tuple(n for n, row in self.table.items() if several and _count(row) == 1)
-
-    @property
-    def differently_spelled(self) -> dict[str, tuple[str, ...]]:
-        """Structures that were taken for one though their names differ."""
-        spelled = {
-            name: tuple(dict.fromkeys(one.name for one in row if one is not None))
-            for name, row in self.table.items()
-        }
-        return {name: names for name, names in spelled.items() if len(names) > 1}
-
-    def masks(self) -> dict[str, list[Any]]:
-        """What FuseStructures takes: for each structure every reader's mask, None if missing."""
-        return {
-            name: [None if one is None else one.mask for one in row]
-            for name, row in self.table.items()
-        }
-
-    def __str__(self) -> str:
-        cells = [("structure", *self.readers)]
-        cells += [
-            (name, *("-" if one is None else one.name for one in row))
-            for name, row in self.table.items()
-        ]
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        lines = [
-            "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in cells
-        ]
-        lines += [f"only one reader has {name}" for name in self.unmatched]
-        lines += [
-            f"taken for one: {', '.join(names)}" for names in self.differently_spelled.values()
-        ]
-        return "\n".join(lines)
-
-
-def match_structures(
-    readers: Mapping[str, Sequence[Structure]], mapping: Mapping[str, str] | None = None
-) -> MatchedStructures:
-    """Find out which structures of several readers are the same.
-
-    Names decide, ignoring case, blanks, dashes and underscores; what no other reader has by name
-    is compared by its code, if the code is one reader's only once and says anything.
-
-    Parameters
-    ----------
-    readers : mapping of reader to structures
-    mapping : mapping of name to name, optional
-        What a structure is to be called, whoever has it; it wins over names and codes.
-    """
-    renamed = dict(mapping or {})
-    rows: dict[str, tuple[str, list[Structure | None]]] = {}
-    order = list(readers)
-    for number, reader in enumerate(order):
-        for structure in readers[reader]:
-            wanted = renamed.get(structure.name, structure.name)
-            title, row = rows.setdefault(_spelling(wanted), (wanted, [None] * len(order)))
-            if row[number] is not None:
-                raise InputError(f"{reader}: has two structures called {title}; give a mapping")
-            row[number] = structure
-    fixed = {_spelling(name) for name in renamed.values()}
-    _join_by_code(rows, fixed)
-    return MatchedStructures(tuple(order), {title: tuple(row) for title, row in rows.values()})
-
-
-def _join_by_code(rows: dict[str, tuple[str, list[Structure | None]]], fixed: set[str]) -> None:
-    """Put rows together that share a code and no reader."""
-    by_code: dict[tuple[str, str], list[str]] = {}
-    for key, (_, row) in rows.items():
-        codes = {one.kind[:2] for one in row if one is not None and one.kind is not None}
-        for code in codes - _MEANINGLESS:
-            by_code.setdefault(code, []).append(key)
-    for keys in by_code.values():
-        keys = [key for key in keys if key in rows]
-        if len(keys) < 2 or fixed & set(keys):
-            continue
-        columns = list(zip(*(rows[key][1] for key in keys), strict=True))
-        if any(_count(column) > 1 for column in columns):
-            continue  # one reader tells these structures apart
-        title = rows[keys[0]][0]
-        rows[keys[0]] = (title, [next((one for one in c if one), None) for c in columns])
-        for key in keys[1:]:
-            del rows[key]
 
 
 def geometry_of(image: Any) -> ImageGeometry:
@@ -269,11 +169,3 @@ def put_on_grid(structure: Structure, like: Any, owner: str) -> Structure:
     ):
         raise GeometryError(f"{structure.name} reaches beyond the image it belongs to", owner=owner)
     return replace(structure, mask=placed)
-
-
-def _spelling(name: str) -> str:
-    return "".join(letter for letter in name.casefold() if letter not in " -_")
-
-
-def _count(row: Sequence[Structure | None]) -> int:
-    return sum(one is not None for one in row)

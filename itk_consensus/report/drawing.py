@@ -94,7 +94,7 @@ def png_bytes(pixels: NDArray[np.uint8]) -> bytes:
     lines = np.pad(rows, ((0, 0), (1, 0)))  # each line starts with its filter, 0: none
     color_type = _COLOR_TYPES[rows.shape[1] // width]
     header = struct.pack(">IIBBBBB", width, height, 8, color_type, 0, 0, 0)
-    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(lines.tobytes(), 9)), (b"IEND", b""))
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(lines.tobytes(), 6)), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, body) for kind, body in chunks)
 
 

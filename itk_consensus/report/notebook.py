@@ -16,7 +16,7 @@ from itk_consensus.deep.deep_consensus_filter import DeepConsensusFilter
 from itk_consensus.fusing.fusion_result import FusionResult, makes_results, result_of
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images.grey_windows import as_window
-from itk_consensus.images.structures import MatchedStructures
+from itk_consensus.images.structure_matching import MatchedStructures
 from itk_consensus.report.agreement_tables import agreement_heat_map
 from itk_consensus.report.dispute_figures import Look, dispute_figures, legend
 from itk_consensus.report.markup import Markup, data_table, tag
@@ -102,7 +102,7 @@ def _of_filter(filter_: LabelFusionFilter | DeepConsensusFilter) -> list[Markup]
 def _of_result(result: FusionResult[Any], image: Any = None) -> list[Markup] | None:
     case = ShownCase(result, surfaces=False)
     if prod(result.like.geometry.shape) * len(case.names) > _MOST_VOTES:
-        return [tag("h3", result.made_by.filter), findings_list(case.assessment.findings())]
+        return [tag("h3", result.made_by.filter), findings_list(case.findings)]
     return _fusion(case, image, Look(most_slices=3))
 
 

@@ -158,7 +158,7 @@ def facts(case: ShownCase) -> Markup:
         "labels": len(agreement.labels),
         "mean Dice between raters": _number(agreement.mean_dice()),
     }
-    found = case.assessment.findings()
+    found = case.findings
     if found.agreement is not None:
         numbers["agreement"] = found.agreement
     numbers["concerns about the raters"] = len(found.raters.concerns)
@@ -172,7 +172,7 @@ def verdict(case: ShownCase) -> list[Markup]:
     found = Diagnostics(
         tuple(
             replace(one, message=case.in_words(one.message), advice=case.in_words(one.advice))
-            for one in case.assessment.findings().findings
+            for one in case.findings.findings
         )
     )
     result, parts = case.result, list[Markup]()

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from itk_consensus.assessment.agreement.result import AgreementResult
 from itk_consensus.assessment.agreement.study import AgreementSettings
 from itk_consensus.assessment.assessment import Assessment, assess
+from itk_consensus.assessment.findings import Diagnostics
 from itk_consensus.fusing.fusion_result import FusionResult
 from itk_consensus.methods.consensus.consensus_explanation import MANY_LABELS
 from itk_consensus.report.orientation import Orientation
@@ -24,7 +25,7 @@ class ShownCase:
     """A result as a page shows it, voxel by voxel."""
 
     result: FusionResult[Any]
-    surfaces: bool = True  #: Whether what takes longer is shown, too
+    surfaces: bool = True  #: Whether distances between contours of few labels are shown, too
     structure_names: Mapping[int, str] = field(default_factory=dict)  #: Of labels, where known
     #: Which of a page's raters these are, where some have not drawn this structure; () for all.
     places: tuple[int, ...] = ()
@@ -72,10 +73,15 @@ class ShownCase:
     @cached_property
     def agreement(self) -> AgreementResult:
         """Of the raters; the last column is the consensus."""
-        found = self.assessment.agreement(AgreementSettings(self.surfaces))
-        if self.surfaces and len(found.labels) <= MANY_LABELS:
-            return found.with_volumes(self.assessment.volumes)
-        return found
+        # Of many labels both take longer than everything else; `itk-consensus agreement` has them.
+        surfaces = self.surfaces and len(self.labels) <= MANY_LABELS
+        found = self.assessment.agreement(AgreementSettings(surfaces))
+        return found.with_volumes(self.assessment.volumes) if surfaces else found
+
+    @property
+    def findings(self) -> Diagnostics:
+        """What there is to say about fusion and raters, but for a comparison with Consensus."""
+        return self.assessment.findings(full=False)
 
     @property
     def orientation(self) -> Orientation | None:

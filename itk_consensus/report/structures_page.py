@@ -66,7 +66,7 @@ def structure_part(
         *raters(case),
     ]
     anchor = f"structure-{number}"
-    concerns = len(case.assessment.findings().concerns)
+    concerns = len(case.findings.concerns)
     row = [tag("a", name, href=f"#{anchor}"), len(readers), *_figures(case.agreement), concerns]
     return StructurePart(name, row, section(name, *parts, id_=anchor))
 

@@ -14,17 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.core.array_types import length_unit
+from itk_consensus.core.array_types import Mask, length_unit
 from itk_consensus.images.files import split_image_name
 from itk_consensus.images.grey_windows import GreyWindow, windows_for
 from itk_consensus.report.drawing import grey
 from itk_consensus.report.markup import Markup, tag
+from itk_consensus.report.orientation import Orientation
 from itk_consensus.report.shown_case import ShownCase
-from itk_consensus.review.case import ReviewCase, case_of_result
-from itk_consensus.review.disputes import Dispute, RatedMap
+from itk_consensus.review.case import ReviewCase, case_of_result, rated_map
+from itk_consensus.review.disputes import Dispute, RatedMap, marked_voxels
 from itk_consensus.review.rater_colors import rater_color, rater_dashes
 from itk_consensus.review.record import SCHEMA, SCHEMA_VERSION, default_record_path
-from itk_consensus.space.boxes import bounding_box, grown
+from itk_consensus.space.boxes import Box, bounding_box, grown
 
 #: Bytes of a page that slices may take; what does not fit is left out, and the page says so.
 MOST_BYTES = 2_000_000
@@ -46,19 +47,26 @@ def viewer(
     shape = reviewed.result.like.geometry.shape
     if len(shape) > 3:
         return [_said("Slices of a series of volumes cannot be gone through on a page.")]
-    record = default_record_path(page)
-    case = case_of_result(reviewed.result, paths, record)
-    (rated,) = case.rated
-    if not case.disputes:
-        return []
-    if len(rated.labels) > 250 or len(case.disputes) > 65_000:
+    if len(reviewed.labels) > 250:
         return [_said("There are too many labels to go through them on a page.")]
-    voxels = _Voxels(rated, case, reviewed, image, window)
-    for with_image in (True, False) if image is not None else (False,):
-        content = voxels.content(record.name, with_image=with_image)
-        if content is not None and len(content) <= MOST_BYTES:
-            left_out = image is not None and not with_image
-            return _markup(case, reviewed, content, left_out=left_out)
+    marked = marked_voxels(rated_map(reviewed.result)).reshape((1, 1, 1, *shape)[-3:])
+    box = _around(marked, (1.0, 1.0, 1.0, *reviewed.spacing)[-3:])
+    if prod(side.stop - side.start for side in box) * (len(reviewed.maps) + 2) <= _MOST_VOXELS:
+        record = default_record_path(page)
+        case = case_of_result(reviewed.result, paths, record)
+        if not case.disputes:
+            return []
+        limits = None
+        if image is not None:
+            limits = (window or windows_for(image.reshape(marked.shape), marked)[0]).limits
+        voxels = _Voxels(case, box, reviewed.orientation, image, limits)
+        for with_image in (True, False) if image is not None else (False,):
+            content = voxels.content(record.name, with_image=with_image)
+            if len(content) <= MOST_BYTES:
+                left_out = image is not None and not with_image
+                return _markup(case, reviewed, content, left_out=left_out)
+    elif not reviewed.dissent.any():
+        return []
     return [
         _said(
             f"Going through all slices needs more than the {MOST_BYTES / 1e6:g} MB that a page may "
@@ -67,40 +75,37 @@ def viewer(
     ]
 
 
+def _around(marked: Mask, spacing: Sequence[float]) -> Box:
+    """Around what anybody marked; everything where nobody marked anything."""
+    box = bounding_box(marked) or tuple(slice(0, side) for side in marked.shape)
+    return grown(box, [round(_MARGIN_MM / step) for step in spacing], marked.shape)
+
+
 class _Voxels:
     """The part of a case around what anybody marked, small enough to be text."""
 
     def __init__(
         self,
-        rated: RatedMap,
         case: ReviewCase,
-        reviewed: ShownCase,
+        box: Box,
+        orientation: Orientation | None,
         image: NDArray[Any] | None,
-        window: GreyWindow | None,
+        limits: tuple[float, float] | None,
     ) -> None:
-        self.rated, self.case, self._orientation = rated, case, reviewed.orientation
-        self._shape = (1, 1, 1, *rated.consensus.shape)[-3:]
-        marked = self._cubed(rated.consensus) != 0
-        for labels in rated.maps:
-            marked |= (self._cubed(labels) != 0) & (self._cubed(labels) != rated.missing)
+        (self.rated,) = case.rated
+        self.case, self._box, self._orientation = case, box, orientation
+        self._shape = (1, 1, 1, *self.rated.consensus.shape)[-3:]
         self.spacing = (1.0, 1.0, 1.0, *case.geometry.array_spacing)[-3:]
-        box = bounding_box(marked) or tuple(slice(0, side) for side in self._shape)
-        margin = [round(_MARGIN_MM / step) for step in self.spacing]
-        self._box = grown(box, margin, self._shape)
         self._image = None if image is None else self._cubed(image)[self._box]
-        self._limits = (0.0, 1.0)
-        if image is not None:
-            self._limits = (window or windows_for(self._cubed(image), marked)[0]).limits
+        self._limits = limits or (0.0, 1.0)
 
     def _cubed(self, array: NDArray[Any]) -> NDArray[Any]:
         return array.reshape(self._shape)
 
-    def content(self, name: str, *, with_image: bool) -> str | None:
-        """JSON for the script; None if there are too many voxels to try."""
+    def content(self, name: str, *, with_image: bool) -> str:
+        """JSON for the script."""
         box = self._box
         shape = [side.stop - side.start for side in box]
-        if prod(shape) * (len(self.rated.maps) + 2) > _MOST_VOXELS:
-            return None
         hung = self._orientation
         plain = self.case.writer(self.case.begun()).record().plain()
         numbers = np.zeros(self._shape, np.uint16)
@@ -153,7 +158,7 @@ def _pixels(dashes: str) -> list[int]:
 
 
 def _packed(array: NDArray[Any]) -> str:
-    return base64.b64encode(zlib.compress(np.ascontiguousarray(array).tobytes(), 9)).decode()
+    return base64.b64encode(zlib.compress(np.ascontiguousarray(array).tobytes(), 6)).decode()
 
 
 def _markup(case: ReviewCase, reviewed: ShownCase, content: str, *, left_out: bool) -> list[Markup]:

@@ -23,10 +23,10 @@ from itk_consensus.images.dicom.series import DicomSeries
 from itk_consensus.images.files import read_quietly, split_image_name, write_image
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.images.structure_files import is_dicom, read_structures, write_structures
+from itk_consensus.images.structure_matching import MatchedStructures, match_structures
 from itk_consensus.images.structures import (
     Structure,
     mask_of,
-    match_structures,
     separate_undecided,
 )
 from itk_consensus.review.decisions import Review
@@ -221,7 +221,7 @@ def case_of_result(
         ]
     else:
         hashed = inputs_of_files(named, files, record)
-    disputes, unlisted = find_disputes([rated], [_probability(fused)])
+    disputes, unlisted = find_disputes([rated], [fused.probabilities_at])
     return ReviewCase(
         (rated,),
         tuple(disputes),
@@ -242,21 +242,21 @@ def case_of_structures(
     series: DicomSeries | None,
     *,
     record: Path | None = None,
-    renamed: Mapping[str, str] | None = None,
+    match: Callable[[Mapping[str, Sequence[Structure]]], MatchedStructures] = match_structures,
     **options: Any,
 ) -> ReviewCase:
-    """Files of named structures, each fused by itself, as a case."""
+    """Files of named structures, each fused by itself, as a case; `match` says which are one."""
     if len({*map(str, paths)}) < len(paths):
         raise InputError("a file is given twice")
     readers = {str(path): read_structures(path, series, **options) for path in paths}
-    matched = match_structures(readers, renamed)
+    matched = match(readers)
     templates, findings, loaded = [], list[tuple[str, Finding]](), list[RatedMap]()
     probabilities, uncertainties = [], {}
     for name, row in matched.table.items():
         FuseStructures({name: [None if one is None else one.mask for one in row]}, fuser)
         fused = fuser.fused
         loaded.append(rated_map(fused, name))
-        probabilities.append(_probability(fused))
+        probabilities.append(fused.probabilities_at)
         uncertainties[name] = fused
         findings += [(name, finding) for finding in assess(fused).findings(by_name=False).findings]
         first = next(one for one in row if one is not None)
@@ -300,19 +300,10 @@ def inputs_of_files(
     return found
 
 
-def _probability(fused: FusionResult[Any]) -> Callable[[int], NDArray[Any] | None]:
-    def of_label(label: int) -> NDArray[Any] | None:
-        if label not in fused.labels:
-            return None
-        return _written(fused, lambda out: fused.write(label, out), np.float64)
-
-    return of_label
-
-
 def _written(
-    fused: FusionResult[Any], write: Callable[[NDArray[Any]], None], dtype: Any = np.float32
-) -> NDArray[Any]:
-    volume = np.empty(fused.like.geometry.shape, dtype)
+    fused: FusionResult[Any], write: Callable[[NDArray[Any]], None]
+) -> NDArray[np.float32]:
+    volume = np.empty(fused.like.geometry.shape, np.float32)
     write(volume)
     return volume
 

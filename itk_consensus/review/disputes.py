@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Mask
-from itk_consensus.review.voxel_runs import Places, counted
+from itk_consensus.review.voxel_runs import Places
 from itk_consensus.space.boxes import bounding_box
+from itk_consensus.space.pieces import label_pieces
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.label_stack import LabelStack
 
 #: Smaller regions than the largest so many are not listed and stay as the consensus has them.
 MOST_DISPUTES = 1000
 
-Probability = Callable[[int], NDArray[Any] | None]
-"""Gives the fuser's probability of a label at each voxel, if it has one."""
+#: Disputes times labels that are counted together.
+_COUNTS_AT_ONCE = 1 << 20
+
+Probabilities = Callable[[Mapping[int, Places]], Mapping[int, NDArray[Any]]]
+"""The fuser's probability of each label at some voxels; labels it does not know are left out."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +66,14 @@ class Dispute:
         ]
 
 
+def marked_voxels(rated: RatedMap) -> Mask:
+    """What a rater or the consensus gave a label other than 0."""
+    marked = rated.consensus != 0
+    for labels in rated.maps:
+        marked |= (labels != 0) & (labels != rated.missing)
+    return np.asarray(marked)
+
+
 def disputed_voxels(rated: RatedMap) -> Mask:
     """Where somebody who annotated differs from the consensus, or where nobody did and it marks."""
     disputed = np.zeros(rated.consensus.shape, bool)
@@ -73,7 +87,7 @@ def disputed_voxels(rated: RatedMap) -> Mask:
 
 def find_disputes(
     rated: Sequence[RatedMap],
-    probabilities: Sequence[Probability] | None = None,
+    probabilities: Sequence[Probabilities] | None = None,
     most: int = MOST_DISPUTES,
 ) -> tuple[list[Dispute], int]:
     """Disputes of label maps on one grid, the largest first, and the voxels of unlisted ones.
@@ -91,95 +105,167 @@ def find_disputes(
     most : int
         How many are listed.
     """
-    shape = rated[0].consensus.shape
-    regions = [
-        (places, number, claimed)
-        for number, one in enumerate(rated)
-        for places, claimed in _regions(one)
-    ]
+    every = [_Regions.of(one) for one in rated]
+    sizes = np.concatenate([regions.sizes for regions in every])
     # Equally large ones in the order of structures and of their first voxels.
-    regions.sort(key=lambda region: (-region[0].size, region[1], int(region[0][0])))
-    listed = regions[:most]
-    unlisted = sum(int(places.size) for places, _, _ in regions[most:])
-    disputes = [
-        _described(rated[number], places, claimed, shape, order)
-        for order, (places, number, claimed) in enumerate(listed, start=1)
-    ]
-    if probabilities is not None:
-        disputes = _with_probabilities(disputes, rated, probabilities)
-    return disputes, unlisted
+    largest = np.argsort(-sizes, kind="stable")[:most]
+    number = np.zeros(len(sizes), np.int64)
+    number[largest] = np.arange(1, len(largest) + 1)
+    numbers = np.split(number, np.cumsum([len(regions.sizes) for regions in every])[:-1])
+    disputes = []
+    for at, (one, regions, own) in enumerate(zip(rated, every, numbers, strict=True)):
+        if own.any():
+            probability = None if probabilities is None else probabilities[at]
+            disputes += _Listed.of(regions, own).disputes(one, probability)
+    unlisted = sizes.sum() - sizes[largest].sum()
+    return sorted(disputes, key=lambda dispute: dispute.number), int(unlisted)
 
 
-def _regions(rated: RatedMap) -> Iterator[tuple[Places, tuple[int, ...]]]:
-    """Places of every region, and the labels claimed there, the consensus's first."""
-    from scipy import ndimage
+@dataclass(frozen=True)
+class _Regions:
+    """All regions of one map, in the order of their first voxels."""
 
-    disputed = disputed_voxels(rated)
-    box = bounding_box(disputed)
-    if box is None:
-        return
-    inside = disputed[box]
-    where = np.nonzero(inside)
-    shape = rated.consensus.shape
-    corner = [side.start for side in box]
-    flat = np.ravel_multi_index([w + c for w, c in zip(where, corner, strict=True)], shape)
-    kinds, claims = _claims(rated, flat)
-    # Volumes along axes before the last three have nothing to do with each other.
-    touching = np.zeros((3,) * inside.ndim, bool)
-    touching[(1,) * (inside.ndim - 3) + (slice(None),) * min(3, inside.ndim)] = True
-    for kind, claimed in enumerate(claims):
-        chosen = kinds == kind
-        own = tuple(axis[chosen] for axis in where)
-        tight = tuple(slice(int(axis.min()), int(axis.max()) + 1) for axis in own)
-        within = tuple(axis - side.start for axis, side in zip(own, tight, strict=True))
-        mask = np.zeros([side.stop - side.start for side in tight], bool)
-        mask[within] = True
-        numbers, _ = ndimage.label(mask, touching)
-        belongs = numbers[within]
-        order = np.argsort(belongs, kind="stable")
-        starts = np.flatnonzero(np.diff(belongs[order], prepend=0))
-        for places in np.split(flat[chosen][order], starts[1:]):
-            yield places.astype(np.int64), claimed
+    sizes: NDArray[np.int64]  #: (R,) voxels
+    places: Places  #: (N,) the disputed voxels
+    region: NDArray[np.int32]  #: (N,) of each, from 0
+    row: NDArray[np.intp]  #: (N,) of each, which row of the next two it has
+    said: NDArray[np.intp]  #: (P, 1 + J) index of the consensus's label and of each rater's
+    claimed: NDArray[np.intp]  #: (P, 1 + J) the set of these, sorted; the largest fills the row
+    labels: list[int]  #: What indices stand for; one more stands for a rater who is missing
 
-
-def _claims(rated: RatedMap, places: Places) -> tuple[NDArray[np.int64], list[tuple[int, ...]]]:
-    """Which voxels are of one kind, and for each kind the consensus's label and all claimed."""
-    consensus = rated.consensus.reshape(-1)[places].astype(np.int64)
-    said = np.stack([labels.reshape(-1)[places] for labels in rated.maps], axis=1).astype(np.int64)
-    said = np.where(said == rated.missing, consensus[:, None], said)
-    rows = np.sort(np.column_stack([said, consensus]), axis=1)
-    # A set of labels, whoever said them: one that comes again gives way to the row's largest.
-    again = rows[:, 1:] == rows[:, :-1]
-    rows[:, 1:] = np.where(again, rows[:, -1:], rows[:, 1:])
-    rows = np.column_stack([consensus, np.sort(rows, axis=1)])
-    # A number for each row, which sorts faster than rows do.
-    code = np.zeros(len(rows), np.int64)
-    for column in rows.T:
-        values, ranks = np.unique(column, return_inverse=True)
-        _, code = np.unique(code * len(values) + ranks, return_inverse=True)
-    _, first = np.unique(code, return_index=True)
-    return code, [
-        (int(consensus[f]), *sorted({*said[f].tolist(), int(consensus[f])})) for f in first
-    ]
+    @classmethod
+    def of(cls, rated: RatedMap) -> _Regions:
+        """Of voxels of one kind, those that touch."""
+        disputed = disputed_voxels(rated)
+        box = bounding_box(disputed)
+        if box is None:
+            none = np.zeros(0, np.int64)
+            return cls(none, none, none.astype(np.int32), none, none[:, None], none[:, None], [])
+        places = np.flatnonzero(disputed)
+        maps = [labels.reshape(-1)[places] for labels in (rated.consensus, *rated.maps)]
+        votes = _patterns(LabelStack.multilabel(maps, missing_label=rated.missing))
+        said = votes.patterns.astype(np.intp)
+        # Who did not annotate claims nothing beyond the consensus.
+        claimed = _as_sets(np.where(said == votes.number_of_labels, said[:, :1], said))
+        kinds = _patterns(
+            LabelStack(
+                tuple(np.column_stack([said[:, 0], claimed]).T.copy()),
+                np.arange(votes.number_of_labels),
+            )
+        )
+        row = votes.expand(np.arange(len(said)))
+        volume = np.zeros(disputed[box].shape, np.uint32)
+        volume[disputed[box]] = 1 + kinds.expand(np.arange(len(kinds.counts), dtype=np.uint32))[row]
+        pieces = label_pieces(volume)
+        region = pieces.places[disputed[box]] - 1
+        return cls(pieces.sizes[1:], places, region, row, said, claimed, votes.labels.tolist())
 
 
-def _described(
-    rated: RatedMap,
-    places: Places,
-    claimed: tuple[int, ...],
-    shape: tuple[int, ...],
-    number: int,
-) -> Dispute:
-    votes = []
-    for labels in rated.maps:
-        said = counted(labels.reshape(-1)[places])
-        said.pop(rated.missing, None)
-        votes.append(said)
-    index = _place_to_look_at(places, shape)
-    consensus, *labels_claimed = claimed
-    return Dispute(
-        number, rated.name, places, consensus, tuple(labels_claimed), tuple(votes), {}, index
-    )
+def _patterns(stack: LabelStack) -> DecisionPatterns:
+    return DecisionPatterns.from_stack(stack)
+
+
+def _as_sets(rows: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Rows sorted; a value that comes again gives way to the row's largest."""
+    rows = np.sort(rows, axis=1)
+    rows[:, 1:] = np.where(rows[:, 1:] == rows[:, :-1], rows[:, -1:], rows[:, 1:])
+    return np.sort(rows, axis=1)
+
+
+@dataclass(frozen=True)
+class _Listed:
+    """The regions of a map that are listed, in their order, and their voxels."""
+
+    regions: _Regions
+    numbers: NDArray[np.int64]  #: (D,) of the disputes
+    voxels: NDArray[np.intp]  #: (M,) which of the disputed voxels, ascending
+    dispute: NDArray[np.intp]  #: (M,) of each, from 0
+
+    @classmethod
+    def of(cls, regions: _Regions, number: NDArray[np.int64]) -> _Listed:
+        """By (R,) numbers; 0 is not listed."""
+        numbers = np.sort(number[number > 0])
+        voxels = np.flatnonzero(number[regions.region])
+        dispute = numbers.searchsorted(number[regions.region[voxels]])
+        return cls(regions, numbers, voxels, dispute)
+
+    def disputes(self, rated: RatedMap, probabilities: Probabilities | None) -> list[Dispute]:
+        """All that is known of them."""
+        regions, labels = self.regions, self.regions.labels
+        order = np.argsort(self.dispute, kind="stable")
+        ends = np.cumsum(np.bincount(self.dispute, minlength=len(self.numbers)))
+        voxels = np.split(self.voxels[order], ends[:-1])
+        rows = regions.row[[own[0] for own in voxels]]
+        claimed = [sorted({*row}) for row in regions.claimed[rows].tolist()]
+        votes = self._votes(order, ends)
+        known = [dict[int, float]() for _ in voxels]
+        if probabilities is not None:
+            known = self._mean_probabilities(claimed, probabilities)
+        disputes = []
+        for at, (own, row) in enumerate(zip(voxels, rows, strict=True)):
+            places = regions.places[own]
+            disputes.append(
+                Dispute(
+                    int(self.numbers[at]),
+                    rated.name,
+                    places,
+                    labels[regions.said[row, 0]],
+                    tuple(labels[index] for index in claimed[at]),
+                    votes[at],
+                    known[at],
+                    _place_to_look_at(places, rated.consensus.shape),
+                )
+            )
+        return disputes
+
+    def _votes(
+        self, order: NDArray[np.intp], ends: NDArray[np.intp]
+    ) -> list[tuple[dict[int, int], ...]]:
+        """Of each dispute, by rater, how many voxels got which label."""
+        regions, missing = self.regions, len(self.regions.labels)
+        rows = regions.row[self.voxels[order]]
+        found = []
+        step = max(1, _COUNTS_AT_ONCE // (missing + 1))
+        for first in range(0, len(ends), step):
+            last = min(first + step, len(ends))
+            part = slice(ends[first - 1] if first else 0, ends[last - 1])
+            begin = (self.dispute[order[part]] - first) * (missing + 1)
+            tables = [
+                np.bincount(begin + said, minlength=(last - first) * (missing + 1))
+                for said in regions.said[rows[part]].T[1:]
+            ]
+            by_rater = [table.reshape(last - first, -1)[:, :missing] for table in tables]
+            found += [
+                tuple(
+                    {regions.labels[k]: int(row[k]) for k in np.flatnonzero(row)}
+                    for row in (table[at] for table in by_rater)
+                )
+                for at in range(last - first)
+            ]
+        return found
+
+    def _mean_probabilities(
+        self, claimed: Sequence[Sequence[int]], probabilities: Probabilities
+    ) -> list[dict[int, float]]:
+        """Of each dispute, the mean probability of each label that is claimed."""
+        regions = self.regions
+        claims = np.zeros((len(regions.labels), len(claimed)), bool)
+        for at, own in enumerate(claimed):
+            claims[own, at] = True
+        chosen = {
+            label: np.flatnonzero(claims[index][self.dispute])
+            for index, label in enumerate(regions.labels)
+            if label and claims[index].any()
+        }
+        wanted = {label: regions.places[self.voxels[own]] for label, own in chosen.items()}
+        means: list[dict[int, float]] = [{} for _ in claimed]
+        for label, values in probabilities(wanted).items():
+            dispute = self.dispute[chosen[label]]
+            sums = np.bincount(dispute, values, len(claimed))
+            sizes = np.bincount(dispute, minlength=len(claimed))
+            for at in np.flatnonzero(sizes).tolist():
+                means[at][label] = round(float(sums[at] / sizes[at]), 6)
+        return means
 
 
 def _place_to_look_at(places: Places, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -190,22 +276,3 @@ def _place_to_look_at(places: Places, shape: tuple[int, ...]) -> tuple[int, ...]
     within = where[where[:, axis] == slices[counts.argmax()]]
     nearest = np.square(within - within.mean(axis=0)).sum(axis=1).argmin()
     return tuple(within[nearest].tolist())
-
-
-def _with_probabilities(
-    disputes: Sequence[Dispute], rated: Sequence[RatedMap], probabilities: Sequence[Probability]
-) -> list[Dispute]:
-    """Mean probabilities added, one label's volume in memory at a time."""
-    found: dict[int, dict[int, float]] = {one.number: {} for one in disputes}
-    for one, probability in zip(rated, probabilities, strict=True):
-        own = [dispute for dispute in disputes if dispute.structure == one.name]
-        for label in sorted({label for dispute in own for label in dispute.labels if label}):
-            volume = probability(label)
-            if volume is None:
-                continue
-            flat = volume.reshape(-1)
-            for dispute in own:
-                if label in dispute.labels:
-                    mean = float(np.mean(flat[dispute.places], dtype=np.float64))
-                    found[dispute.number][label] = round(mean, 6)
-    return [replace(one, probability=found[one.number]) for one in disputes]

@@ -1,8 +1,8 @@
-"""Connected pieces of a mask. Axes before the last three connect nothing."""
+"""Connected pieces of equal labels. Axes before the last three connect nothing."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,14 +46,28 @@ class Pieces(NamedTuple):
         return np.asarray(wanted[self.places])
 
 
-def label_pieces(mask: Mask, *, corners: bool = True) -> Pieces:
-    """Pieces whose voxels connect by faces, and by edges and corners unless told otherwise."""
-    places = np.empty(mask.shape, np.int32)
-    if not mask.size:
+def label_pieces(labels: NDArray[Any], *, corners: bool = True) -> Pieces:
+    """Pieces of one label whose voxels connect by faces, and unless told otherwise by corners too.
+
+    Parameters
+    ----------
+    labels : (\\*shape) ndarray of bool or int
+        0 is background.
+    """
+    places = np.empty(labels.shape, np.int32)
+    if not labels.size:
         return Pieces(places, np.zeros(1, np.int64), np.zeros((0, 8), np.int64))
-    flags = np.ascontiguousarray(mask).view(np.uint8)
-    found = _kernels.label_pieces(flags, four_axes(mask.shape), corners, places)
+    found = _kernels.label_pieces(_narrow(labels), four_axes(labels.shape), corners, places)
     return Pieces(places, np.append(0, found[:, 0]), found[:, 1:])
+
+
+def _narrow(labels: NDArray[Any]) -> NDArray[Any]:
+    """The same labels, or others that differ where they do, unsigned and of 32 bits at most."""
+    if labels.dtype.itemsize > 4:
+        _, numbers = np.unique(labels, return_inverse=True)
+        labels = np.where(labels == 0, 0, numbers.reshape(labels.shape) + 1).astype(np.uint32)
+    unsigned = np.dtype(f"u{labels.dtype.itemsize}")
+    return np.ascontiguousarray(labels, labels.dtype.newbyteorder("=")).view(unsigned)
 
 
 def finders_of(

@@ -258,6 +258,14 @@ class DecisionPatterns(FieldsOnly):
         _kernels.expand(self.codes.reshape(-1), table, out.reshape(-1), current().threads)
         return out
 
+    def rows_at(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(N,) the row of each voxel, given by flat indices, in the table; -1 outside the mask."""
+        if self.codes is None or self.slots is None:
+            raise InputError("DecisionPatterns.rows_at: a merged table has no voxels")
+        rows = np.full(self.number_of_codes, -1)
+        rows[self.slots] = np.arange(len(self.slots))
+        return np.asarray(rows[self.codes.reshape(-1)[places]])
+
     def crop(self, region: tuple[slice, ...]) -> DecisionPatterns:
         """The same table with the codes of a box only, to expand within the box."""
         if self.codes is None:

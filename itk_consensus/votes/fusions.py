@@ -10,7 +10,7 @@ the data it is made from. So whatever is fused can be pickled, and shows what it
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -140,6 +140,22 @@ class Fusion(FieldsOnly, ABC):
     def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
         """Write how unsure the probabilities of so many labels leave each voxel, as float32."""
 
+    def probabilities_at(
+        self, places: Mapping[int, NDArray[np.int64]], shape: tuple[int, ...]
+    ) -> dict[int, NDArray[np.float64]]:
+        """Probabilities of labels at some voxels of the volume, which has this shape.
+
+        Parameters
+        ----------
+        places : mapping of int to (N,) ndarray
+            By label index the voxels, as flat indices in ascending order.
+        """
+        volume, found = np.empty(shape), {}
+        for label, where in places.items():
+            self.write_probability(label, volume)
+            found[label] = volume.reshape(-1)[where]
+        return found
+
     def keeping(self, votes: LabelVotes) -> Fusion:
         """The same without the caller's images: what is not made yet will look at these votes."""
         return self
@@ -188,6 +204,24 @@ class PatternFusion(Fusion):
     def write_probability(self, label: int, out: NDArray[Any]) -> None:
         values = np.ascontiguousarray(self.of_label(label), dtype=out.dtype)
         self.patterns.expand(values, out=out)
+
+    def probabilities_at(
+        self, places: Mapping[int, NDArray[np.int64]], shape: tuple[int, ...]
+    ) -> dict[int, NDArray[np.float64]]:
+        rows = {label: self.patterns.rows_at(where) for label, where in places.items()}
+        # 0 outside the mask, where rows are negative.
+        found = {label: np.zeros(len(row)) for label, row in rows.items()}
+        order = {label: np.argsort(row, kind="stable") for label, row in rows.items()}
+        # Some patterns at a time: of a single label shares may be as dear as of all.
+        step = max(1, SHARES_AT_ONCE // max(1, self.patterns.number_of_labels))
+        for part in chunks(len(self.decision), step):
+            shares = self.rows(part)
+            for label, row in rows.items():
+                here = order[label][
+                    slice(*row.searchsorted([part.start, part.stop], sorter=order[label]))
+                ]
+                found[label][here] = shares[row[here] - part.start, label]
+        return found
 
     def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
         unsure = np.empty(len(self.decision), out.dtype)

@@ -7,7 +7,7 @@ equally long, every value a whole number, every mask uint8.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -105,6 +105,20 @@ class LabelStack:
     def restored(self) -> LabelStack:
         """The stack itself, as `Votes` are asked for it."""
         return self
+
+    def at(self, places: NDArray[np.int64]) -> LabelStack:
+        """The stack at some voxels, given as flat indices, in a line."""
+
+        def taken(array: AnyArray | None) -> Any:
+            return None if array is None else array.reshape(-1)[places]
+
+        masks = self.rater_masks
+        return replace(
+            self,
+            arrays=tuple(map(taken, self.arrays)),
+            mask=taken(self.mask),
+            rater_masks=None if masks is None else tuple(map(taken, masks)),
+        )
 
     @property
     def shape(self) -> tuple[int, ...]:

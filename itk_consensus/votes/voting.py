@@ -5,7 +5,8 @@ The rules are those of `votes.ties`; methods/voting/majority_vote.py votes on pa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -50,6 +51,11 @@ class StackVote:
     rules: VoteRules = PLURALITY
     #: (K,) of the labels; of this stack by default, but it may be part of a larger volume.
     given_frequencies: Floats | None = None
+
+    def at(self, places: NDArray[np.int64]) -> StackVote:
+        """The same vote at some voxels, given as flat indices, in a line."""
+        known = self.frequencies if self.looks_at_frequencies else None
+        return replace(self, stack=self.stack.at(places), given_frequencies=known)
 
     def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> int:
         """Write the label of every voxel.
@@ -227,6 +233,19 @@ class StackVoteFusion(Fusion):
     def write_probability(self, label: int, out: NDArray[Any]) -> None:
         for planes, vote in self._parts():
             vote.write_share(label, out[planes])
+
+    def probabilities_at(
+        self, places: Mapping[int, NDArray[np.int64]], shape: tuple[int, ...]
+    ) -> dict[int, NDArray[np.float64]]:
+        found = {label: np.empty(len(where)) for label, where in places.items()}
+        plane = math.prod(shape[1:])
+        for planes, vote in self._parts():
+            first, last = (plane * (planes.start or 0), plane * (planes.stop or shape[0]))
+            for label, where in places.items():
+                here = slice(*where.searchsorted([first, last]))
+                if here.start < here.stop:
+                    vote.at(where[here] - first).write_share(label, found[label][here])
+        return found
 
     def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
         for planes, vote in self._parts():

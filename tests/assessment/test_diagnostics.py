@@ -10,8 +10,7 @@ import SimpleITK as sitk
 from scipy import ndimage
 
 import itk_consensus
-from itk_consensus.assessment.of_models import equivalent_threshold, with_more_background
-from itk_consensus.simulation import (
+from examples.simulation import (
     STRUCTURE_SETTINGS,
     disc_phantom,
     ellipsoid_phantom,
@@ -19,6 +18,7 @@ from itk_consensus.simulation import (
     paper_raters,
     twelve_settings,
 )
+from itk_consensus.assessment.of_models import equivalent_threshold, with_more_background
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.overlap import dice

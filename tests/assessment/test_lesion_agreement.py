@@ -5,10 +5,10 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus as ic
+from examples.simulation import LESION_SETTINGS
 from itk_consensus.assessment.agreement.lesions import lesion_agreement, paired_objects
 from itk_consensus.core.errors import InputError, ParameterError
 from itk_consensus.methods.lesions.objects import numbered_objects
-from itk_consensus.simulation import LESION_SETTINGS
 
 #: What panoptica 2.1.7 says of the first two readers of seed 3: setting, least overlap, both, only
 #: first, only second, F1, mean IoU, panoptic quality, mean Dice. It wants an older NumPy than ours

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import itk_consensus as ic
+from examples.simulation import level_case
 from itk_consensus.assessment.agreement.rater_number import median_variance
 from itk_consensus.core.errors import InputError
-from itk_consensus.simulation import level_case
 from itk_consensus.votes.overlap import dice
 
 

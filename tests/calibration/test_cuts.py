@@ -6,11 +6,11 @@ from cohorts import array, cohort, columns, image
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from examples.simulation import LEVEL_FAMILIES, level_case
 from itk_consensus.calibration.cut_calibration_filter import CutCalibrationFilter
 from itk_consensus.calibration.cuts import CUTS, HALF, LabelCut, best_cut, cut_scores
 from itk_consensus.calibration.probabilities import consensus_labels
 from itk_consensus.core.errors import ConsensusWarning, InputError, ParameterError
-from itk_consensus.simulation import LEVEL_FAMILIES, level_case
 from itk_consensus.votes.overlap import dice
 
 

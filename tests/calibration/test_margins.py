@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.ndimage import distance_transform_edt
 from scipy.stats import betabinom
 
+from examples.simulation import level_case
 from itk_consensus.calibration.conformal import conformal_rank, conformal_threshold
 from itk_consensus.calibration.margins import (
     MarginOptions,
@@ -19,7 +20,6 @@ from itk_consensus.calibration.margins import (
     margin_sets,
 )
 from itk_consensus.calibration.probabilities import ProbabilityCase
-from itk_consensus.simulation import level_case
 
 OUTWARD = MarginOptions(0.1, "outward", 1.0, 1.0)
 INWARD = replace(OUTWARD, direction="inward")

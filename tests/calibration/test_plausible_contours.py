@@ -11,6 +11,7 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 import itk_consensus as ic
+from examples.simulation import level_case
 from itk_consensus.calibration.sample_segmentations import volume_intervals
 from itk_consensus.calibration.samples import (
     ROUND,
@@ -20,7 +21,6 @@ from itk_consensus.calibration.samples import (
     volume_interval,
 )
 from itk_consensus.core.errors import InputError, NotExecutedError, ParameterError
-from itk_consensus.simulation import level_case
 from itk_consensus.votes.overlap import dice
 
 

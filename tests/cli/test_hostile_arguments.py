@@ -175,7 +175,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("nested.json").write_text("[" * 100_000)
     Path("numbers.json").write_text("[1, 2]")
     Path("binary.csv").write_bytes(bytes(range(256)))
-    record = ROOT / "examples" / "benchmarks" / "lidc_band.json"
+    record = ROOT / "examples" / "benchmarks" / "bands" / "lidc_band.json"
     Path("record.json").write_bytes(record.read_bytes())
     Path("cases.csv").write_text("case,probability,reference\na,fractions.nii,good.nii\n")
     structure = {"a": sitk.GetImageFromArray(truth)}

@@ -150,13 +150,14 @@ def test_a_fused_rtstruct_or_seg_is_no_reader(
         assert f"{earlier}: was written by itk-consensus" in capsys.readouterr().err
 
 
-def test_a_name_that_nearly_fits_is_suggested(
+def test_what_lies_in_one_place_is_suggested(
     study: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = [*inputs(study)[1:], *options(study), "--rename", "gtv_p=GTVprim"]
+    words = [*inputs(study)[1:], *options(study), "--rename", "gtv_p=Tumour"]
     assert main(["info", *words]) == 0
     said = capsys.readouterr().err
-    assert '--rename "GTVp=GTVprim"' in said
+    assert "overlaps 'Tumour' (Dice 0." in said or "overlaps 'GTVp' (Dice 0." in said
+    assert '--rename "Tumour=GTVp"' in said or '--rename "GTVp=Tumour"' in said
 
 
 def test_report_writes_the_page_of_structures_alone(study: Path, tmp_path: Path) -> None:

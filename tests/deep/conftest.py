@@ -15,10 +15,9 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "benchmarks"
 
 
 @pytest.fixture
-def evidence(monkeypatch):
+def evidence():
     """The example that measures what the network must do."""
-    monkeypatch.syspath_prepend(EXAMPLES)
-    return importlib.import_module("deep_evidence")
+    return importlib.import_module("examples.benchmarks.deep.deep_evidence")
 
 
 @pytest.fixture(scope="session")

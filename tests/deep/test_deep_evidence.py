@@ -72,7 +72,7 @@ def test_errors_of_the_mean_decide_what_is_clear(evidence):
 
 
 def test_kept_figures_gain_seeds_and_are_judged_anew(evidence, tmp_path):
-    requirements = importlib.import_module("deep_requirements")
+    requirements = importlib.import_module("examples.benchmarks.deep.deep_requirements")
 
     def run(gains):
         experiment = evidence.Experiment("4. any")
@@ -107,7 +107,7 @@ def test_rater_order_files_and_repetition_change_nothing(evidence):
 
 
 def test_the_kept_rows_are_all_that_is_wanted(evidence):
-    requirements = importlib.import_module("deep_requirements")
+    requirements = importlib.import_module("examples.benchmarks.deep.deep_requirements")
     kept = requirements.load(Path(evidence.__file__).with_suffix(".json"))
     assert [one.name[0] for one in kept] == list("123456789")
     assert [wanted for one in kept for wanted in one.missed()] == []

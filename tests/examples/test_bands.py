@@ -15,9 +15,7 @@ BENCHMARKS = Path(__file__).resolve().parents[2] / "examples" / "benchmarks"
 
 
 def example(name):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(BENCHMARKS)
-        return importlib.import_module(name)
+    return importlib.import_module(f"examples.benchmarks.bands.{name}")
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +51,7 @@ def test_the_checked_in_calibration_is_the_one_the_example_writes(bands, tmp_pat
     bands.write_record(tmp_path / "record.json")
     ours, theirs = (
         json.loads(path.read_text())
-        for path in (tmp_path / "record.json", BENCHMARKS / "lidc_band.json")
+        for path in (tmp_path / "record.json", BENCHMARKS / "bands" / "lidc_band.json")
     )
     assert ours["tau"] == pytest.approx(theirs["tau"])
     for changing in (
@@ -82,6 +80,6 @@ def test_the_picture_shows_four_readers_a_consensus_and_a_band(tmp_path):
 
 
 def test_the_pictured_nodules_took_no_part_in_the_calibration():
-    record = ConformalBandFilter.Load(BENCHMARKS / "lidc_band.json").GetRecord()
+    record = ConformalBandFilter.Load(BENCHMARKS / "bands" / "lidc_band.json").GetRecord()
     assert record.number == 100 - len(SAMPLE_NODULES)
     assert record.rater_count == 3

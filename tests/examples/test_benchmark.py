@@ -13,9 +13,7 @@ BENCHMARKS = Path(__file__).resolve().parents[2] / "examples" / "benchmarks"
 
 @pytest.fixture(scope="module")
 def benchmark_script():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(BENCHMARKS)
-        yield importlib.import_module("benchmark")
+    return importlib.import_module("examples.benchmarks.speed.benchmark")
 
 
 @pytest.fixture(scope="module")

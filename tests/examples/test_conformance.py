@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,7 @@ BENCHMARKS = Path(__file__).resolve().parents[2] / "examples" / "benchmarks"
 
 @pytest.fixture(scope="module")
 def conformance() -> Any:
-    sys.path.insert(0, str(BENCHMARKS))
-    import conformance
+    from examples.benchmarks.contours import conformance
 
     return conformance
 

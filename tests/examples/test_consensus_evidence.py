@@ -6,16 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from itk_consensus.simulation import STRUCTURE_SETTINGS
+from examples.simulation import STRUCTURE_SETTINGS
 from itk_consensus.votes.overlap import dice
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 @pytest.fixture
-def evidence(monkeypatch):
-    monkeypatch.syspath_prepend(EXAMPLES)
-    return importlib.import_module("benchmarks.consensus_evidence")
+def evidence():
+    return importlib.import_module("examples.benchmarks.methods.consensus_evidence")
 
 
 def test_a_table_has_means_errors_losses_and_the_worst(evidence, capsys):

@@ -13,9 +13,8 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "benchmarks"
 
 
 @pytest.fixture
-def bound(monkeypatch):
-    monkeypatch.syspath_prepend(EXAMPLES)
-    return importlib.import_module("deep_bound")
+def bound():
+    return importlib.import_module("examples.benchmarks.deep.deep_bound")
 
 
 def gaussian(side, width, dimension):

@@ -16,10 +16,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.Conse
 
 
 @pytest.fixture
-def example(request, monkeypatch):
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    monkeypatch.syspath_prepend(BENCHMARKS.parent / "paper")
-    module = importlib.import_module(request.param)
+def example(request):
+    module = importlib.import_module(f"examples.{request.param}")
     if hasattr(module, "DATA") and not module.DATA.is_dir():
         pytest.skip("the shared data is not beside the repository")
     return module
@@ -29,7 +27,7 @@ def using(name):
     return pytest.mark.parametrize("example", [name], indirect=True)
 
 
-@using("table5")
+@using("paper.table5")
 def test_rows_without_a_network_have_the_published_digits_and_a_threshold_solves_it(example):
     rows = example.compute()
     published = {name: rows[name] for name in example.PUBLISHED if name in rows}
@@ -39,7 +37,7 @@ def test_rows_without_a_network_have_the_published_digits_and_a_threshold_solves
 
 
 @pytest.mark.slow
-@using("table5")
+@using("paper.table5")
 def test_the_papers_network_finds_the_threshold(example):
     pytest.importorskip("torch")
     row, reliabilities = example.deep()
@@ -47,7 +45,7 @@ def test_the_papers_network_finds_the_threshold(example):
     assert len(reliabilities) == 5
 
 
-@using("deep_bubil")
+@using("benchmarks.deep.deep_bubil")
 def test_the_crowds_vote_is_as_good_as_measured_before(example):
     rows = example.without_network(example.read_cases())
     assert np.mean(rows["vote"]) == pytest.approx(0.9250, abs=5e-5)
@@ -55,7 +53,7 @@ def test_the_crowds_vote_is_as_good_as_measured_before(example):
 
 
 @pytest.mark.slow
-@using("deep_bubil")
+@using("benchmarks.deep.deep_bubil")
 def test_a_truth_free_model_of_other_images_loses_nothing_to_the_vote(example):
     pytest.importorskip("torch")
     cases = example.read_cases()
@@ -67,7 +65,7 @@ def test_a_truth_free_model_of_other_images_loses_nothing_to_the_vote(example):
 
 def kept_rows(title):
     """Dice of each case by the names of rows, and seconds, of what was kept of some data."""
-    kept = json.loads((BENCHMARKS / "deep_real.json").read_text(encoding="utf-8"))
+    kept = json.loads((BENCHMARKS / "deep" / "deep_real.json").read_text(encoding="utf-8"))
     (part,) = (part for name, part in kept.items() if name.startswith(title))
     return part["rows"]
 
@@ -88,7 +86,7 @@ def test_on_crowds_and_nodules_the_filter_loses_nothing_to_the_vote(title):
     assert np.mean(rows["filter"]["dice"]) >= np.mean(rows["vote"]["dice"]) - 0.002
 
 
-@using("deep_lidc")
+@using("benchmarks.deep.deep_lidc")
 def test_a_left_out_nodule_is_fused_on_its_own_grid(example):
     pytest.importorskip("torch")
     nodules = example.read_nodules()

@@ -11,9 +11,8 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 @pytest.fixture
-def evidence(monkeypatch):
-    monkeypatch.syspath_prepend(EXAMPLES)
-    return importlib.import_module("benchmarks.diagnostics_evidence")
+def evidence():
+    return importlib.import_module("examples.benchmarks.findings.diagnostics_evidence")
 
 
 def test_rates_are_shares_of_bad_and_of_good_results(evidence, monkeypatch):

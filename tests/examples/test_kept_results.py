@@ -26,7 +26,7 @@ def runs_in(kept: Any) -> Iterator[dict[str, str]]:
         yield place["run"]
 
 
-@pytest.mark.parametrize("path", sorted(BENCHMARKS.glob("*.json")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted(BENCHMARKS.glob("*/*.json")), ids=lambda path: path.name)
 def test_a_kept_result_names_its_run_or_says_that_it_is_unknown(path: Path) -> None:
     runs = list(runs_in(json.loads(path.read_text(encoding="utf-8"))))
     assert runs

@@ -13,9 +13,8 @@ PAPER = Path(__file__).resolve().parents[2] / "examples" / "paper"
 
 
 @pytest.fixture
-def table6(monkeypatch):
-    monkeypatch.syspath_prepend(PAPER)
-    return importlib.import_module("table6")
+def table6():
+    return importlib.import_module("examples.paper.table6")
 
 
 def test_every_published_digit_is_reproduced_and_empty_sets_do_occur(table6):

@@ -9,9 +9,8 @@ PAPER = Path(__file__).resolve().parents[2] / "examples" / "paper"
 
 
 @pytest.fixture
-def table(request, monkeypatch):
-    monkeypatch.syspath_prepend(PAPER)
-    return importlib.import_module(request.param)
+def table(request):
+    return importlib.import_module(f"examples.paper.{request.param}")
 
 
 @pytest.mark.parametrize("table", ["table1", "table2", "table3"], indirect=True)

@@ -11,9 +11,8 @@ BENCHMARKS = Path(__file__).resolve().parents[2] / "examples" / "benchmarks"
 
 
 @pytest.fixture
-def evidence(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    return importlib.import_module("readers_evidence")
+def evidence() -> Any:
+    return importlib.import_module("examples.benchmarks.findings.readers_evidence")
 
 
 def test_kept_rates_meet_what_was_asked_for(evidence: Any) -> None:

@@ -10,9 +10,8 @@ BENCHMARKS = Path(__file__).resolve().parents[2] / "examples" / "benchmarks"
 
 
 @pytest.fixture
-def example(request, monkeypatch):
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    return importlib.import_module(request.param)
+def example(request):
+    return importlib.import_module(f"examples.benchmarks.methods.{request.param}")
 
 
 @pytest.mark.parametrize("example", ["cohort"], indirect=True)

@@ -17,10 +17,8 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 @pytest.fixture
-def tied_votes(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(EXAMPLES))
-    monkeypatch.syspath_prepend(str(EXAMPLES / "benchmarks"))
-    return importlib.import_module("benchmarks.tied_votes")
+def tied_votes() -> Any:
+    return importlib.import_module("examples.benchmarks.methods.tied_votes")
 
 
 def test_with_the_fault_300_stacks_with_ties_are_simpleitks(tied_votes: Any) -> None:

@@ -7,7 +7,7 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus
-from itk_consensus.simulation import disc_phantom, heterogeneous_raters
+from examples.simulation import disc_phantom, heterogeneous_raters
 
 
 @pytest.fixture

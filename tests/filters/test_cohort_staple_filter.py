@@ -7,6 +7,7 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus
+from examples.simulation import disc_phantom, heterogeneous_raters
 from itk_consensus.core.errors import (
     ConsensusWarning,
     GeometryError,
@@ -15,7 +16,6 @@ from itk_consensus.core.errors import (
     ParameterError,
 )
 from itk_consensus.methods.staple.cohort_staple_filter import CohortSTAPLEFilter
-from itk_consensus.simulation import disc_phantom, heterogeneous_raters
 
 QUALITIES = [(0.95, 0.98), (0.8, 0.95), (0.7, 0.92)]
 

@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from scipy.ndimage import label
 
 import itk_consensus
-from itk_consensus.core.errors import ParameterError
-from itk_consensus.methods.consensus.shared_consensus import shared_consensus
-from itk_consensus.simulation import (
+from examples.simulation import (
     ONE_GOOD_FOUR_POOR,
     SLIP_SETTINGS,
     STRUCTURE_SETTINGS,
@@ -23,6 +21,8 @@ from itk_consensus.simulation import (
     organs_phantom,
     twelve_settings,
 )
+from itk_consensus.core.errors import ParameterError
+from itk_consensus.methods.consensus.shared_consensus import shared_consensus
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.overlap import dice

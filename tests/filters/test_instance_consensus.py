@@ -7,9 +7,9 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus as ic
+from examples.simulation import LESION_SETTINGS, STRUCTURE_SETTINGS
 from itk_consensus.core.errors import InputError, ParameterError
 from itk_consensus.methods.lesions import instance_consensus_filter as instance_consensus
-from itk_consensus.simulation import LESION_SETTINGS, STRUCTURE_SETTINGS
 from itk_consensus.votes.overlap import dice
 
 

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 import SimpleITK as sitk
 
+from examples.simulation import contour_error_raters, ellipsoid_mask
+from examples.simulation.structure_settings import vessel_tree
 from itk_consensus import (
     ConsensusFilter,
     CorrectedVoteFilter,
@@ -15,8 +17,6 @@ from itk_consensus import (
     STAPLEImageFilter,
 )
 from itk_consensus.core.errors import InputError, ParameterError
-from itk_consensus.simulation import contour_error_raters, ellipsoid_mask
-from itk_consensus.simulation.structure_settings import vessel_tree
 from itk_consensus.votes.overlap import dice
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "examples" / "benchmarks"
@@ -139,9 +139,8 @@ def test_raters_who_all_agree_need_no_image(image, raters):
 
 
 @pytest.fixture
-def evidence(monkeypatch, shared_data):
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    module = importlib.import_module("intensity_refinement")
+def evidence(shared_data):
+    module = importlib.import_module("examples.benchmarks.methods.intensity_refinement")
     if not module.deep_lidc.DATA.is_dir() or not module.deep_bubil.DATA.is_dir():
         pytest.skip("the shared nodules and crowds are not beside this repository")
     return module

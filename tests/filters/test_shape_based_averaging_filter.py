@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 import SimpleITK as sitk
 
-from itk_consensus import MajorityVoteFilter, ShapeBasedAveragingFilter
-from itk_consensus.core.errors import ParameterError, ProcessAborted
-from itk_consensus.core.process_object import PROGRESS_EVENT
-from itk_consensus.simulation import (
+from examples.simulation import (
     contour_error_raters,
     ellipsoid_mask,
     noisy_organs_case,
     organs_phantom,
 )
+from itk_consensus import MajorityVoteFilter, ShapeBasedAveragingFilter
+from itk_consensus.core.errors import ParameterError, ProcessAborted
+from itk_consensus.core.process_object import PROGRESS_EVENT
 from itk_consensus.votes.overlap import dice
 
 

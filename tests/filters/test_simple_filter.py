@@ -15,9 +15,8 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "benchmarks"
 
 
 @pytest.fixture
-def example(request, monkeypatch):
-    monkeypatch.syspath_prepend(EXAMPLES)
-    return importlib.import_module(request.param)
+def example(request):
+    return importlib.import_module(f"examples.benchmarks.methods.{request.param}")
 
 
 @pytest.fixture

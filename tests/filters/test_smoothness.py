@@ -7,8 +7,7 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus
-from itk_consensus.core.errors import ParameterError
-from itk_consensus.simulation import (
+from examples.simulation import (
     class_imbalance_case,
     contour_error_raters,
     nested_phantom,
@@ -16,6 +15,7 @@ from itk_consensus.simulation import (
     spatial_case,
     twelve_settings,
 )
+from itk_consensus.core.errors import ParameterError
 from itk_consensus.votes.overlap import dice
 
 RECOMMENDED = {"Variant": "advanced", "SmoothnessWeight": 2.0}

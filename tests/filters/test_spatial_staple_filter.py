@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import SimpleITK as sitk
 
+from examples.simulation import noisy_organs_case, spatial_case
 from itk_consensus import SpatialSTAPLEFilter
 from itk_consensus.core.errors import NotExecutedError, ParameterError
 from itk_consensus.core.process_object import ITERATION_EVENT, PROGRESS_EVENT
-from itk_consensus.simulation import noisy_organs_case, spatial_case
 
 
 def images(arrays, spacing: tuple[float, ...]) -> list[sitk.Image]:

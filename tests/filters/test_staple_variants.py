@@ -11,13 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import itk_consensus
+from examples.simulation import class_imbalance_case, disc_phantom, ellipsoid_phantom, paper_raters
 from itk_consensus.core.errors import ConsensusWarning, GeometryError, ParameterError
-from itk_consensus.simulation import (
-    class_imbalance_case,
-    disc_phantom,
-    ellipsoid_phantom,
-    paper_raters,
-)
 from itk_consensus.votes.overlap import dice
 
 TABLE_3_ADVANCED = {39: 0.933, 32: 0.914, 22: 0.873, 16: 0.826, 10: 0.711, 7: 0.577, 5: 0.568}

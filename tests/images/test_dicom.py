@@ -49,10 +49,10 @@ from itk_consensus.images.dicom.series import DicomSeries, read_dicom_series
 from itk_consensus.images.dicom.slice_contours import SliceContours
 from itk_consensus.images.files import read_image
 from itk_consensus.images.structure_files import read_structures, write_structures
+from itk_consensus.images.structure_matching import match_structures
 from itk_consensus.images.structures import (
     Code,
     Structure,
-    match_structures,
     separate_undecided,
 )
 

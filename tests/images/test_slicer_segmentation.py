@@ -12,7 +12,8 @@ import SimpleITK as sitk
 import itk_consensus
 from itk_consensus.cli import main
 from itk_consensus.core.errors import FileError, GeometryError, InputError
-from itk_consensus.images.structures import Code, Structure, match_structures
+from itk_consensus.images.structure_matching import match_structures
+from itk_consensus.images.structures import Code, Structure
 
 LIVER = Code("SCT", "10200004", "Liver")
 ORGAN = Code("SCT", "123037004", "Anatomical Structure")

@@ -1,4 +1,4 @@
-"""The page in a real Chromium; `examples/benchmarks/report_in_browser.mjs` looks closer."""
+"""The page in a real Chromium; examples' report_in_browser.mjs looks closer."""
 
 from __future__ import annotations
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
 
 from itk_consensus.calibration.record import RecordError
 from itk_consensus.core.errors import InputError
@@ -89,7 +91,12 @@ def test_the_smallest_of_very_many_are_counted_and_not_listed() -> None:
 def test_the_mean_probability_of_each_label_is_the_fusers() -> None:
     rated = two_lesions()
     share = np.mean([one == 1 for one in rated.maps], axis=0)
-    disputes, _ = find_disputes([rated], [lambda label: share if label == 1 else None])
+
+    def probabilities(places: Mapping[int, NDArray[np.int64]]) -> dict[int, NDArray[np.float64]]:
+        assert all((np.diff(where) > 0).all() for where in places.values())
+        return {label: share.reshape(-1)[where] for label, where in places.items() if label == 1}
+
+    disputes, _ = find_disputes([rated], [probabilities])
     assert [one.probability for one in disputes] == [{1: pytest.approx(1 / 3, abs=1e-6)}] * 2
 
 

@@ -7,7 +7,7 @@ import pytest
 import SimpleITK as sitk
 
 from itk_consensus.core.errors import ParameterError
-from itk_consensus.simulation import atlas_case, atlas_labels
+from itk_consensus.simulation.atlas_phantoms import atlas_case, atlas_labels
 
 SHAPE = (24, 28, 20)
 

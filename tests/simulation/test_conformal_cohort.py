@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.ndimage import binary_fill_holes, label
 
-from itk_consensus.simulation.conformal_cohort import COHORT_SHAPE, conformal_case
+from examples.simulation.conformal_cohort import COHORT_SHAPE, conformal_case
 
 REFERENCE = Path(__file__).resolve().parents[2] / "../shared/spec/generators/conformal_cohort.py"
 KINDS = {

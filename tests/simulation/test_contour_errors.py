@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from scipy.ndimage import distance_transform_edt, label, uniform_filter
 
-from itk_consensus.core.errors import ParameterError
-from itk_consensus.simulation import (
+from examples.simulation import (
     contour_error_raters,
     ellipsoid_phantom,
     nested_phantom,
     organs_phantom,
 )
-from itk_consensus.simulation.contour_errors import smooth_field
+from examples.simulation.contour_errors import smooth_field
+from itk_consensus.core.errors import ParameterError
 from itk_consensus.votes.overlap import dice
 
 TRUTHS = {

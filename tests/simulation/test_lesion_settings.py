@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from itk_consensus.simulation import LESION_SETTINGS
+from examples.simulation import LESION_SETTINGS
 
 
 @pytest.mark.parametrize("name", LESION_SETTINGS)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from itk_consensus.simulation import noisy_organs_case
+from examples.simulation import noisy_organs_case
 
 
 @pytest.mark.parametrize("shape", [(128, 128), (24, 48, 48)])

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from scipy.ndimage import label
 
-from itk_consensus.core.errors import ParameterError
-from itk_consensus.simulation import (
+from examples.simulation import (
     disc_phantom,
     ellipsoid_mask,
     ellipsoid_phantom,
     nested_phantom,
     organs_phantom,
 )
+from itk_consensus.core.errors import ParameterError
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from itk_consensus.simulation import PRACTICE_SETTINGS, SLIP_SETTINGS, SLIPS
-from itk_consensus.simulation.practice_settings import blob
+from examples.simulation import PRACTICE_SETTINGS, SLIP_SETTINGS, SLIPS
+from examples.simulation.practice_settings import blob
 from itk_consensus.votes.overlap import dice
 
 EVERY = SLIP_SETTINGS | PRACTICE_SETTINGS

@@ -5,8 +5,7 @@ import hashlib
 import numpy as np
 import pytest
 
-from itk_consensus.core.errors import ParameterError
-from itk_consensus.simulation import (
+from examples.simulation import (
     ONE_GOOD_FOUR_POOR,
     confusion_raters,
     disc_phantom,
@@ -20,6 +19,7 @@ from itk_consensus.simulation import (
     spatial_raters,
     uniform_confusion,
 )
+from itk_consensus.core.errors import ParameterError
 
 
 def digest(mask):

@@ -4,7 +4,7 @@ import hashlib
 
 import numpy as np
 
-from itk_consensus.simulation import twelve_settings
+from examples.simulation import twelve_settings
 
 DIGEST_OF_SEED_0 = "86887606bd65d7da9ada0d9db2b259b8ed07fd45c28ef7308ba296ee2029a467"
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.ndimage import label
 
-from itk_consensus.simulation import STRUCTURE_SETTINGS
-from itk_consensus.simulation.structure_settings import ring, scattered_lesions, vessel_tree
+from examples.simulation import STRUCTURE_SETTINGS
+from examples.simulation.structure_settings import ring, scattered_lesions, vessel_tree
 
 
 @pytest.mark.parametrize("name", STRUCTURE_SETTINGS)

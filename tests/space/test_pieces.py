@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.ndimage
+from skimage.measure import label
 
 from itk_consensus.space.pieces import finders_of, label_pieces
 from itk_consensus.space.rater_field import pack_bits
@@ -20,6 +21,24 @@ def test_pieces_are_those_of_scipy_in_its_order(seed, corners):
     np.testing.assert_array_equal(found.sizes[1:], np.bincount(places.ravel())[1:])
     boxes = scipy.ndimage.find_objects(places)
     assert [found.box(piece) for piece in range(1, number + 1)] == boxes
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.uint32, np.int32, np.int64, np.uint64])
+@pytest.mark.parametrize("corners", [False, True])
+@pytest.mark.parametrize("seed", range(10))
+def test_pieces_of_equal_labels_are_those_of_scikit_image_in_its_order(seed, corners, dtype):
+    rng = np.random.default_rng(seed)
+    shape = rng.integers(1, 24, rng.integers(1, 4))
+    # Cells of two voxels and more, so that runs of all lengths touch without a gap, and noise.
+    cells = np.indices(shape) // rng.integers(2, 6)
+    labels = (cells * rng.integers(1, 9, (len(shape), *[1] * len(shape)))).sum(axis=0) % 4
+    labels = np.where(rng.random(shape) < 0.2, rng.integers(0, 4, shape), labels)
+    high = int(np.iinfo(dtype).max)
+    values = np.array([0, high, high - 1, high - 55], dtype)
+    wanted = label(labels, connectivity=labels.ndim if corners else 1)
+    found = label_pieces(values[labels], corners=corners)
+    np.testing.assert_array_equal(found.places, wanted)
+    np.testing.assert_array_equal(found.sizes[1:], np.bincount(wanted.ravel())[1:])
 
 
 def test_time_connects_no_pieces():

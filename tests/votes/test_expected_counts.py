@@ -15,7 +15,7 @@ from itk_consensus.core.work import working
 from itk_consensus.fusing.iteration import largest_change
 from itk_consensus.methods.staple.confusion_model import ConfusionModel
 from itk_consensus.methods.staple.staple import MULTILABEL, staple
-from itk_consensus.simulation import atlas_labels
+from itk_consensus.simulation.atlas_phantoms import atlas_labels
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.expected_counts import VoteTable, majority_of_votes, mean_of_votes
 from itk_consensus.votes.label_stack import LabelStack

@@ -11,9 +11,9 @@ import pytest
 import itk_consensus
 
 ROOT = Path(__file__).resolve().parents[2]
-RECIPE = ROOT / "wrapping" / "conda" / "recipe.yaml"
+RECIPE = ROOT / "wrapping" / "packaging" / "conda" / "recipe.yaml"
 
-sys.path.insert(0, str(ROOT / "wrapping"))
+sys.path.insert(0, str(ROOT / "wrapping" / "packaging"))
 
 
 @pytest.mark.skipif(not RECIPE.exists(), reason="the recipe is part of a checkout only")

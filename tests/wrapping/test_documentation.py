@@ -25,7 +25,7 @@ STUB = ast.parse((ROOT / "itk_consensus" / "__init__.pyi").read_text(encoding="u
 
 
 def test_the_generated_files_are_current() -> None:
-    command = [sys.executable, str(ROOT / "wrapping" / "write_tables.py"), "--check"]
+    command = [sys.executable, str(ROOT / "wrapping" / "writing" / "write_tables.py"), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.returncode == 0, done.stderr
 
@@ -77,7 +77,7 @@ def test_a_release_shows_a_readme_without_relative_links() -> None:
     targets = re.findall(r'(?:\]\(|src=")([^)"]+)', done.stdout)
     assert len(targets) > 8
     assert all(target.startswith("https://") for target in targets)
-    assert f"({address}/raw/HEAD/examples/benchmarks/band.png)" in done.stdout
+    assert f"({address}/raw/HEAD/examples/benchmarks/bands/band.png)" in done.stdout
     assert f"({address}/blob/HEAD/docs/truth.md)" in done.stdout
 
 
@@ -150,7 +150,7 @@ def test_mypy_accepts_the_python_of_every_page(
 
 def test_the_readme_of_the_kernels_lists_every_header() -> None:
     text = (ROOT / "wrapping" / "README.md").read_text(encoding="utf-8")
-    headers = {path.name for path in (ROOT / "wrapping" / "include").glob("*.hpp")}
+    headers = {path.name for path in (ROOT / "wrapping" / "kernels" / "include").glob("*.hpp")}
     assert headers
     assert not {name for name in headers if f"`{name}`" not in text}
 

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-WRITER = Path(__file__).resolve().parents[2] / "wrapping" / "write_example_pages.py"
+WRITER = Path(__file__).resolve().parents[2] / "wrapping" / "writing" / "write_example_pages.py"
 
 
 @pytest.fixture(scope="module")

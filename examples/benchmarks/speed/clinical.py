@@ -12,11 +12,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from examples.benchmarks.speed.operations import DERIVED, OPERATIONS
+from examples.benchmarks.speed.peak_memory import peak_bytes, save_raters
+from examples.benchmarks.speed.timing import Effort, best_seconds
+from examples.benchmarks.speed.volumes import ATLASES, CONTOUR_ERROR, CROWD, json_stack, raters
 from itk_consensus.methods.registry import FUSER_MODULES, short_name
-from speed.operations import DERIVED, OPERATIONS
-from speed.peak_memory import peak_bytes, save_raters
-from speed.timing import Effort, best_seconds
-from speed.volumes import ATLASES, CONTOUR_ERROR, CROWD, json_stack, raters
 
 Row = dict[str, Any]
 Shape = tuple[int, ...]

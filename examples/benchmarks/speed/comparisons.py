@@ -10,10 +10,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from speed.operations import FLOOR, OPERATIONS, STAPLE_ARRAYS, STARTS
-from speed.peak_memory import peak_bytes, save_raters
-from speed.timing import Effort, best_seconds
-from speed.volumes import CONTOUR_ERROR, NOISY, ORGANS, json_stack, number_of_patterns, raters
+from examples.benchmarks.speed.operations import FLOOR, OPERATIONS, STAPLE_ARRAYS, STARTS
+from examples.benchmarks.speed.peak_memory import peak_bytes, save_raters
+from examples.benchmarks.speed.timing import Effort, best_seconds
+from examples.benchmarks.speed.volumes import (
+    CONTOUR_ERROR,
+    NOISY,
+    ORGANS,
+    json_stack,
+    number_of_patterns,
+    raters,
+)
 
 Row = dict[str, Any]
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from functools import cache, partial
 from typing import Any, NamedTuple
 
+from examples.benchmarks.speed.volumes import ATLAS_SEED, CONTOUR_ERROR, raters
+from examples.benchmarks.speed.waiting import Row, Shape, Wait, least, row_of
 from itk_consensus.methods.registry import FUSER_MODULES, load_filter, short_name
 from itk_consensus.simulation.atlas_phantoms import AtlasCase, atlas_case
-from speed.volumes import ATLAS_SEED, CONTOUR_ERROR, raters
-from speed.waiting import Row, Shape, Wait, least, row_of
 
 #: Fusers, and those among the other filters, that need images.
 WITH_IMAGES = ("LocallyWeightedVoteFilter", "JointLabelFusionFilter")

@@ -13,8 +13,8 @@ import SimpleITK as sitk
 from numpy.typing import NDArray
 
 import itk_consensus
+from examples.simulation import contour_error_raters, ellipsoid_mask
 from itk_consensus.methods.registry import FUSER_MODULES, short_name
-from itk_consensus.simulation import contour_error_raters, ellipsoid_mask
 
 Array = NDArray[Any]
 

@@ -16,8 +16,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from speed.operations import OPERATIONS
-from speed.volumes import Raters, raters
+from examples.benchmarks.speed.operations import OPERATIONS
+from examples.benchmarks.speed.volumes import Raters, raters
 
 T = TypeVar("T")
 
@@ -42,7 +42,14 @@ def peak_bytes(operation: str, kind: str, files: Sequence[Path]) -> int | None:
     None where the system has no high-water mark that can be set back (only Linux has).
     """
     child = subprocess.run(
-        [sys.executable, "-m", "speed.peak_memory", operation, kind, *map(str, files)],
+        [
+            sys.executable,
+            "-m",
+            "examples.benchmarks.speed.peak_memory",
+            operation,
+            kind,
+            *map(str, files),
+        ],
         env={**os.environ, **HONEST_MALLOC, "PYTHONPATH": os.pathsep.join(sys.path)},
         check=True,
         stdout=subprocess.PIPE,

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from speed.operations import OPERATIONS, STAPLE_ARRAYS
-from speed.timing import Effort, best_seconds
-from speed.volumes import (
+from examples.benchmarks.speed.operations import OPERATIONS, STAPLE_ARRAYS
+from examples.benchmarks.speed.timing import Effort, best_seconds
+from examples.benchmarks.speed.volumes import (
     CONTOUR_ERROR,
     NOISY,
     Raters,

@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from readme_section import replace_section
-
-from speed.reasons import reason
+from examples.benchmarks.readme_section import replace_section
+from examples.benchmarks.speed.reasons import reason
 
 Results = dict[str, Any]
 Row = dict[str, Any]
 
-PICTURE = "examples/benchmarks/benchmark.png"
-GROWTH_PICTURE = "examples/benchmarks/benchmark_growth.png"
+PICTURE = "examples/benchmarks/speed/benchmark.png"
+GROWTH_PICTURE = "examples/benchmarks/speed/benchmark_growth.png"
 
 
 def comparison_line(row: Row) -> str:

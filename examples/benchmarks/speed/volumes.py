@@ -8,12 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.simulation import (
-    atlas_labels,
-    contour_error_raters,
-    ellipsoid_mask,
-    organs_phantom,
-)
+from examples.simulation import contour_error_raters, ellipsoid_mask, organs_phantom
+from itk_consensus.simulation.atlas_phantoms import atlas_labels
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 

@@ -22,16 +22,23 @@ import numpy as np
 import SimpleITK as sitk
 
 import itk_consensus as ic
+from examples.benchmarks.speed.operations import OPERATIONS
+from examples.benchmarks.speed.peak_memory import peak_bytes, save_raters
+from examples.benchmarks.speed.reasons import reason
+from examples.benchmarks.speed.volumes import (
+    ATLAS_SEED,
+    ATLASES,
+    CONTOUR_ERROR,
+    CROWD,
+    Raters,
+    raters,
+)
 from itk_consensus.batch.cases import BatchCase
 from itk_consensus.batch.one_case import DONE, Plan, run_case
 from itk_consensus.cli import main as command
 from itk_consensus.core.work import default_threads
 from itk_consensus.methods.registry import load_filter
 from itk_consensus.simulation.atlas_phantoms import atlas_case
-from speed.operations import OPERATIONS
-from speed.peak_memory import peak_bytes, save_raters
-from speed.reasons import reason
-from speed.volumes import ATLAS_SEED, ATLASES, CONTOUR_ERROR, CROWD, Raters, raters
 
 Row = dict[str, Any]
 Shape = tuple[int, ...]

@@ -1,4 +1,4 @@
-"""Agreement beyond chance: Fleiss' kappa and Krippendorff's alpha, from decision patterns.
+"""Agreement beyond chance: Fleiss' kappa, Krippendorff's alpha and Gwet's AC1, from patterns.
 
 Background inflates both: the more of it an image has, the better everybody agrees. So each is
 given over all voxels and over the union, the voxels that at least one rater gave the label. Over
@@ -7,6 +7,7 @@ the union every voxel is chosen for being marked, which deflates it; the truth l
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -76,27 +77,82 @@ class Ratings:
         return np.asarray(squares, dtype=np.float64)[:, 0] - self.number
 
 
-def fleiss_kappa(ratings: Ratings) -> float:
-    """Kappa of many raters (Fleiss 1971); NaN if only one category was ever used.
+@dataclass(frozen=True)
+class ChanceTerms:
+    """What agreement beyond chance is made of. Terms of several cases add up."""
 
-    Where raters are missing, a voxel counts with the pairs it has, and a category's frequency is
-    the mean of the voxels' shares (Gwet, Handbook of Inter-Rater Reliability).
-    """
-    total, number = ratings.voxels.sum(), ratings.number
-    if total == 0:
-        return float("nan")
-    observed = ratings.voxels @ (ratings.agreeing_pairs / (number * (number - 1))) / total
-    frequencies = ratings.votes.T @ (ratings.voxels / number) / total
-    expected = float(frequencies @ frequencies)
-    return float((observed - expected) / (1 - expected)) if expected < 1 else float("nan")
+    voxels: float  #: That two raters or more annotated
+    agreeing: float  #: Sum over voxels of the share of pairs of raters who agree
+    shares: Floats  #: (C,) sum over voxels of the share of raters who gave each category
+    #: The same, each voxel weighing as much as it has raters, for alpha.
+    values: Floats  #: (C,) votes
+    agreeing_values: float
+
+    @classmethod
+    def of(cls, ratings: Ratings) -> ChanceTerms:
+        """Of one table of ratings."""
+        number, voxels, agreeing = ratings.number, ratings.voxels, ratings.agreeing_pairs
+        return cls(
+            float(voxels.sum()),
+            float(voxels @ (agreeing / (number * (number - 1)))),
+            np.asarray(ratings.votes.T @ (voxels / number)),
+            np.asarray(ratings.votes.T @ voxels),
+            float(voxels @ (agreeing / (number - 1))),
+        )
+
+    def __add__(self, other: ChanceTerms) -> ChanceTerms:
+        return ChanceTerms(
+            self.voxels + other.voxels,
+            self.agreeing + other.agreeing,
+            self.shares + other.shares,
+            self.values + other.values,
+            self.agreeing_values + other.agreeing_values,
+        )
+
+    @property
+    def kappa(self) -> float:
+        """Fleiss' kappa (1971); NaN if only one category was ever used.
+
+        Where raters are missing, a voxel counts with the pairs it has, and a category's frequency
+        is the mean of the voxels' shares (Gwet, Handbook of Inter-Rater Reliability).
+        """
+        if self.voxels == 0:
+            return math.nan
+        frequencies = self.shares / self.voxels
+        return _beyond_chance(self.agreeing / self.voxels, float(frequencies @ frequencies))
+
+    @property
+    def ac1(self) -> float:
+        """Gwet's AC1 (Br J Math Stat Psychol 61:29-48, 2008); NaN without voxels.
+
+        Chance is taken to be what raters leave to it where they are unsure, so that a rare category
+        does not make good agreement look poor, as it does with kappa.
+        """
+        if self.voxels == 0 or len(self.shares) < 2:
+            return math.nan
+        frequencies = self.shares / self.voxels
+        expected = float(frequencies @ (1 - frequencies)) / (len(frequencies) - 1)
+        return _beyond_chance(self.agreeing / self.voxels, expected)
+
+    @property
+    def alpha(self) -> float:
+        """Krippendorff's alpha for nominal data (2011); NaN if only one category was ever used."""
+        number = self.values.sum()
+        expected = number**2 - self.values @ self.values
+        if expected == 0:
+            return math.nan
+        return float(1 - (number - 1) * (number - self.agreeing_values) / expected)
+
+
+def _beyond_chance(observed: float, expected: float) -> float:
+    return float((observed - expected) / (1 - expected)) if expected < 1 else math.nan
+
+
+def fleiss_kappa(ratings: Ratings) -> float:
+    """Kappa of many raters; see `ChanceTerms.kappa`."""
+    return ChanceTerms.of(ratings).kappa
 
 
 def krippendorff_alpha(ratings: Ratings) -> float:
-    """Alpha for nominal data (Krippendorff 2011); NaN if only one category was ever used."""
-    values = ratings.votes.T @ ratings.voxels
-    number = values.sum()
-    agreeing = ratings.voxels @ (ratings.agreeing_pairs / (ratings.number - 1))
-    expected = number**2 - values @ values
-    if expected == 0:
-        return float("nan")
-    return float(1 - (number - 1) * (number - agreeing) / expected)
+    """Alpha for nominal data; see `ChanceTerms.alpha`."""
+    return ChanceTerms.of(ratings).alpha

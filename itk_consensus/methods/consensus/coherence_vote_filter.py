@@ -19,7 +19,7 @@ class CoherenceVoteFilter(ResolutionMixin, RaterWeightsMixin, SoftInputsMixin):
     they are kept, elsewhere they go, and the contour is drawn midway between what raters mark
     inside and outside. GetResolution tells, in mm, how fine the raters agree. The scales follow
     the smallest voxel side; there is nothing to set. Probabilities are masks between 0 and 1.
-    ``examples/benchmarks/consensus_evidence.py`` prints how it compares.
+    ``examples/benchmarks/methods/consensus_evidence.py`` prints how it compares.
     """
 
     whole_because = "its gains are measured on bands of scale of the whole image"

@@ -95,11 +95,3 @@ def describe_components(mask: Mask, spacing: Sequence[float]) -> list[Component]
         place = tuple(int(v) + part.start for v, part in zip(voxels[middle], box, strict=True))
         found.append(Component(len(voxels), len(voxels) * millilitres, place))
     return sorted(found, key=lambda component: (-component.voxels, component.place))
-
-
-def connecting(dimension: int) -> Mask:
-    """All neighbours of a voxel, by corners too; none in time, the first of four axes."""
-    structure = np.ones((3,) * dimension, bool)
-    if dimension > 3:
-        structure[[0, -1]] = False
-    return structure

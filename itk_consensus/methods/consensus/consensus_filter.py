@@ -61,7 +61,7 @@ class ConsensusEstimate(Estimate):
 class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
     """The recommended fuser: keeps what raters share, by explicit rules, and explains the result.
 
-    The rules; ``examples/benchmarks/consensus_evidence.py`` prints the table behind them:
+    The rules; ``examples/benchmarks/methods/consensus_evidence.py`` prints the table behind them:
 
     1. One rater: that rater's labels.
     2. Raters whose contours coincide where those of others do not are copies and count once.

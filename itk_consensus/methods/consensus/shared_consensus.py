@@ -6,7 +6,7 @@
 3. The coherence vote keeps what raters share and smooths the rest (`coherence_vote`).
 4. What leaves the vote without one of these reasons returns to it (`harm_bound`).
 
-``examples/benchmarks/consensus_evidence.py`` prints what it is worth.
+``examples/benchmarks/methods/consensus_evidence.py`` prints what it is worth.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.core.constraints import Integer, Reals
+from itk_consensus.core.constraints import Integer, OneOf, Real, Reals
 from itk_consensus.core.parameters import Measurement, Parameter, settings_from
 from itk_consensus.fusing.fusion_case import FusionCase
 from itk_consensus.fusing.fusion_result import Fused
@@ -43,6 +43,12 @@ class DirectInferenceFilter(LabelFusionFilter):
         DirectInferenceSettings.pseudo_counts,
         "Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it "
         "(shared by the other labels) in each column.",
+    )
+    PriorPseudoCounts = Parameter(
+        OneOf((Real(low=0.0), Reals(low=0.0))),
+        DirectInferenceSettings.prior_pseudo_counts,
+        "Dirichlet prior of the label prior: counts added to every label, or one number for each "
+        "in their order (the background first).",
     )
     NumberOfInitializations = Parameter(
         Integer(1, 10_000),
@@ -112,6 +118,12 @@ class DirectInferenceFilter(LabelFusionFilter):
     )
 
     def _fuse(self, case: FusionCase) -> Fused[DirectInferenceEstimate]:
+        counts, labels = self.PriorPseudoCounts, case.patterns.number_of_labels
+        if isinstance(counts, tuple) and len(counts) != labels:
+            raise self._wrong(
+                "PriorPseudoCounts",
+                f"must be one number, or one for each of {labels} labels, got {len(counts)}",
+            )
         result = direct_inference(case.patterns, self._settings())
         self._warn_of_doubts(case.patterns, result.starts.winner_is_switched)
         fusion = PatternFusion(case.patterns, result.decision, result.shares)

@@ -90,7 +90,7 @@ def _draw_parameters(
 ) -> tuple[Floats, Floats]:
     """Confusions (J, K, K) and label prior (K,) given the map (eq. 21)."""
     confusion = rng.standard_gamma(model.patterns.tally(allocation) + model.pseudo_counts + 1)
-    prior = rng.standard_gamma(allocation.sum(axis=0) + 1)
+    prior = rng.standard_gamma(allocation.sum(axis=0) + model.prior_concentration)
     return confusion / confusion.sum(axis=1, keepdims=True), prior / prior.sum()
 
 

@@ -38,16 +38,17 @@ Maps = NDArray[Any]
 class ParameterPosterior(NamedTuple):
     """Dirichlet parameters of the label prior and the confusions, given maps (eq. 21)."""
 
-    prior: Floats  #: (S, K) N_k + 1
+    prior: Floats  #: (S, K) N_k + alpha_k + 1
     confusion: Floats  #: (J, K, S, K) N^j_{d,t} + alpha_{d,t} + 1
 
 
 @dataclass(frozen=True)
 class LabelEvidence:
-    """Patterns and the prior of the confusion matrices; the label prior is uniform."""
+    """Patterns, and the priors of the confusion matrices and of the label prior."""
 
     patterns: DecisionPatterns
     pseudo_counts: Floats  #: (K, K) alpha[d, t] of section 2.1.5
+    prior_counts: Floats | float = 0.0  #: (K,) alpha[k] of section 2.1.5
 
     @cached_property
     def resolution(self) -> float:
@@ -63,7 +64,9 @@ class LabelEvidence:
     def parameter_posterior(self, maps: Maps) -> ParameterPosterior:
         """The posterior given each map."""
         voxels, votes = self._counted(maps)
-        return ParameterPosterior(voxels + 1, votes + self.concentration[:, None, :])
+        return ParameterPosterior(
+            voxels + self.prior_concentration, votes + self.concentration[:, None, :]
+        )
 
     def _counted(self, maps: Maps) -> tuple[Floats, Floats]:
         """(S, K) voxels by label, and (J, K, S, K) votes by rater, vote and label."""
@@ -88,10 +91,10 @@ class LabelEvidence:
 
     def log_evidence(self, maps: Maps) -> Floats:
         """(S,) log p(t, D), eq. 25 with the constants of its priors."""
-        labels, raters = self.patterns.number_of_labels, self.patterns.number_of_raters
+        raters = self.patterns.number_of_raters
         # What the integrals are without any voxel: the constants that make the priors densities.
         constant = raters * _log_beta(self.concentration, axis=0).sum()
-        constant += _log_beta(np.ones(labels), axis=0)
+        constant += _log_beta(self.prior_concentration, axis=0)
         return np.concatenate(
             [
                 _log_beta(prior, axis=1) + _log_beta(confusion, axis=1).sum(axis=(0, 2)) - constant
@@ -117,6 +120,11 @@ class LabelEvidence:
     def concentration(self) -> Floats:
         """(K, K) parameters of the confusions' prior: what counts are without any vote."""
         return self.pseudo_counts + 1.0
+
+    @cached_property
+    def prior_concentration(self) -> Floats:
+        """(K,) parameters of the label prior's prior: what counts are without any voxel."""
+        return np.ones(self.patterns.number_of_labels) + self.prior_counts
 
 
 def _log_beta(parameters: Floats, axis: int) -> Floats:

@@ -58,6 +58,8 @@ class DirectInferenceSettings:
     #: Starts of each EM, by number, seed and range; its `initialization` follows the variant.
     plan: StartPlan = _PLAN
     sampling: SamplingPlan = _NO_SAMPLES
+    #: Counts added to the voxels of every label, or of each: the label prior's own prior.
+    prior_pseudo_counts: float | tuple[float, ...] = 0.0
 
     def pseudo_count_table(self, labels: int) -> Floats:
         """(K, K) alpha[d, t]."""
@@ -137,7 +139,8 @@ def direct_inference(
     stop it with the best map so far.
     """
     settings = settings or DirectInferenceSettings()
-    model = LabelEvidence(patterns, settings.pseudo_count_table(patterns.number_of_labels))
+    table = settings.pseudo_count_table(patterns.number_of_labels)
+    model = LabelEvidence(patterns, table, np.asarray(settings.prior_pseudo_counts))
     if not _several_raters(patterns):
         names, maps = ["majority_vote"], vote_map(patterns)[:, None]
         evidence = model.log_evidence(maps)
@@ -169,7 +172,8 @@ def _switched(model: LabelEvidence, maps: Maps) -> NDArray[np.bool_]:
     right = []
     for prior, confusion in map(model.parameter_posterior, model.few_at_a_time(maps)):
         diagonal = np.einsum("jksk->jsk", confusion / confusion.sum(axis=1, keepdims=True))
-        right.append(np.where(prior > 1, diagonal.mean(axis=0), 1.0).sum(axis=1))
+        found = prior > model.prior_concentration
+        right.append(np.where(found, diagonal.mean(axis=0), 1.0).sum(axis=1))
     return np.concatenate(right) < 1
 
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats, Mask
-from itk_consensus.methods.consensus.components import connecting
+from itk_consensus.space.pieces import label_pieces
 
 #: What is one object: a connected piece of one label, or everything that has one label.
 ObjectKind = Literal["components", "labels"]
@@ -45,10 +44,8 @@ def numbered_objects(
         return NumberedObjects(np.zeros(labels.shape, np.int32), 0)
     if kind == "labels":
         return _by_label(marked, values)
-    if (values == values[0]).all():
-        places, number = scipy.ndimage.label(marked, connecting(labels.ndim))
-        return NumberedObjects(places, number)
-    return _components_of_each_label(labels, marked)
+    pieces = label_pieces(np.where(marked, labels, 0))
+    return NumberedObjects(pieces.places, pieces.number)
 
 
 def _by_label(marked: Mask, values: NDArray[Any]) -> NumberedObjects:
@@ -58,39 +55,6 @@ def _by_label(marked: Mask, values: NDArray[Any]) -> NumberedObjects:
     places = np.zeros(marked.shape, np.int32)
     places[marked] = number[label]
     return NumberedObjects(places, len(first))
-
-
-def _components_of_each_label(labels: NDArray[Any], marked: Mask) -> NumberedObjects:
-    """Pieces of equal label: runs along the last axis, joined where they touch those beside."""
-    begins = marked.copy()
-    same = (labels[..., 1:] == labels[..., :-1]) & marked[..., :-1]
-    begins[..., 1:] &= ~same
-    runs = np.cumsum(begins.ravel(), dtype=np.int32).reshape(labels.shape)
-    number = int(runs.flat[-1])
-    joined = [np.zeros((2, 0), np.int32)]
-    for here, there in _neighbours(labels.ndim):
-        # Two runs first meet where one of them begins.
-        meet = begins[here] | begins[there]
-        meet &= marked[here]
-        meet &= labels[here] == labels[there]
-        meet &= marked[there]
-        joined.append(np.stack([runs[here][meet], runs[there][meet]]))
-    one, other = np.concatenate(joined, axis=1) - 1
-    graph = scipy.sparse.coo_array((np.ones(len(one), bool), (one, other)), (number, number))
-    pieces, piece = scipy.sparse.csgraph.connected_components(graph, directed=False)
-    return NumberedObjects(np.where(marked, piece.astype(np.int32)[runs - 1] + 1, 0), pieces)
-
-
-def _neighbours(axes: int) -> list[tuple[tuple[slice, ...], tuple[slice, ...]]]:
-    """Pairs of views of a volume, one shifted by a neighbour that lies in another line."""
-    offsets = np.argwhere(connecting(axes)) - 1
-    later = [tuple(o) for o in offsets.tolist() if tuple(o) > (0,) * axes and any(o[:-1])]
-    back, ahead, all_ = slice(None, -1), slice(1, None), slice(None)
-    cut = {-1: (ahead, back), 0: (all_, all_), 1: (back, ahead)}
-    return [
-        (tuple(cut[step][0] for step in offset), tuple(cut[step][1] for step in offset))
-        for offset in later
-    ]
 
 
 @dataclass(frozen=True)

@@ -116,6 +116,7 @@ class CohortSTAPLEFilter(BinaryStapleMixin, LabelInputs):
 
     def _check_parameters(self) -> None:
         self._reject_two_priors("Prior")
+        self._check_prior_counts()
         if self.Prior is not None or self.EstimatePrior:
             self._reject_confidence_weight("Prior or EstimatePrior")
 

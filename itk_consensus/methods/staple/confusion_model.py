@@ -147,6 +147,7 @@ class Maximization(ABC):
 
     pseudo_counts: Floats
     estimate_prior: bool
+    prior_counts: Floats | float
 
     @abstractmethod
     def step(self, theta: Floats, prior: Floats) -> tuple[Floats, Floats, Floats]:
@@ -174,7 +175,7 @@ class Maximization(ABC):
         """Theta from (J, K, S, K) expected votes, the prior from (R, S, K) expected voxels."""
         theta = self.theta_of(counts)
         if self.estimate_prior:
-            mass = mass if prior.ndim == 3 else mass[0]
+            mass = (mass if prior.ndim == 3 else mass[0]) + self.prior_counts
             total = mass.sum(axis=-1, keepdims=True)
             # A row without weight keeps its prior.
             prior = np.divide(mass, total, out=prior.copy(), where=total > 0)
@@ -189,14 +190,18 @@ class Maximization(ABC):
         theta[self._absent_raters] = np.nan
         return theta
 
-    def log_posterior(self, log_likelihood: Floats, theta: Floats) -> Floats:
+    def log_posterior(self, log_likelihood: Floats, theta: Floats, prior: Floats) -> Floats:
         """(S,) log likelihood plus the log of the parameters' prior, up to a constant."""
-        if not self.pseudo_counts.any():
-            return log_likelihood
-        penalty = scipy.special.xlogy(
-            self.pseudo_counts[:, None, :], np.where(np.isnan(theta), 1.0, theta)
-        )
-        return np.asarray(log_likelihood + penalty.sum(axis=(0, 1, 3)))
+        if self.pseudo_counts.any():
+            penalty = scipy.special.xlogy(
+                self.pseudo_counts[:, None, :], np.where(np.isnan(theta), 1.0, theta)
+            )
+            log_likelihood = log_likelihood + penalty.sum(axis=(0, 1, 3))
+        if self.estimate_prior and np.any(self.prior_counts):
+            every = prior if prior.ndim == 3 else prior[None]
+            penalty = scipy.special.xlogy(self.prior_counts, every)
+            log_likelihood = log_likelihood + penalty.sum(axis=(0, 2))
+        return np.asarray(log_likelihood)
 
 
 @dataclass(frozen=True)
@@ -211,6 +216,7 @@ class ConfusionModel(Maximization):
     #: share one prior.
     prior_rows: NDArray[np.uint32] | None = None
     negligible: float = UNDERFLOW  #: As of `VoteTable`
+    prior_counts: Floats | float = 0.0  #: (K,) alpha[k] of eq. 16, or the same for all.
 
     @cached_property
     def table(self) -> VoteTable:
@@ -294,6 +300,20 @@ class ConfusionModel(Maximization):
 def with_diagonal(labels: int, diagonal: float, other: float) -> Floats:
     """(K, K) one value on the diagonal, another off it."""
     return np.where(np.eye(labels, dtype=bool), diagonal, other)
+
+
+def worse_than_chance(theta: Floats) -> NDArray[np.bool_]:
+    """(S,) whether the mean rater of (J, K, S, K) confusions does: labels have changed places.
+
+    For two labels this is mean sensitivity + specificity < 1. A class without mass, whose
+    performance is undefined, cannot have been switched.
+    """
+    diagonal = np.einsum("jksk->sjk", theta)
+    defined = ~np.isnan(diagonal)
+    raters = defined.sum(axis=1)
+    total = np.where(defined, diagonal, 0.0).sum(axis=1)
+    mean = np.divide(total, raters, out=np.ones_like(total), where=raters > 0)
+    return np.asarray(mean.sum(axis=1) < 1 - 1e-9)
 
 
 def _over_labels(combine: np.ufunc, values: Floats) -> Floats:

@@ -11,6 +11,7 @@ from itk_consensus.core.errors import ParameterError
 from itk_consensus.core.parameters import Measurement, Parameter
 from itk_consensus.core.process_object import ProcessObject
 from itk_consensus.fusing.fusion_case import FusionCase
+from itk_consensus.fusing.iteration import STOP_CRITERIA, StopRule
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.methods.staple.expectation_maximization import StartPlan
 from itk_consensus.methods.staple.markov_field import MarkovField
@@ -50,6 +51,23 @@ class ExpectationMaximizationMixin(ProcessObject):
         ),
         "Estimate the label prior in every iteration instead of fixing it.",
         default_doc="from Variant, unless a prior is given",
+    )
+    PriorPseudoCounts = Parameter(
+        OneOf((Real(low=0.0), Reals(low=0.0))),
+        0.0,
+        "Dirichlet prior of the label prior where that is estimated: counts added to every label, "
+        "or one number for each in their order (the background first).",
+    )
+    StopCriterion = Parameter(
+        Choice(STOP_CRITERIA),
+        "parameters",
+        "What the tolerance is about: parameters, the raters' performance; or likelihood, the log "
+        "posterior in nats.",
+    )
+    InitialPerformance = Parameter(
+        Real(0.0, 1.0, exclusive=True),
+        StartPlan.performance,
+        "Probability of the right label with which Initialization theta begins.",
     )
     Damping = Parameter(Real(0.0, 0.9), 0.0, "Share of the old performance kept in each iteration.")
     NumberOfInitializations = Parameter(
@@ -105,17 +123,42 @@ class ExpectationMaximizationMixin(ProcessObject):
                 "EstimatePrior", f"must be False beside {{{name}}}, which fixes it", name
             )
 
-    def _common_settings(self, prior: Any, **others: Any) -> StapleSettings:
+    def _check_prior_counts(self) -> None:
+        """Counts of a prior that is not estimated would be counts of nothing."""
+        if self.PriorPseudoCounts != 0 and not self.EstimatePrior:
+            raise self._wrong(
+                "PriorPseudoCounts",
+                f"needs {{EstimatePrior}}, since a fixed label prior has no counts; "
+                f"got {self.PriorPseudoCounts}",
+                "EstimatePrior",
+            )
+
+    def _common_settings(
+        self, prior: Any, labels: int, tolerance: float, most: int, **others: Any
+    ) -> StapleSettings:
         """The settings that every STAPLE has, from the parameters above, and others."""
         low, high = self.InitializationRange
+        counts = self.PriorPseudoCounts
+        if isinstance(counts, tuple) and len(counts) != labels:
+            raise self._wrong(
+                "PriorPseudoCounts",
+                f"must be one number, or one for each of {labels} labels, got {len(counts)}",
+            )
         return replace(
             self.defaults,
             prior=prior,
             estimate_prior=self.EstimatePrior,
+            prior_pseudo_counts=counts,
+            stop=StopRule(tolerance, most, self.StopCriterion),
             exclude_consensus=self.ExcludeConsensusVoxels,
             damping=self.Damping,
             plan=StartPlan(
-                self.Initialization, self.NumberOfInitializations, self.RandomSeed, low, high
+                self.Initialization,
+                self.NumberOfInitializations,
+                self.RandomSeed,
+                low,
+                high,
+                self.InitialPerformance,
             ),
             **others,
         )
@@ -147,6 +190,14 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
         weight = self.SmoothnessWeight
         if weight == 0:
             return None
+        if self.StopCriterion != "parameters" or self.PriorPseudoCounts != 0:
+            raise self._wrong(
+                "SmoothnessWeight",
+                "estimates no label prior, and stops by its parameters; "
+                "it goes without {PriorPseudoCounts} and {StopCriterion}",
+                "PriorPseudoCounts",
+                "StopCriterion",
+            )
         if self.NumberOfInitializations > 1:
             raise self._wrong(
                 "NumberOfInitializations",

@@ -155,7 +155,7 @@ class MarkovField:
         def step(now: _State) -> Step[_State, float]:
             theta = damped(model.theta_of(now.counts), now.theta, damping)
             beliefs, bound = self._sweep(now, model, theta, prior)
-            trace = float(model.log_posterior(np.array([bound]), theta)[0])
+            trace = float(model.log_posterior(np.array([bound]), theta, prior)[0])
             weight = self.weight
             if weight is None:
                 weight = self._better_weight(beliefs, now.weight)

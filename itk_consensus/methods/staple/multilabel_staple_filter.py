@@ -18,7 +18,6 @@ from itk_consensus.core.constraints import (
 from itk_consensus.core.parameters import Measurement, Parameter
 from itk_consensus.fusing.fusion_case import FusionCase
 from itk_consensus.fusing.fusion_result import Fused
-from itk_consensus.fusing.iteration import StopRule
 from itk_consensus.fusing.label_fusion import UndecidedLabelMixin
 from itk_consensus.methods.staple.em_parameters import (
     ExpectationMaximizationFilter,
@@ -108,6 +107,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
 
     def _check_parameters(self) -> None:
         self._reject_two_priors("PriorProbabilities")
+        self._check_prior_counts()
         if self.MaximumNumberOfIterations == 0 and self.Initialization in ("mean", "majority_vote"):
             raise self._wrong(
                 "MaximumNumberOfIterations",
@@ -157,8 +157,10 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         self._check_raters(patterns, asks)
         return self._common_settings(
             prior,
+            patterns.number_of_labels,
+            self.TerminationUpdateThreshold,
+            self.MaximumNumberOfIterations,
             pseudo_counts=self.PseudoCounts,
-            stop=StopRule(self.TerminationUpdateThreshold, self.MaximumNumberOfIterations),
         )
 
     def _prior(self, labels: list[int]) -> NDArray[np.float64] | None:

@@ -55,13 +55,15 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     Kappa = Parameter(
         Real(low=0.0),
         FieldSettings.kappa,
-        "Strength of the regularisation where a rater rarely used a label.",
+        "Strength of the regularisation where a rater rarely used a label; 0: the window alone, a "
+        "very large one: the target alone.",
     )
     RegularizationTarget = Parameter(
         Choice(REGULARIZATION_TARGETS),
         FieldSettings.target,
-        "Performance that sparse data are pulled towards: global (the rater's over all voxels), "
-        "uniform (chance) or diagonal (DiagonalTarget).",
+        "Performance that sparse data are pulled towards: global (the rater's over all voxels; "
+        "diagonal if the mean rater is below chance there), uniform (chance) or diagonal "
+        "(DiagonalTarget).",
     )
     DiagonalTarget = Parameter(
         Real(0.0, 1.0),
@@ -103,6 +105,9 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         tuple[float, ...],
         "Mean change of the disputed voxels' posteriors in each iteration.",
         "estimate.change",
+    )
+    RegularizationTargetTaken = Measurement(
+        str, "RegularizationTarget, or diagonal where global was no prior.", "estimate.target"
     )
     ConfusionTables = Measurement(
         NDArray[np.float64],

@@ -80,6 +80,8 @@ class StapleSettings:
     #: else (K,) or (P, K).
     prior: float | Floats | None = None
     estimate_prior: bool = False  #: Update the prior in every M-step (eq. 16).
+    #: alpha[k] of eq. 16, for all labels or for each; only where the prior is estimated.
+    prior_pseudo_counts: float | tuple[float, ...] = 0.0
     #: Leave out voxels where all raters agree; they keep their label.
     exclude_consensus: bool = False
     #: (diagonal, other) or (K, K) alpha[d, t] of eq. 13, added to the counts.
@@ -97,6 +99,10 @@ class StapleSettings:
         if isinstance(self.pseudo_counts, np.ndarray):
             return self.pseudo_counts
         return with_diagonal(labels, *self.pseudo_counts)
+
+    def prior_counts(self, labels: int) -> Floats:
+        """(K,) alpha[k]."""
+        return np.broadcast_to(np.asarray(self.prior_pseudo_counts, np.float64), (labels,))
 
 
 MULTILABEL = StapleSettings(
@@ -173,11 +179,18 @@ def run_em(
     negligible : float
         As of `VoteTable`.
     """
-    pseudo_counts = settings.pseudo_count_table(patterns.number_of_labels)
+    labels = patterns.number_of_labels
+    pseudo_counts, prior_counts = settings.pseudo_count_table(labels), settings.prior_counts(labels)
     if prior.ndim == 2 and prior_rows is None:
         prior_rows = np.arange(len(weights), dtype=np.uint32)
     model = ConfusionModel(
-        patterns, weights, pseudo_counts, settings.estimate_prior, prior_rows, negligible
+        patterns,
+        weights,
+        pseudo_counts,
+        settings.estimate_prior,
+        prior_rows,
+        negligible,
+        prior_counts,
     )
     starts = make_starts(model, settings.plan, frequencies, prior)
     search = maximize if field is None else field.maximize
@@ -219,10 +232,15 @@ def _from_one_start(
 ) -> StapleResult:
     """Where binary EM ends from the plan's first start, on votes that are no patterns."""
     counted = SoftTable.of(votes) if isinstance(votes, SoftVotes) else votes
-    model = CountedModel(counted, settings.pseudo_count_table(2), settings.estimate_prior)
+    model = CountedModel(
+        counted,
+        settings.pseudo_count_table(2),
+        settings.estimate_prior,
+        settings.prior_counts(2),
+    )
     name, frequencies = settings.plan.initialization, counted.frequencies()
     starts = Starts(
-        first_theta(votes.number_of_raters, 2, name),
+        first_theta(votes.number_of_raters, 2, name, settings.plan.performance),
         binary_prior(settings, frequencies, owner)[None],
         (FROM_VOTES[name],) if name in FROM_VOTES else (),
         frequencies,

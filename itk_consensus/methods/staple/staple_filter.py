@@ -13,7 +13,6 @@ from itk_consensus.core.errors import InputError, ParameterError
 from itk_consensus.core.parameters import Measurement, Parameter
 from itk_consensus.fusing.fusion_case import FusionCase
 from itk_consensus.fusing.fusion_result import Fused
-from itk_consensus.fusing.iteration import StopRule
 from itk_consensus.fusing.probability_inputs import SoftInputsMixin
 from itk_consensus.images.families.image_family import LoadedImages
 from itk_consensus.methods.staple.em_parameters import (
@@ -84,7 +83,7 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
     Initialization = Parameter(
         Choice(("mean", "majority_vote", "theta")),
         from_variant(lambda settings: settings.plan.initialization),
-        "First start: mean of the masks, majority_vote, or theta (.9999 for every rater).",
+        "First start: mean of the masks, majority_vote, or theta (InitialPerformance).",
         default_doc="from Variant",
     )
 
@@ -121,9 +120,11 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
     def _settings_with(self, prior: Any) -> StapleSettings:
         return self._common_settings(
             prior,
+            2,
+            self.Tolerance,
+            self.MaximumIterations,
             confidence_weight=self.ConfidenceWeight,
             pseudo_counts=beta_pseudo_counts(self.SensitivityPrior, self.SpecificityPrior),
-            stop=StopRule(self.Tolerance, self.MaximumIterations),
         )
 
     def _reject_confidence_weight(self, beside: str) -> None:
@@ -209,6 +210,7 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
 
     def _check_parameters(self) -> None:
         self._reject_two_priors("Prior")
+        self._check_prior_counts()
         if self.Prior is not None or self.EstimatePrior or self.SmoothnessWeight != 0:
             self._reject_confidence_weight("Prior, EstimatePrior or SmoothnessWeight")
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats, Labels
 from itk_consensus.fusing.estimates import Estimate
-from itk_consensus.methods.staple.confusion_model import TruthOfStart
+from itk_consensus.methods.staple.confusion_model import TruthOfStart, worse_than_chance
 from itk_consensus.methods.staple.expectation_maximization import Optima, VoxelBeliefs
 from itk_consensus.methods.staple.votes_without_patterns import in_pairs
 from itk_consensus.votes.decision_patterns import DecisionPatterns
@@ -78,7 +78,7 @@ class StartSummary:
             optima.log_likelihood,
             optima.log_posterior,
             optima.iterations,
-            label_switched(optima),
+            worse_than_chance(optima.theta),
             dice,
             optima.trace,
         )
@@ -204,27 +204,13 @@ def _expected_votes(by_pattern: PatternFusion) -> Floats:
     return patterns.tally(by_pattern.probabilities * patterns.counts[:, None])
 
 
-def label_switched(optima: Optima) -> NDArray[np.bool_]:
-    """(S,) whether the mean rater does worse than chance: the labels have changed places.
-
-    For two labels this is mean sensitivity + specificity < 1. A class without mass, whose
-    performance is undefined, cannot have been switched.
-    """
-    diagonal = np.einsum("jksk->sjk", optima.theta)
-    defined = ~np.isnan(diagonal)
-    raters = defined.sum(axis=1)
-    total = np.where(defined, diagonal, 0.0).sum(axis=1)
-    mean = np.divide(total, raters, out=np.ones_like(total), where=raters > 0)
-    return np.asarray(mean.sum(axis=1) < 1 - 1e-9)
-
-
 def best_start(optima: Optima) -> int:
     """The start with the highest log posterior that is not label-switched, if there is one.
 
     Of starts at the same optimum the earliest is taken, so rounding does not choose.
     """
     score = np.where(np.isnan(optima.log_posterior), -np.inf, optima.log_posterior)
-    switched = label_switched(optima)
+    switched = worse_than_chance(optima.theta)
     candidates = np.flatnonzero(~switched) if not switched.all() else np.arange(len(score))
     best = score[candidates].max()
     near = score[candidates] >= best - SAME_OPTIMUM

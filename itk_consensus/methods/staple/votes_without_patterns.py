@@ -69,6 +69,7 @@ class CountedModel(Maximization):
     votes: CountedVotes
     pseudo_counts: Floats
     estimate_prior: bool
+    prior_counts: Floats | float = 0.0
 
     @cached_property
     def _absent_raters(self) -> NDArray[np.int64]:

@@ -30,7 +30,7 @@ class CorrectedVoteFilter(TileVoteFilter):
     """Smoothed vote shares, corrected for what raters miss and add on average.
 
     Where raters are noisy it finds the contour that the smoothed vote misses; what is thin it
-    erodes as much. ``examples/benchmarks/evidence_table.py`` prints both in every setting.
+    erodes as much. ``examples/benchmarks/methods/evidence_table.py`` prints both in every setting.
     Probabilities are shares of a vote.
     """
 

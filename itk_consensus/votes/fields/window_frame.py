@@ -26,13 +26,12 @@ _BITS_OF_SINGLE = 36
 Planes = tuple[int, int, int]
 
 
-class Scales(NamedTuple):
+class WindowCounts(NamedTuple):
     """What votes alone say of the windows around n voxels."""
 
     #: (n, 1) annotated voxels; (n, 1 + J), by anybody and by each rater, if they differ
     seen: Floats32
-    said: Floats32  #: (n, J) scale factor of what each rater said at the voxel
-    sum: Floats32  #: (n, J) scale factors of all labels together
+    said: Floats32  #: (n, J) voxels to which each rater gave the higher of two labels; else (n, 0)
 
 
 class WindowFrame:
@@ -84,10 +83,10 @@ class WindowFrame:
             self._begin,
         )
         self._plane_begin, self._shape = row_begin[:: max(1, shape[2])].copy(), shape
-        # As scales depend on votes alone they are kept if they are not much memory.
+        # As counts depend on votes alone they are kept if they are not much memory.
         few = len(self) * patterns.number_of_raters <= np.prod(shape)
-        self._kept: dict[tuple[Planes, float], Scales] | None = {} if few else None
-        #: Whose scales are made at once.
+        self._kept: dict[Planes, WindowCounts] | None = {} if few else None
+        #: Whose counts are made at once.
         self.parts = self.planes_in_parts(0 if few else 4)
 
     def planes_in_parts(self, numbers: int) -> list[Planes]:
@@ -147,20 +146,20 @@ class WindowFrame:
         first = volume * self._shape[1]
         return slice(*self._plane_begin[[first + low, first + high]].tolist())
 
-    def scales(self, planes: Planes, kappa: float) -> Scales:
-        """What votes alone say of the windows of some planes; kappa: strength of regularisation."""
-        if self._kept is not None and (planes, kappa) in self._kept:
-            return self._kept[planes, kappa]
+    def counts(self, planes: Planes) -> WindowCounts:
+        """What votes alone say of the windows of some planes."""
+        if self._kept is not None and planes in self._kept:
+            return self._kept[planes]
         voxels = self.voxels_of(planes)
         raters = self.patterns.number_of_raters
-        lanes = (1 + raters if self.gaps else 1), raters, raters
-        scales = Scales(
+        lanes = (1 + raters if self.gaps else 1), raters * (self.patterns.number_of_labels == 2)
+        counts = WindowCounts(
             *(np.zeros((voxels.stop - voxels.start, number), np.float32) for number in lanes)
         )
-        _kernels.window_scales(self._frame, planes, kappa, *scales, current().threads)
+        _kernels.window_counts(self._frame, planes, *counts, current().threads)
         if self._kept is not None:
-            self._kept[planes, kappa] = scales
-        return scales
+            self._kept[planes] = counts
+        return counts
 
     def step(
         self,
@@ -181,7 +180,7 @@ class WindowFrame:
         kappa : float
             Strength of the regularisation.
         targets : (J, K, K) ndarray
-            [rater, observed, true] performance that sparse data lean to.
+            [rater, observed, true] performance that sparse data lean to; columns sum to one.
         pseudo_counts : pair of float
             On and off the diagonal.
         log_prior : (K,) ndarray or None
@@ -192,7 +191,6 @@ class WindowFrame:
         joints = np.empty_like(posterior)
         arguments: tuple[Any, ...] = (
             np.ascontiguousarray(targets, np.float64),
-            _mixed(targets),
             pseudo_counts,
             log_prior,
             least,
@@ -202,10 +200,10 @@ class WindowFrame:
         )
         for number, planes in enumerate(self.parts):
             report(number / len(self.parts))
-            scales = self.scales(planes, kappa)
+            counts = self.counts(planes)
             report((number + 0.5) / len(self.parts))
-            _kernels.window_joints(self._frame, planes, posterior, kappa, *scales, *arguments)
-            del scales  # before the next ones are made
+            _kernels.window_joints(self._frame, planes, posterior, kappa, *counts, *arguments)
+            del counts  # before the next ones are made
         sums = _kernels.normalise_joints(self._frame, posterior, joints, least, current().threads)
         return joints, *sums
 
@@ -225,11 +223,3 @@ class WindowFrame:
         """Add (n, J) weights of raters in some planes to the (M,) votes of what they said."""
         weights = np.ascontiguousarray(weights)
         _kernels.add_votes(self._frame, planes, weights, votes, current().threads)
-
-
-def _mixed(targets: Floats32) -> bool:
-    """Whether some true label is mistaken for one label more than for another, by some rater."""
-    if targets.shape[1] < 2:
-        return False
-    off_diagonal = np.where(np.eye(targets.shape[1], dtype=bool), np.nan, targets)
-    return bool((np.nanmax(off_diagonal, axis=1) != np.nanmin(off_diagonal, axis=1)).any())

@@ -20,6 +20,14 @@ from coherence_reference import (
 from scipy.ndimage import gaussian_filter
 from scipy.ndimage import label as components
 
+from examples.simulation import (
+    STRUCTURE_SETTINGS,
+    contour_error_raters,
+    disc_phantom,
+    heterogeneous_case,
+    heterogeneous_raters,
+    nested_phantom,
+)
 from itk_consensus.core.work import working
 from itk_consensus.methods.consensus import bands as coherence_bands
 from itk_consensus.methods.consensus.bands import (
@@ -36,14 +44,6 @@ from itk_consensus.methods.consensus.cut import (
 from itk_consensus.methods.consensus.label_answers import PackedShares
 from itk_consensus.methods.consensus.rater_masks import RaterMasks
 from itk_consensus.methods.consensus.vote import coherence_vote
-from itk_consensus.simulation import (
-    STRUCTURE_SETTINGS,
-    contour_error_raters,
-    disc_phantom,
-    heterogeneous_case,
-    heterogeneous_raters,
-    nested_phantom,
-)
 from itk_consensus.space.band_gains import KeptShares
 from itk_consensus.space.contour_cut import CutCounts, Side, count_cut
 from itk_consensus.space.rater_field import RaterField

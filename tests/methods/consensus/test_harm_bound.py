@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.ndimage import label, shift
 
+from examples.simulation import STRUCTURE_SETTINGS, contour_error_raters, ellipsoid_mask
+from examples.simulation.practice_settings import blob
 from itk_consensus.methods.consensus.shared_consensus import SharedConsensus, shared_consensus
-from itk_consensus.simulation import STRUCTURE_SETTINGS, contour_error_raters, ellipsoid_mask
-from itk_consensus.simulation.practice_settings import blob
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.overlap import dice

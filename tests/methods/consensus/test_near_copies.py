@@ -3,14 +3,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from itk_consensus.fusing.near_copies import disagreements, near_copies
-from itk_consensus.simulation import (
+from examples.simulation import (
     SLIP_SETTINGS,
     SLIPS,
     STRUCTURE_SETTINGS,
     class_imbalance_case,
     multilabel_raters,
 )
+from itk_consensus.fusing.near_copies import disagreements, near_copies
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 

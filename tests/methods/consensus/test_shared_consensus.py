@@ -6,14 +6,14 @@ from coherence_reference import probability
 from hypothesis import assume, given
 from stacks import drawn_stacks, encode
 
-from itk_consensus.core.work import working
-from itk_consensus.methods.consensus.shared_consensus import shared_consensus
-from itk_consensus.simulation import (
+from examples.simulation import (
     SLIP_SETTINGS,
     STRUCTURE_SETTINGS,
     contour_error_raters,
     ellipsoid_mask,
 )
+from itk_consensus.core.work import working
+from itk_consensus.methods.consensus.shared_consensus import shared_consensus
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.overlap import dice

@@ -13,6 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from stacks import Drawn, drawn_stacks, encode
 
+from examples.simulation import class_imbalance_case
 from itk_consensus.core.work import working
 from itk_consensus.fusing.iteration import StopRule
 from itk_consensus.methods.direct_inference import block_scores, evidence_search
@@ -28,7 +29,6 @@ from itk_consensus.methods.direct_inference.starting_maps import starting_maps
 from itk_consensus.methods.staple.expectation_maximization import StartPlan
 from itk_consensus.methods.staple.staple import MULTILABEL, StapleSettings, staple
 from itk_consensus.methods.voting.majority_vote import majority_vote
-from itk_consensus.simulation import class_imbalance_case
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.overlap import dice

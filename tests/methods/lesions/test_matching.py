@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
+from examples.simulation import LESION_SETTINGS
 from itk_consensus.methods.lesions.matching import match_objects, shared_voxels
 from itk_consensus.methods.lesions.objects import ReaderObjects, numbered_objects
-from itk_consensus.simulation import LESION_SETTINGS
 
 
 def matched(maps, spacing=(1.0, 1.0), distance=None):

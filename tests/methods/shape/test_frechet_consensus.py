@@ -5,11 +5,11 @@ import itertools
 import numpy as np
 import pytest
 
+from examples.simulation import class_imbalance_case
 from itk_consensus.core.errors import InputError
 from itk_consensus.core.work import working
 from itk_consensus.fusing.dice_optimal_cut import dice_optimal_cut
 from itk_consensus.methods.shape.frechet_consensus import frechet_consensus, frechet_labels
-from itk_consensus.simulation import class_imbalance_case
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.overlap import dice

@@ -10,13 +10,13 @@ from scipy.ndimage import distance_transform_edt, gaussian_filter
 from scipy.stats import trim_mean
 from stacks import Drawn, encode
 
+from examples.simulation import ellipsoid_mask, noisy_organs_case
 from itk_consensus.methods.shape.contour_average import (
     ShapeAverage,
     shape_based_average,
 )
 from itk_consensus.methods.shape.mean_distances import AveragingSettings
 from itk_consensus.methods.staple.staple import MULTILABEL, staple
-from itk_consensus.simulation import ellipsoid_mask, noisy_organs_case
 from itk_consensus.votes.overlap import dice
 from itk_consensus.votes.ties import UNDECIDED
 

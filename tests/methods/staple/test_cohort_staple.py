@@ -8,12 +8,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from stacks import drawn_stacks, encode
 
+from examples.simulation import disc_phantom, heterogeneous_raters
 from itk_consensus.core.errors import InputError, ParameterError
 from itk_consensus.fusing.iteration import StopRule
 from itk_consensus.methods.staple.cohort_staple import cohort_staple
 from itk_consensus.methods.staple.expectation_maximization import StartPlan
 from itk_consensus.methods.staple.staple import VARIANTS, StapleSettings, staple
-from itk_consensus.simulation import disc_phantom, heterogeneous_raters
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 

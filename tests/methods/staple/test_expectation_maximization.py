@@ -10,14 +10,14 @@ from stacks import Drawn, drawn_stacks, encode
 
 from itk_consensus.core.work import working
 from itk_consensus.fusing.iteration import StopRule, largest_change
-from itk_consensus.methods.staple.confusion_model import ConfusionModel
+from itk_consensus.methods.staple.confusion_model import ConfusionModel, worse_than_chance
 from itk_consensus.methods.staple.expectation_maximization import (
     StartPlan,
     damped,
     make_starts,
     maximize,
 )
-from itk_consensus.methods.staple.staple_result import best_start, label_switched
+from itk_consensus.methods.staple.staple_result import best_start
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.expected_counts import vote_frequencies
 
@@ -82,7 +82,7 @@ def test_no_single_step_lowers_the_log_posterior(built: tuple, damping: float) -
     for _ in range(15):
         theta, prior, expectation = em_step(model, responsibilities, theta, prior, damping)
         responsibilities = expectation.responsibilities
-        now = model.log_posterior(expectation.log_likelihood, theta)
+        now = model.log_posterior(expectation.log_likelihood, theta, prior)
         assert np.isfinite(now).all()
         if last is not None:
             assert (now >= last - ROUNDING * (model.weights.sum() + np.abs(last))).all()
@@ -285,7 +285,7 @@ def test_the_best_start_is_the_likeliest_that_is_not_switched(patterns: Decision
     theta = optima.theta.copy()
     theta[:, :, 1] = theta[:, ::-1, 1]
     crafted = replace(optima, theta=theta, log_posterior=np.array([-20.0, -5.0, -10.0]))
-    assert label_switched(crafted).tolist() == [False, True, False]
+    assert worse_than_chance(crafted.theta).tolist() == [False, True, False]
     assert best_start(crafted) == 2
     near = replace(optima, log_posterior=np.array([-10.0 - 1e-9, np.nan, -10.0]))
     assert best_start(near) == 0
@@ -299,4 +299,6 @@ def test_raters_who_gave_nothing_do_not_hide_a_label_switch(built: tuple) -> Non
     optima = maximize(model, starts, StopRule(1e-5, 20))
     nobody = np.full((5, *optima.theta.shape[1:]), np.nan)
     with_nobody = replace(optima, theta=np.concatenate([optima.theta, nobody]))
-    np.testing.assert_array_equal(label_switched(with_nobody), label_switched(optima))
+    np.testing.assert_array_equal(
+        worse_than_chance(with_nobody.theta), worse_than_chance(optima.theta)
+    )

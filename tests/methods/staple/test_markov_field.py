@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from scipy.ndimage import label
 from stacks import drawn_stacks, encode
 
+from examples.simulation import class_imbalance_case, disc_phantom, heterogeneous_raters
 from itk_consensus.core.work import working
 from itk_consensus.fusing.iteration import StopRule
 from itk_consensus.methods.staple.markov_field import LARGEST_WEIGHT, MarkovField
 from itk_consensus.methods.staple.staple import MULTILABEL, StapleSettings, staple
 from itk_consensus.methods.staple.staple_result import StapleResult
-from itk_consensus.simulation import class_imbalance_case, disc_phantom, heterogeneous_raters
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fields.chessboard import LabelLists
 from itk_consensus.votes.label_stack import LabelStack

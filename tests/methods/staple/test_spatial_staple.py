@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stacks import Drawn, encode
 
+from examples.simulation import spatial_case
 from itk_consensus.core.work import working
 from itk_consensus.fusing.iteration import StopRule
 from itk_consensus.methods.staple.spatial.performance_field import (
@@ -22,7 +23,6 @@ from itk_consensus.methods.staple.spatial.windowed_staple import (
     SpatialSettings,
     spatial_staple,
 )
-from itk_consensus.simulation import spatial_case
 from itk_consensus.votes.overlap import dice
 
 
@@ -71,7 +71,7 @@ class WrittenOut:
         said, inside = self.digits[rater][window], self.inside[window]
         seen = [inside & (said == d) for d in range(self.labels)]
         counts = np.array([s.sum() for s in seen])
-        sigma = np.maximum(counts.sum() / self.labels - counts, 0) * self.settings.fields.kappa
+        sigma = np.maximum(counts.sum() / self.labels - counts, 1) * self.settings.fields.kappa
         diagonal, other = self.settings.fields.pseudo_counts
         theta = np.zeros((self.labels, self.labels))
         for t in range(self.labels):
@@ -79,7 +79,7 @@ class WrittenOut:
             column = np.array([truth[s].sum() for s in seen])
             column += [diagonal if d == t else other for d in range(self.labels)]
             if target is not None:
-                column += sigma * target[:, t]
+                column += sigma[t] * target[:, t]
             fallback = np.full(self.labels, 1 / self.labels) if target is None else target[:, t]
             theta[:, t] = column / column.sum() if column.sum() > 0 else fallback
         return theta
@@ -299,6 +299,59 @@ def test_the_trace_ends_where_the_tolerance_is_met():
     assert result.change[-1] <= 1e-4 < result.change[:-1].min()
     assert np.isfinite(result.log_likelihood).all()
     assert len(result.log_likelihood) == len(result.change)
+
+
+def halves(seed: int) -> tuple[np.ndarray, list[np.ndarray]]:
+    """A disc on 64 x 64 and six raters, each good in one half of it."""
+    rng = np.random.default_rng(seed)
+    y, x = np.mgrid[:64, :64]
+    truth = np.hypot((y - 32) / 17, (x - 32) / 23) < 1
+    raters = []
+    for number in range(6):
+        good = (x < 32) == (number < 3)
+        sensitivity, specificity = np.where(good, 0.95, 0.6), np.where(good, 0.98, 0.8)
+        draw = rng.random(truth.shape)
+        raters.append(np.where(truth, draw < sensitivity, draw >= specificity).astype(np.uint8))
+    return truth, raters
+
+
+def fused(raters: list[np.ndarray], kappa: float, target: str) -> SpatialResult:
+    settings = SpatialSettings(FieldSettings((10, 10), kappa=kappa, target=target))
+    return spatial_staple(encode(Drawn(raters)), settings)
+
+
+@pytest.mark.parametrize("target", ["global", "uniform", "diagonal"])
+def test_a_large_kappa_leads_to_the_target_and_a_small_one_to_the_window(target):
+    _, raters = halves(0)
+    large, small, local = (fused(raters, kappa, target) for kappa in (1e7, 1e-7, 0.0))
+    wanted = large.settings.fields.targets(large.theta)
+    for rater, d, t in itertools.product((0, 5), range(2), range(2)):
+        field = confusion_field(large, rater, d, t)
+        np.testing.assert_allclose(field, wanted[rater, d, t], atol=1e-4)
+        np.testing.assert_allclose(
+            confusion_field(small, rater, d, t), confusion_field(local, rater, d, t), atol=1e-4
+        )
+
+
+@pytest.mark.parametrize("target", ["global", "uniform", "diagonal"])
+def test_no_kappa_is_worse_than_both_of_its_limits(target):
+    scores = []
+    for truth, raters in map(halves, range(3)):
+        maps = [label_map(fused(raters, k, target)) == 1 for k in (0, 0.01, 1, 100, 1e4, 1e7)]
+        scores.append([dice(one, truth) for one in maps])
+    local, *between, limit = np.mean(scores, axis=0)
+    assert min(between) >= min(local, limit)
+    assert target == "uniform" or limit > 0.98
+
+
+def test_a_global_performance_below_chance_is_no_target():
+    settings = FieldSettings((1,), target="global")
+    good = np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2)
+    assert settings.valid_target(good) == "global"
+    assert settings.valid_target(good[:, ::-1]) == "diagonal"
+    np.testing.assert_array_equal(
+        settings.targets(good[:, ::-1]), replace(settings, target="diagonal").targets(good)
+    )
 
 
 def mean_dice(jitter: str, seeds: range, wanted: SpatialSettings) -> tuple[float, float]:

@@ -6,13 +6,13 @@ from hypothesis import assume, given
 from scipy.ndimage import distance_transform_cdt, gaussian_filter
 from stacks import drawn_stacks, encode
 
-from itk_consensus.methods.voting.corrected_vote import CorrectedVote, corrected_vote
-from itk_consensus.simulation import (
+from examples.simulation import (
     class_imbalance_case,
     contour_error_raters,
     disc_phantom,
     heterogeneous_raters,
 )
+from itk_consensus.methods.voting.corrected_vote import CorrectedVote, corrected_vote
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 

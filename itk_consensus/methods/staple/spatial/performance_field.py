@@ -1,8 +1,12 @@
 """Performance estimated from counts pooled over a window, regularised where they are sparse.
 
-Asman & Landman, IEEE TMI 31(6):1326-1336, 2012; equation numbers are those of "When Does Consensus
-Beat Voting?", section 2.5. The denominator of eq. 2.5.4 is the sum of the numerators over the
-observed labels, as in Asman & Landman: as the paper prints it a column would not sum to one.
+Asman & Landman, IEEE TMI 31(6):1326-1336, 2012; section numbers are those of "When Does Consensus
+Beat Voting?". As the paper prints section 2.5.4, every observed label leans to the target by a
+scale factor of its own: a column would not sum to one, and where it is made to, a large kappa leads
+to whichever label was rarely observed, not to the target. Here a column, that of one true label,
+has one scale factor: what the rater lacks of that label in the window to its fair share, or one
+voxel if that is more, times kappa. So 0 leaves the window's own estimate, and the limit of a large
+kappa is the target, everywhere.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from itk_consensus.core.array_types import Floats, Floats32
-from itk_consensus.methods.staple.confusion_model import with_diagonal
+from itk_consensus.methods.staple.confusion_model import with_diagonal, worse_than_chance
 from itk_consensus.space.box_sum import box_sum
 
 if TYPE_CHECKING:
@@ -39,12 +43,22 @@ class FieldSettings:
         """(K, K) pseudo-counts [observed, true]."""
         return with_diagonal(labels, *self.pseudo_counts)
 
+    def valid_target(self, theta: Floats) -> RegularizationTarget:
+        """The target that is taken: diagonal in place of a global performance that is no prior.
+
+        It is none where the mean rater does worse than chance, since labels have changed places
+        then (section 5.1: validate the global estimate before it is used).
+        """
+        if self.target == "global" and worse_than_chance(theta[:, :, None])[0]:
+            return "diagonal"
+        return self.target
+
     def targets(self, theta: Floats) -> Floats32:
         """(J, K, K) performance that sparse data lean to, given the global one."""
-        labels = theta.shape[1]
-        if self.target == "global":
+        labels, target = theta.shape[1], self.valid_target(theta)
+        if target == "global":
             return np.where(np.isnan(theta), 1 / labels, theta).astype(np.float32)
-        right = self.diagonal if self.target == "diagonal" else 1 / labels
+        right = self.diagonal if target == "diagonal" else 1 / labels
         one = with_diagonal(labels, right, (1 - right) / max(labels - 1, 1))
         return np.broadcast_to(one.astype(np.float32), theta.shape)
 
@@ -68,16 +82,10 @@ def confusion_field(result: SpatialResult, rater: int, observed: int, true: int)
 
     present = patterns.expand(patterns.present[:, rater].astype(np.float32))
     share = pooled(present.copy()) / np.float32(labels)
-    target = fields.targets(result.theta)[rater, :, true]
-    leaning = np.zeros_like(share)
-    for label in range(labels):
-        # What the label lacks to its fair share of the window, times kappa: eq. 2.5.4's sigma.
-        sigma = np.maximum(share - pooled(says(label)), 0) * np.float32(fields.kappa)
-        leaning += target[label] * sigma
-        if label == observed:
-            own = sigma
+    target = fields.targets(result.theta)[rater, observed, true]
+    sigma = np.float32(fields.kappa) * np.maximum(share - pooled(says(true)), 1)
     alpha = fields.alpha(labels)[:, true].astype(np.float32)
-    wanted = own * target[observed] + pooled(truth * says(observed)) + alpha[observed]
-    total = leaning + pooled(truth * present) + alpha.sum()
-    unknown = np.full_like(wanted, target[observed])
+    wanted = sigma * target + pooled(truth * says(observed)) + alpha[observed]
+    total = sigma + pooled(truth * present) + alpha.sum()
+    unknown = np.full_like(wanted, target)
     return np.asarray(np.divide(wanted, total, out=unknown, where=total > 0))

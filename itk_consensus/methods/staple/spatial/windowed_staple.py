@@ -20,7 +20,10 @@ from numpy.typing import NDArray
 from itk_consensus.core.array_types import Floats, Floats32
 from itk_consensus.fusing.estimates import Estimate
 from itk_consensus.fusing.iteration import Step, StopRule, iterate
-from itk_consensus.methods.staple.spatial.performance_field import FieldSettings
+from itk_consensus.methods.staple.spatial.performance_field import (
+    FieldSettings,
+    RegularizationTarget,
+)
 from itk_consensus.methods.voting.majority_vote import VoteResult, majority_vote
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import CHUNK, DisputedVoxels, chunks, decide_voxels
@@ -64,6 +67,11 @@ class SpatialEstimate(Estimate):
     def iterations(self) -> int:
         """How many were run."""
         return len(self.change)
+
+    @property
+    def target(self) -> RegularizationTarget:
+        """What sparse data leaned to at the end."""
+        return self.settings.fields.valid_target(self.theta)
 
 
 @dataclass(frozen=True, kw_only=True)

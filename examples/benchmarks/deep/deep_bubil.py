@@ -1,0 +1,210 @@
+"""Image-aware consensus of crowd workers (BU-BIL, Gurari et al. 2015), trained without any truth.
+
+    python -m examples.benchmarks.deep.deep_bubil [--networks ...] [--folds N] [--save]
+
+Every image has seven crowd workers, who differ from image to image, and a gold standard that only
+the scores look at. Five-fold cross-fitting: no image is fused by a model that has seen it. Beside
+the filter's answer stand that of its network, whether or not Fit found a gain; of the same network
+on images of noise; of the image alone, in the joint mode; and, with the gold standard's help, of
+the network trained on the gold standard of the other images, single experts, and the best threshold
+of the vote. With --save results are kept in deep_real.json, from which docs/truth.md is written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import SimpleITK as sitk
+
+from examples.benchmarks.deep.deep_real import RESULTS, Rows, keep, table
+from itk_consensus import CorrectedVoteFilter, MajorityVoteFilter
+from itk_consensus.core.errors import ConsensusWarning
+from itk_consensus.deep.deep_consensus_filter import DeepConsensusFilter
+from itk_consensus.votes.overlap import dice
+
+DATA = Path(__file__).resolve().parents[3] / "../shared/data/bubil"
+FOLDS = 5
+SIGMA = 1.0
+TITLE = "Crowds of BU-BIL: 165 images, five-fold, no truth teaches"
+
+
+class CrowdCase(NamedTuple):
+    """An image, what its workers drew, and the gold standard."""
+
+    name: str
+    image: Any
+    workers: list[Any]
+    experts: list[Any]
+    gold: Any
+
+
+def read_cases(folder: Path = DATA) -> list[CrowdCase]:
+    """Every case of a folder, in the order of their names."""
+    return [
+        CrowdCase(
+            name,
+            sitk.ReadImage(folder / f"{name}_image.nrrd"),
+            read_raters(folder / f"{name}_crowd.nrrd"),
+            read_raters(folder / f"{name}_experts.nrrd"),
+            sitk.ReadImage(folder / f"{name}_gold.nrrd", sitk.sitkUInt8),
+        )
+        for name in (
+            path.name.removesuffix("_image.nrrd") for path in sorted(folder.glob("*_image.nrrd"))
+        )
+    ]
+
+
+def read_raters(path: Path) -> list[Any]:
+    """The components of a vector image, one for each rater."""
+    image = sitk.ReadImage(path)
+    return [
+        sitk.VectorIndexSelectionCast(image, rater, sitk.sitkUInt8)
+        for rater in range(image.GetNumberOfComponentsPerPixel())
+    ]
+
+
+def nobody(case: CrowdCase) -> list[None]:
+    """Worker 3 of one image is not worker 3 of the next: none has a name."""
+    return [None] * len(case.workers)
+
+
+def score(fused: Any, case: CrowdCase) -> float:
+    """Dice to the gold standard."""
+    return dice(*(sitk.GetArrayViewFromImage(image) > 0 for image in (fused, case.gold)))
+
+
+class Network(NamedTuple):
+    """How a row of the table is made."""
+
+    parameters: dict[str, Any]
+    with_gold: bool = False  #: Whether the gold standard of other images teaches
+    with_noise: bool = False  #: Whether images show nothing
+
+
+NETWORKS = {
+    "network": Network({}),
+    "network, images of noise": Network({}, with_noise=True),
+    "network, image alone": Network({"Mode": "joint", "RaterWeight": 0.0}),
+    "network, gold teaches": Network({}, with_gold=True),
+}
+
+
+def image_of(case: CrowdCase, how: Network) -> Any:
+    """What the network is shown."""
+    if not how.with_noise:
+        return case.image
+    seed = sum(case.name.encode())
+    noise = np.random.default_rng(seed).standard_normal(case.image.GetSize()[::-1])
+    image = sitk.GetImageFromArray(noise.astype(np.float32))
+    image.CopyInformation(case.image)
+    return image
+
+
+def fit(cases: Sequence[CrowdCase], how: Network, **parameters: Any) -> DeepConsensusFilter:
+    """Train on images and workers."""
+    filter_ = DeepConsensusFilter(NumberOfClasses=2, **{**how.parameters, **parameters})
+    with warnings.catch_warnings():
+        # It says that there is no gain, which is the finding here.
+        warnings.simplefilter("ignore", ConsensusWarning)
+        filter_.Fit(
+            [image_of(case, how) for case in cases],
+            [case.workers for case in cases],
+            [case.gold for case in cases] if how.with_gold else None,
+            rater_ids=[nobody(case) for case in cases],
+        )
+    return filter_
+
+
+class CrossFitted(NamedTuple):
+    """Of each case of some folds, fused by a model of the others."""
+
+    filter_: list[float]  #: Dice of the filter, which votes if Fit found no gain
+    network: list[float]  #: Dice of its network in any case
+    said: list[str]  #: What each Fit says of its gain over the vote
+
+
+def cross_fitted(
+    cases: Sequence[CrowdCase], folds: Sequence[int], how: Network, **parameters: Any
+) -> CrossFitted:
+    """Dice of each case, by models that have not seen it."""
+    found = CrossFitted([], [], [])
+    for fold in folds:
+        model = fit([c for i, c in enumerate(cases) if i % FOLDS != fold], how, **parameters)
+        instead = ", vote instead" * (model.GetDiagnostics()["gain"].severity is not None)
+        found.said.append(f"{model.GetHeldOutGain()['vote']}{instead}")
+        for case in cases[fold::FOLDS]:
+            for scores, answers in ((found.filter_, "raters"), (found.network, "network")):
+                model.SetWithoutGain(answers)
+                with warnings.catch_warnings():
+                    # Images of so many kinds are often unlike the others.
+                    warnings.simplefilter("ignore", ConsensusWarning)
+                    fused = model.Execute(image_of(case, how), case.workers, nobody(case))
+                scores.append(score(fused, case))
+    return found
+
+
+def best_threshold(case: CrowdCase) -> float:
+    """Dice of the smoothed vote at the threshold that suits the gold standard best."""
+    share = MajorityVoteFilter(SmoothingSigma=SIGMA)
+    share.Execute(case.workers)
+    probability = share.GetProbabilityImage(1)
+    return max(score(probability > threshold, case) for threshold in np.arange(0.15, 0.9, 0.05))
+
+
+def without_network(cases: Sequence[CrowdCase]) -> dict[str, list[float]]:
+    """Dice of each case, by voting, by single experts and with the gold standard's help."""
+    fusers = {
+        "vote": MajorityVoteFilter(),
+        f"vote, sigma {SIGMA:g}": MajorityVoteFilter(SmoothingSigma=SIGMA),
+        "corrected vote": CorrectedVoteFilter(),
+    }
+    rows = {
+        name: [score(fuser.Execute(case.workers), case) for case in cases]
+        for name, fuser in fusers.items()
+    }
+    rows["a single expert"] = [
+        float(np.mean([score(expert, case) for expert in case.experts])) for case in cases
+    ]
+    rows["best threshold"] = [best_threshold(case) for case in cases]
+    return rows
+
+
+def main() -> None:
+    """Print mean Dice to the gold standard, and keep it if that is asked for."""
+    parser = argparse.ArgumentParser(description="Truth-free consensus of crowd workers.")
+    parser.add_argument("--networks", nargs="*", choices=NETWORKS, default=list(NETWORKS))
+    parser.add_argument("--folds", type=int, default=FOLDS, help="how many of the five")
+    parser.add_argument("--time-budget", type=float, default=300.0, help="seconds, of each Fit")
+    parser.add_argument("--iterations", type=int, help="of each Fit [default: until it has learnt]")
+    parser.add_argument("--save", action="store_true", help=f"keep results in {RESULTS.name}")
+    arguments = parser.parse_args()
+    if not DATA.is_dir():
+        parser.exit(1, f"the BU-BIL data is not at {DATA}\n")
+    cases, folds = read_cases(), range(arguments.folds)
+    chosen = [case for fold in folds for case in cases[fold::FOLDS]]
+    rows: Rows = {name: {"dice": scores} for name, scores in without_network(chosen).items()}
+    for name in arguments.networks:
+        start = time.process_time()
+        how, more = NETWORKS[name], {"TimeBudget": arguments.time_budget, "NumberOfThreads": 1}
+        if arguments.iterations:
+            more["NumberOfIterations"] = arguments.iterations
+        found = cross_fitted(cases, folds, how, **more)
+        seconds = time.process_time() - start
+        facts = {"processor": seconds, "said": "; ".join(found.said)}
+        rows[name] = {"dice": found.network, **facts}
+        if name == "network":
+            rows["filter"] = {"dice": found.filter_, **facts}
+        print(f"{name}: {np.mean(found.network):.4f} {found.said}", flush=True)
+        if arguments.save:
+            keep(TITLE, rows)
+    print(table(rows))
+
+
+if __name__ == "__main__":
+    main()

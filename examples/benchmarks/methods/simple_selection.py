@@ -1,0 +1,90 @@
+"""How strict should SIMPLE be? Its selection swept over real crowds (BU-BIL) with a gold standard.
+
+Needs the data folder beside the repository (../shared/data/bubil).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import SimpleITK as sitk
+
+from itk_consensus import MajorityVoteFilter, SIMPLEFilter
+from itk_consensus.votes.overlap import dice
+
+DATA = Path(__file__).resolve().parents[3] / "../shared/data/bubil"
+DEVIATIONS = (1.0, 1.25, 1.5, 1.75, 2.0, 2.25, 2.5)
+
+#: Raters, counted from 1, who share no voxel with the vote.
+DREW_ELSEWHERE = {"d2_p10_experts": 3, "d2_p20_experts": 5, "d3_m26_crowd": 3, "d4_000154_crowd": 7}
+
+
+class Crowd(NamedTuple):
+    """A vector image with one worker per component, and the gold standard."""
+
+    workers: sitk.Image
+    gold: np.ndarray
+
+
+class Outcome(NamedTuple):
+    """Mean Dice to gold, and the mean number of dropped raters."""
+
+    overlap: float
+    dropped: float
+
+
+def crowds(folder: Path = DATA) -> Iterator[Crowd]:
+    """Every crowd of the data folder."""
+    for path in sorted(folder.glob("*_crowd.nrrd")):
+        gold = sitk.ReadImage(str(path).replace("_crowd", "_gold"))
+        yield Crowd(sitk.ReadImage(str(path)), sitk.GetArrayFromImage(gold))
+
+
+def vote_overlap(crowd: Crowd) -> float:
+    """Dice of the majority vote to gold."""
+    return dice(sitk.GetArrayFromImage(MajorityVoteFilter().Execute(crowd.workers)), crowd.gold)
+
+
+def selection(cases: list[Crowd], deviations: float) -> Outcome:
+    """SIMPLE at one strictness."""
+    fuser = SIMPLEFilter(Deviations=deviations)
+    overlaps, dropped = [], []
+    for crowd in cases:
+        overlaps.append(dice(sitk.GetArrayFromImage(fuser.Execute(crowd.workers)), crowd.gold))
+        dropped.append(len(fuser.GetDroppedRaters()))
+    return Outcome(float(np.mean(overlaps)), float(np.mean(dropped)))
+
+
+def dropped_raters(name: str, folder: Path = DATA) -> list[int]:
+    """Who is dropped from one image with the default strictness, counted from 1."""
+    fuser = SIMPLEFilter()
+    fuser.Execute(sitk.ReadImage(str(folder / f"{name}.nrrd")))
+    return [rater + 1 for rater in fuser.GetDroppedRaters()]
+
+
+def main() -> int:
+    """Print the sweep, and who is dropped where somebody drew elsewhere."""
+    cases = list(crowds())
+    if not cases:
+        print(f"no crowds in {DATA}: put the shared data beside the repository", file=sys.stderr)
+        return 1
+    vote = float(np.mean([vote_overlap(crowd) for crowd in cases]))
+    print(f"Mean Dice to gold over {len(cases)} crowds of 7 workers")
+    print("mean - alpha * std   Dice    against the vote   dropped per image")
+    print(f"{'majority vote':<19}  {vote:.4f}")
+    for deviations in DEVIATIONS:
+        outcome = selection(cases, deviations)
+        gain = f"{outcome.overlap - vote:+.4f}"
+        print(f"{deviations:<19g}  {outcome.overlap:.4f}  {gain:<17}  {outcome.dropped:.2f}")
+    print("\nRaters who drew elsewhere, and who is dropped by default (counted from 1)")
+    for name, rater in DREW_ELSEWHERE.items():
+        print(f"{name:<19}  {rater}  {dropped_raters(name)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

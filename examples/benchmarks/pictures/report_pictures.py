@@ -1,0 +1,180 @@
+"""Pages as people see them: those that README and documentation show, and those to be looked at.
+
+python -m examples.benchmarks.pictures.report_pictures FOLDER        writes pages and a notebook
+jupyter nbconvert --to html --execute FOLDER/notebook.ipynb   runs the notebook, if Jupyter is there
+node report_in_browser.mjs FOLDER/*.html                    takes pictures beside them
+python -m examples.benchmarks.pictures.report_pictures FOLDER --cut  cuts some of these into docs/
+
+Pages with real images need ../shared/data, and are left out where it is absent.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import SimpleITK as sitk
+
+import itk_consensus as ic
+from itk_consensus.batch.batch import run_batch
+from itk_consensus.batch.cases import find_cases
+from itk_consensus.batch.one_case import Plan
+
+ROOT = Path(__file__).resolve().parents[3]
+DOCS = ROOT / "docs"
+DATA = ROOT.parent / "shared" / "data"
+READERS = ("anna", "ben", "chris", "dora", "emil")
+NODULE = "LIDC-IDRI-0265_n2049"
+
+NOTEBOOK = (
+    "import itk_consensus as ic\n\nimages = ic.sample_case()\nconsensus = ic.ConsensusFilter()\n"
+    "labels = consensus.Execute(images)\nconsensus",
+    "agreement = ic.Agreement(images)\nagreement.pairs().to_frame().round(3)",
+)
+
+
+def raters_of(path: Path) -> list[Any]:
+    """Each component of an image as one rater."""
+    image = sitk.ReadImage(str(path))
+    number = image.GetNumberOfComponentsPerPixel()
+    return [sitk.VectorIndexSelectionCast(image, n, sitk.sitkUInt8) for n in range(number)]
+
+
+def write_ct(folder: Path) -> None:
+    """A nodule in the lung by four readers, on its CT, with a sheet of all disputed slices."""
+    consensus = ic.ConsensusFilter()
+    consensus.Execute(raters_of(DATA / "lidc_ct" / f"{NODULE}_readers.nrrd"))
+    image = sitk.ReadImage(str(DATA / "lidc_ct" / f"{NODULE}_ct.nrrd"))
+    names = {1: "nodule"}
+    ic.report(consensus, folder / "ct.html", image, READERS[:4], label_names=names)
+    sheet = {"label_names": names, "contact_sheet": True}
+    ic.report(consensus, folder / "ct-sheet.html", image, READERS[:4], **sheet)
+
+
+def write_mr(folder: Path) -> None:
+    """The hippocampus by twelve atlases, on its MR."""
+    vote = ic.MajorityVoteFilter()
+    vote.Execute(raters_of(DATA / "hippocampus" / "t011_atlas_labels.nrrd")[:12])
+    image = sitk.ReadImage(str(DATA / "hippocampus" / "t011_image.nrrd"))
+    ic.report(vote, folder / "mr.html", image, label_names={1: "anterior", 2: "posterior"})
+
+
+def write_organs(folder: Path) -> None:
+    """Twenty-one organs by two readers, without an image."""
+    people = ("oncologist", "radiographer")
+    vote = ic.MajorityVoteFilter()
+    images = [sitk.ReadImage(str(DATA / "headneck" / f"0522c0017_{who}.nrrd")) for who in people]
+    vote.Execute(images)
+    with (DATA / "headneck" / "labels.csv").open() as stream:
+        names = {int(row["label"]): row["organ"] for row in csv.DictReader(stream)}
+    ic.report(vote, folder / "organs.html", names=people, label_names=names)
+
+
+def write_nodule(folder: Path) -> None:
+    """The sample nodule, without an image."""
+    consensus = ic.ConsensusFilter()
+    consensus.Execute(ic.sample_case())
+    ic.report(consensus, folder / "nodule.html", names=READERS[:4], label_names={1: "nodule"})
+
+
+def write_study(folder: Path) -> None:
+    """A batch of fourteen simulated cases; one file is broken, and one reader missed a case."""
+    inputs = folder / "study-in"
+    for number, case in enumerate(ic.sample_cohort(14, seed=3)):
+        here = inputs / f"case-{number:02d}"
+        here.mkdir(parents=True, exist_ok=True)
+        sitk.WriteImage(case.image, str(here / "mr.nii.gz"))
+        for reader, image in zip(READERS, case.raters, strict=True):
+            sitk.WriteImage(image, str(here / f"{reader}.nii.gz"))
+    (inputs / "case-04" / "dora.nii.gz").unlink()
+    (inputs / "case-09" / "ben.nii.gz").write_bytes(b"no image")
+    cases = find_cases(f"{inputs}/{{case}}/{{rater}}.nii.gz", f"{inputs}/{{case}}/mr.nii.gz")
+    look = {"label_names": {1: "organ"}}
+    output = folder / "study-out"
+    run_batch(cases, Plan("consensus", output, reports=True, overwrite=True, look=look))
+    text = (output / "index.html").read_text(encoding="utf-8")
+    # A picture for the documentation does not say where it was made.
+    text = text.replace(f"{folder.absolute()}/", "")
+    (folder / "study.html").write_text(text, encoding="utf-8")
+
+
+def write_notebook(folder: Path) -> None:
+    """A notebook to be run, and what its cells show on a page of nobody's."""
+    cells = [
+        {"cell_type": "code", "id": f"c{n}", "metadata": {}, "execution_count": None,
+         "outputs": [], "source": text}
+        for n, text in enumerate(NOTEBOOK)
+    ]  # fmt: skip
+    content = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (folder / "notebook.ipynb").write_text(json.dumps(content))
+    consensus = ic.ConsensusFilter()
+    images = ic.sample_case()
+    consensus.Execute(images)
+    shown = (consensus, consensus.GetDiagnostics(), ic.Agreement(images))
+    boxes = "".join(f"<section>{ic.html_of(thing)}</section>" for thing in shown)
+    text = f"<!DOCTYPE html><html lang='en'><meta charset='utf-8'><title>Cells</title><main>{boxes}"
+    (folder / "cells.html").write_text(text + "<h1>Cells</h1></main></html>")
+
+
+#: Pages, and whether they need the data beside the project.
+PAGES: dict[Callable[[Path], None], bool] = {
+    write_nodule: False,
+    write_study: False,
+    write_notebook: False,
+    write_ct: True,
+    write_mr: True,
+    write_organs: True,
+}
+
+
+def write_pages(folder: Path) -> None:
+    """All pages that can be made here."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for write, needs_data in PAGES.items():
+        if needs_data and not DATA.is_dir():
+            print(f"left out, {DATA.name} is absent: {write.__doc__}")
+        else:
+            write(folder)
+
+
+#: Name in docs/, the picture it is cut from, and how much of it: width, height, scale.
+_CUTS = (
+    ("report-desktop.png", "ct-1280-light.png", 1280, 1500, 0.7),
+    ("report-phone-dark.png", "nodule-390-dark.png", 390, 1700, 1.0),
+    ("study-index.png", "study-1280-light.png", 1280, 1000, 0.7),
+    ("study-raters.png", "study-1280-light.png", 1280, -1500, 0.6),
+    ("notebook.png", "notebook-1280-light.png", 1280, 1500, 0.6),
+)
+
+
+def cut_pictures(folder: Path) -> None:
+    """The top of each picture (or its end), smaller and with few colours."""
+    from PIL import Image
+
+    for name, source, width, height, scale in _CUTS:
+        if not (folder / source).is_file():
+            print(f"left out, {source} is absent")
+            continue
+        with Image.open(folder / source) as whole:
+            top, bottom = (0, height) if height > 0 else (whole.height + height, whole.height)
+            part = whole.convert("RGB").crop((0, top, width, min(bottom, whole.height)))
+            sides = tuple(round(scale * side) for side in part.size)
+            small = part.resize(sides, Image.Resampling.LANCZOS)
+            small.quantize(256, kmeans=4).save(DOCS / name, optimize=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write pages, or cut what a browser made of them."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--cut", action="store_true", help="cut the pictures in the folder")
+    options = parser.parse_args(arguments)
+    (cut_pictures if options.cut else write_pages)(options.folder)
+
+
+if __name__ == "__main__":
+    main()

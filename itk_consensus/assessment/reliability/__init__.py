@@ -1,0 +1,1 @@
+"""Reliability of readings: intraclass correlation, variance components, limits of agreement."""

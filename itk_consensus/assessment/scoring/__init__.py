@@ -1,0 +1,1 @@
+"""Scores of submissions beside several readers, none of whom is the truth."""

@@ -1,0 +1,260 @@
+"""Rules by which a segmentation, a probability or samples are scored beside several readers.
+
+Every rule is written from its definition. Voxels may come with weights: a table of the distinct
+votes and how often they occur is scored as the images are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy
+from numpy.typing import ArrayLike, NDArray
+
+from itk_consensus.core.array_types import Floats, Mask
+from itk_consensus.core.errors import InputError
+
+#: Thresholds of QUBIQ (Menze et al., 2020), at which probability and share of readers are cut.
+THRESHOLDS = tuple(number / 10 for number in range(1, 10))
+BINS = 10
+#: A probability below this counts as none: that of a network never is exactly 0.
+SEEN = 0.01
+#: Of the calibration error of CURVAS 2024.
+CURVAS_BINS = 50
+#: Standard deviations of the readers' volumes to which CURVAS 2024 integrates.
+CURVAS_REACH = 3.0
+# A share of 7 in 10 readers is not to fall below .7 by rounding.
+_ROUNDING = 1e-9
+
+
+def soft_dice(
+    probability: NDArray[Any], share: NDArray[Any], weights: NDArray[Any] | None = None
+) -> float:
+    """``2 sum(p s) / (sum(p) + sum(s))`` of a probability and the share of readers; 1 if empty."""
+    both, total = _sum(probability * share, weights), _sum(probability + share, weights)
+    return 2 * both / total if total else 1.0
+
+
+def threshold_averaged_dice(
+    probability: NDArray[Any], share: NDArray[Any], weights: NDArray[Any] | None = None
+) -> float:
+    """Mean Dice of a probability and the share of readers, both cut at .1, .2, ... .9 (QUBIQ)."""
+    cuts = [
+        [values >= cut - _ROUNDING for values in (probability, share)] for cut in THRESHOLDS
+    ]  # fmt: skip
+    return float(np.mean([_dice(one, other, weights) for one, other in cuts]))
+
+
+def plural_calibration_error(
+    probability: NDArray[Any], share: NDArray[Any], weights: NDArray[Any] | None = None
+) -> float:
+    """Mean difference of probability and share of readers over bins of ten percent.
+
+    Where no reader marks anything and the probability is below one percent is left out: background
+    would hide every error.
+    """
+    where = (probability >= SEEN) | (share > 0)
+    p, said = probability[where].astype(np.float64), share[where].astype(np.float64)
+    if not p.size:
+        return 0.0
+    number = np.ones(p.shape) if weights is None else weights[where].astype(np.float64)
+    bins = np.minimum((p * BINS + _ROUNDING).astype(int), BINS - 1)
+    differences = np.bincount(bins, (p - said) * number, BINS)
+    return float(np.abs(differences).sum() / number.sum())
+
+
+def consensus_dice(
+    mask: Mask, readers: Sequence[Mask], weights: NDArray[Any] | None = None
+) -> float:
+    """Dice on the voxels about which all readers agree (CURVAS 2024).
+
+    NaN where they agree about no voxel of the structure, as the challenge leaves such cases out.
+    """
+    inside = np.logical_and.reduce(readers)
+    agreed = inside | ~np.logical_or.reduce(readers)
+    if not inside.any():
+        return math.nan
+    return _dice(mask & agreed, inside, weights)
+
+
+def consensus_confidence(
+    probability: NDArray[Any], readers: Sequence[Mask], weights: NDArray[Any] | None = None
+) -> float:
+    """Mean confidence where all readers agree (CURVAS 2024).
+
+    The mean of two means: the probability where all say yes, one minus it where all say no. NaN
+    where either is nowhere.
+    """
+    inside, outside = np.logical_and.reduce(readers), ~np.logical_or.reduce(readers)
+    number = np.ones(inside.shape) if weights is None else weights
+    if not (number[inside].sum() and number[outside].sum()):
+        return math.nan
+    yes = float(np.average(probability[inside], weights=number[inside]))
+    no = float(np.average(1 - probability[outside], weights=number[outside]))
+    return (yes + no) / 2
+
+
+def multiclass_calibration_error(
+    probabilities: NDArray[Any], label: NDArray[Any], weights: NDArray[Any] | None = None
+) -> float:
+    """Expected calibration error of the likeliest class against one reader (CURVAS 2024).
+
+    Over 50 bins of confidence, all voxels counting: the mean absolute difference between the
+    confidence and how often the class is right (Guo et al., ICML 2017). A confidence of 1 has a bin
+    of its own, as in the library that the challenge uses.
+
+    Parameters
+    ----------
+    probabilities : (K, N) ndarray
+        Background first.
+    label : (N,) ndarray of int
+        Index of the reader's class at each voxel.
+    """
+    confidence = probabilities.max(axis=0).astype(np.float64)
+    right = (probabilities.argmax(axis=0) == label).astype(np.float64)
+    number = np.ones(confidence.shape) if weights is None else weights.astype(np.float64)
+    bins = (confidence * CURVAS_BINS + _ROUNDING).astype(int)
+    differences = np.bincount(bins, (confidence - right) * number)
+    return float(np.abs(differences).sum() / number.sum())
+
+
+def volume_score(volume: float, readers: ArrayLike) -> float:
+    """Continuous ranked probability score of a volume beside the readers' normal (CURVAS 2024).
+
+    ``integral of (F(v) - [v >= volume])^2`` over the mean of the readers' volumes +- 3 standard
+    deviations (of all of them, not of a sample), where F is the normal distribution of this mean
+    and deviation. In the unit of the volumes; 0 is best. NaN where the readers' volumes are equal,
+    which the rule gives no distribution.
+
+    Parameters
+    ----------
+    volume : float
+        Of a probability its sum over the voxels.
+    readers : (J,) array_like
+    """
+    volumes = np.asarray(readers, np.float64)
+    mean, deviation = float(volumes.mean()), float(volumes.std())
+    if not deviation > 0:
+        return math.nan
+    at = min(max((volume - mean) / deviation, -CURVAS_REACH), CURVAS_REACH)
+    # What lies above the volume is a mirror image of what lies below.
+    below = _squared_normal(at) - _squared_normal(-CURVAS_REACH)
+    above = _squared_normal(-at) - _squared_normal(-CURVAS_REACH)
+    return deviation * (below + above)
+
+
+def _squared_normal(z: float) -> float:
+    """The integral of the squared normal distribution up to z, but for a constant."""
+    share = float(scipy.special.ndtr(z))
+    density = math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+    tail = float(scipy.special.ndtr(math.sqrt(2) * z)) / math.sqrt(math.pi)
+    return z * share**2 + 2 * density * share - tail
+
+
+def energy_distance(
+    samples: Sequence[Mask], readers: Sequence[Mask], weights: NDArray[Any] | None = None
+) -> float:
+    """Generalised energy distance ``2 E d(s, r) - E d(s, s') - E d(r, r')``, d being 1 - IoU.
+
+    Over all pairs, also of a mask with itself (Kohl et al., NeurIPS 2018); 0: the same masks.
+    """
+    between, among, apart = (
+        float((1 - overlaps(one, other, weights)).mean())
+        for one, other in ((samples, readers), (samples, samples), (readers, readers))
+    )
+    return 2 * between - among - apart
+
+
+def dice_max(
+    samples: Sequence[Mask], readers: Sequence[Mask], weights: NDArray[Any] | None = None
+) -> float:
+    """Dice of each reader with the sample closest to it, mean over readers (D_max)."""
+    return float(_dices(samples, readers, weights).max(axis=0).mean())
+
+
+def dice_match(
+    samples: Sequence[Mask], readers: Sequence[Mask], weights: NDArray[Any] | None = None
+) -> float:
+    """Mean Dice of samples and readers paired one to one in the best way (D_match).
+
+    Wu et al., CVPR 2024. Of unequal numbers each is repeated up to the least common multiple.
+    """
+    return _best_pairing(_dices(samples, readers, weights))
+
+
+def matched_iou(
+    samples: Sequence[Mask], readers: Sequence[Mask], weights: NDArray[Any] | None = None
+) -> float:
+    """Mean IoU of samples and readers paired one to one in the best way.
+
+    Kohl et al., arXiv:1905.13077, 2019: Hungarian-matched IoU. Of unequal numbers each is repeated
+    up to the least common multiple.
+    """
+    return _best_pairing(overlaps(samples, readers, weights))
+
+
+def _best_pairing(likeness: Floats) -> float:
+    ones, others = likeness.shape
+    number = math.lcm(ones, others)
+    repeated = likeness.repeat(number // ones, axis=0).repeat(number // others, axis=1)
+    rows, columns = scipy.optimize.linear_sum_assignment(repeated, maximize=True)
+    return float(repeated[rows, columns].mean())
+
+
+def overlaps(
+    ones: Sequence[Mask], others: Sequence[Mask], weights: NDArray[Any] | None = None
+) -> Floats:
+    """(N, M) intersection over union; 1 where both are empty."""
+    shared, sizes = _shared(ones, others, weights)
+    union = sizes - shared
+    return np.asarray(np.divide(shared, union, out=np.ones_like(shared), where=union > 0))
+
+
+def _dices(
+    ones: Sequence[Mask], others: Sequence[Mask], weights: NDArray[Any] | None = None
+) -> Floats:
+    """(N, M) Dice; 1 where both are empty."""
+    shared, sizes = _shared(ones, others, weights)
+    return np.asarray(np.divide(2 * shared, sizes, out=np.ones_like(shared), where=sizes > 0))
+
+
+def _shared(
+    ones: Sequence[Mask], others: Sequence[Mask], weights: NDArray[Any] | None
+) -> tuple[Floats, Floats]:
+    """(N, M) voxels that two masks share, and the sum of their sizes."""
+    first, second = (
+        np.stack([np.asarray(mask).ravel() for mask in masks]).astype(np.float64)
+        for masks in (ones, others)
+    )
+    number = np.ones(first.shape[1]) if weights is None else weights.astype(np.float64)
+    shared = (first * number) @ second.T
+    return shared, np.add.outer(first @ number, second @ number)
+
+
+def crps(samples: ArrayLike, observed: float) -> float:
+    """Continuous ranked probability score of samples of a number.
+
+    ``E|X - y| - E|X - X'| / 2``: 0 is perfect, of one sample it is the absolute error.
+    """
+    values = np.sort(np.asarray(samples, np.float64).ravel())
+    if not values.size:
+        raise InputError("crps: samples must be at least one number, got none")
+    number = values.size
+    # Of sorted values the sum of all differences is a weighted sum.
+    weights = 2 * np.arange(number) - number + 1
+    spread = 2 * float(weights @ values) / number**2
+    return float(np.abs(values - observed).mean()) - spread / 2
+
+
+def _dice(one: Mask, other: Mask, weights: NDArray[Any] | None) -> float:
+    total = _sum(one, weights) + _sum(other, weights)
+    return 2 * _sum(one & other, weights) / total if total else 1.0
+
+
+def _sum(values: NDArray[Any], weights: NDArray[Any] | None) -> float:
+    if weights is None:
+        return float(values.sum(dtype=np.float64))
+    return float(values.ravel().astype(np.float64, copy=False) @ weights)

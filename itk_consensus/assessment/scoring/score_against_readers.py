@@ -1,0 +1,124 @@
+"""score_against_readers: a probability, or samples, beside several readers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.assessment.scoring import rules
+from itk_consensus.core.array_types import Mask
+from itk_consensus.core.errors import InputError
+from itk_consensus.fusing.label_inputs import load_labels, require_drawn
+from itk_consensus.images import convert
+from itk_consensus.images.geometry import check_same_space
+
+_OWNER = "score_against_readers"
+
+
+@dataclass(frozen=True)
+class PluralTruth:
+    """How well a probability, and samples of it, tell what several readers draw."""
+
+    threshold_dice: float  #: Dice with the share of readers, averaged over thresholds (QUBIQ)
+    soft_dice: float  #: Dice with the share of readers, without any threshold
+    calibration_error: float  #: Expected calibration error against the share of readers
+    #: Generalised energy distance between samples and readers, by 1 - IoU; this and all below are
+    #: NaN without samples.
+    energy_distance: float = np.nan
+    dice_max: float = np.nan  #: Dice of each reader with the closest sample, mean over readers
+    dice_match: float = np.nan  #: Mean Dice of samples and readers paired one to one
+    matched_iou: float = np.nan  #: Mean intersection over union of the same
+    #: Continuous ranked probability score of the volume, mean over readers, in voxels.
+    volume_crps: float = np.nan
+
+
+def plural_truth(
+    probability: NDArray[Any], readers: Sequence[Mask], samples: Sequence[Mask] = ()
+) -> PluralTruth:
+    """Every score; those that need samples are NaN without them.
+
+    Parameters
+    ----------
+    probability : ndarray
+        Of the structure at each voxel.
+    readers, samples : sequences of bool ndarrays
+        On the same grid.
+    """
+    share = np.mean(np.stack(readers), axis=0)
+    scores = PluralTruth(
+        rules.threshold_averaged_dice(probability, share),
+        rules.soft_dice(probability, share),
+        rules.plural_calibration_error(probability, share),
+    )
+    if not len(samples):
+        return scores
+    volumes = [np.count_nonzero(sample) for sample in samples]
+    crps = [rules.crps(volumes, float(np.count_nonzero(reader))) for reader in readers]
+    return replace(
+        scores,
+        energy_distance=rules.energy_distance(samples, readers),
+        dice_max=rules.dice_max(samples, readers),
+        dice_match=rules.dice_match(samples, readers),
+        matched_iou=rules.matched_iou(samples, readers),
+        volume_crps=float(np.mean(crps)),
+    )
+
+
+def score_against_readers(
+    probability: Any,
+    readers: Any,
+    samples: Iterable[Any] = (),
+    label: int = 1,
+    *,
+    inputs_are_labels: bool = False,
+) -> PluralTruth:
+    """How well a probability tells what several readers draw.
+
+    Parameters
+    ----------
+    probability : image
+        Of the structure, from 0 to 1.
+    readers : list of label images
+        On the same grid.
+    samples : iterable of label images, optional
+        Plausible contours, as of SampleSegmentations; without them there is no energy distance
+        and no score of volumes.
+    label : int
+        The structure's label in readers and samples.
+    inputs_are_labels : bool
+        Take readers and samples for label images although one looks like an image.
+
+    Returns
+    -------
+    PluralTruth
+        Threshold-averaged Dice (QUBIQ), soft Dice and expected calibration error; of samples the
+        generalised energy distance, D_max, D_match, Hungarian-matched IoU and the CRPS of the
+        volume in voxels.
+    """
+    loaded = convert.load([probability], owner=f"{_OWNER}: probability")
+    if len(loaded.arrays) != 1:
+        raise InputError(
+            f"probability must have one component, got {len(loaded.arrays)}", owner=_OWNER
+        )
+    (values,) = loaded.arrays
+    if values is None or not (values.min() >= 0 and values.max() <= 1):
+        raise InputError("probability must lie in [0, 1]", owner=_OWNER)
+
+    def masks(images: Any, name: str) -> list[NDArray[np.bool_]]:
+        owner = f"{_OWNER}: {name}"
+        views, stack = load_labels(
+            images, owner=owner, insist=inputs_are_labels, name="inputs_are_labels"
+        )
+        if name == "readers":
+            require_drawn(label, stack, owner, "label")
+        check_same_space(
+            [loaded.geometry, views.geometry], owner=_OWNER, names=["probability", name]
+        )
+        return [np.asarray(view == label) for view in views.arrays if view is not None]
+
+    drawn = list(samples)
+    return plural_truth(values, masks(readers, "readers"), masks(drawn, "samples") if drawn else ())

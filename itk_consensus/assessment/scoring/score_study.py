@@ -1,0 +1,215 @@
+"""score_study: submissions beside several readers, over the cases of a study."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.assessment.scoring.case_scores import (
+    CaseScores,
+    ScoreSettings,
+    Submission,
+    score_case,
+)
+from itk_consensus.assessment.scoring.measures import RULES
+from itk_consensus.assessment.scoring.study_scores import StudyScores
+from itk_consensus.core.array_types import length_unit
+from itk_consensus.core.errors import ConsensusError, InputError, ParameterError
+from itk_consensus.images import convert
+from itk_consensus.images.files import read_image
+from itk_consensus.images.geometry import check_same_space
+from itk_consensus.images.kept_metadata import Keep
+from itk_consensus.space.boxes import voxel_volume
+
+_OWNER = "score_study"
+
+Readers = Mapping[str, Mapping[str, Any] | Sequence[Any]]
+Submissions = Mapping[str, Mapping[str, Any]]
+
+
+class _LoadedCase(NamedTuple):
+    readers: dict[str, NDArray[Any]]
+    submissions: dict[str, Submission | None]
+    spacing: Sequence[float]
+
+
+def score_study(
+    readers: Readers,
+    submissions: Submissions,
+    *,
+    structures: Mapping[int, str] | None = None,
+    rules: Sequence[str] = ScoreSettings.rules,
+    surfaces: bool = False,
+    surfaceTolerance: float = ScoreSettings.tolerance,
+    lesions: bool = False,
+    afterCase: Callable[[str], None] | None = None,
+) -> StudyScores:
+    """Score submissions beside several readers, none of whom is the truth.
+
+    Parameters
+    ----------
+    readers : mapping
+        By case the readers' label images, as a mapping from their names or a list; a path stands
+        for the file.
+    submissions : mapping
+        By submission and case an image: a label image, a map of the probability of one structure
+        (fractions), a vector image with the probabilities of all labels, background first, or a
+        list of label images, which are samples. A case that is missing, or None, is scored as an
+        empty segmentation, and said.
+    structures : mapping of int to str, optional
+        Labels to be scored and their names; by default all that a reader gave.
+    rules : sequence of str
+        Of soft-dice, qubiq, curvas2024 and samples.
+    surfaces : bool
+        Whether distances between contours are measured too.
+    surfaceTolerance : float
+        Of the surface Dice, in mm.
+    lesions : bool
+        Whether objects are matched too.
+    afterCase : callable, optional
+        Called with the name of each case that is done.
+
+    Returns
+    -------
+    StudyScores
+        Has ``.summary()``, ``.of_cases()``, ``.all_comparisons()``, ``.ranks()``,
+        ``.to_markdown()``, ``.to_latex()``, ``.to_csv()``, ``.to_json()``.
+    """
+    settings = settings_of(rules, surfaces, surfaceTolerance, lesions)
+    if not readers:
+        raise InputError("readers must hold at least one case", owner=_OWNER)
+    _require_known_cases(readers, submissions)
+    found, failed = [], {}
+    units = ("ml", "mm")
+    for case, images in readers.items():
+        try:
+            scores, units = score_images(case, images, submissions, settings)
+            found.append(scores)
+        except ConsensusError as error:  # one bad case must not cost the others
+            failed[case] = str(error)
+        if afterCase is not None:
+            afterCase(case)
+    if not found:
+        raise InputError(f"no case could be scored: {next(iter(failed.values()))}", owner=_OWNER)
+    return study_of(found, tuple(submissions), settings, structures, units, failed)
+
+
+def study_of(
+    cases: Sequence[CaseScores],
+    submissions: tuple[str, ...],
+    settings: ScoreSettings,
+    structures: Mapping[int, str] | None,
+    units: tuple[str, str],
+    failed: Mapping[str, str],
+) -> StudyScores:
+    """The study of some cases; without names of structures those that a reader drew."""
+    drawn = sorted({label for one in cases for label in one.drawn})
+    if not (structures or drawn):
+        raise InputError("no reader marked anything in any case", owner=_OWNER)
+    names = dict(structures) if structures else {label: f"label {label}" for label in drawn}
+    return StudyScores(tuple(cases), submissions, names, settings, *units, failed)
+
+
+def settings_of(
+    rules: Sequence[str], surfaces: bool, tolerance: float, lesions: bool
+) -> ScoreSettings:
+    """What is measured, checked."""
+    unknown = [one for one in rules if one not in RULES]
+    if unknown:
+        raise ParameterError(
+            f"must be of {', '.join(RULES)}, got {unknown[0]!r}", owner=_OWNER, parameter="rules"
+        )
+    if not tolerance >= 0:
+        raise ParameterError(
+            f"must be >= 0, got {tolerance}", owner=_OWNER, parameter="surfaceTolerance"
+        )
+    return ScoreSettings(tuple(dict.fromkeys(rules)), surfaces, tolerance, lesions)
+
+
+def score_images(
+    case: str,
+    readers: Mapping[str, Any] | Sequence[Any],
+    submissions: Submissions,
+    settings: ScoreSettings,
+) -> tuple[CaseScores, tuple[str, str]]:
+    """Scores of one case, and the units of its volumes and lengths."""
+    loaded = _load(case, readers, {name: one.get(case) for name, one in submissions.items()})
+    scores = score_case(case, loaded.readers, loaded.submissions, loaded.spacing, settings)
+    return scores, (voxel_volume(loaded.spacing)[1], length_unit(loaded.spacing))
+
+
+def _require_known_cases(readers: Readers, submissions: Submissions) -> None:
+    for name, cases in submissions.items():
+        if not set(cases) & set(readers):
+            first, other = next(iter(readers)), next(iter(cases), "nothing")
+            raise InputError(
+                f"submission {name!r} has none of the readers' cases: they are called "
+                f"{first!r} there and {other!r} here",
+                owner=_OWNER,
+            )
+
+
+def _readers_of(case: str, images: Any) -> tuple[list[str], convert.LoadedImages]:
+    named = images if isinstance(images, Mapping) else None
+    listed = list(named.values()) if named is not None else list(images)
+    views = convert.load(
+        [_read(one) for one in listed], owner=f"case {case}: readers", keep=Keep.NOTHING
+    )
+    if named is not None:
+        return list(named), views
+    return [f"reader {number}" for number in range(len(views.arrays))], views
+
+
+def _load(case: str, readers: Any, submissions: Mapping[str, Any]) -> _LoadedCase:
+    names, views = _readers_of(case, readers)
+    if len(names) != len(views.arrays):
+        raise InputError(f"case {case}: a named reader must have one component")
+    maps = {
+        name: np.asarray(array)
+        for name, array in zip(names, views.arrays, strict=True)
+        if array is not None
+    }
+    for name, array in maps.items():
+        if array.dtype.kind == "f" and not (array == np.rint(array)).all():
+            raise InputError(f"case {case}: reader {name!r} must hold labels, got fractions")
+    given = {
+        name: None if one is None else _submission(case, name, one, views)
+        for name, one in submissions.items()
+    }
+    return _LoadedCase(maps, given, views.geometry.array_spacing)
+
+
+def _submission(case: str, name: str, image: Any, readers: convert.LoadedImages) -> Submission:
+    owner = f"case {case}: submission {name!r}"
+    several = isinstance(image, list | tuple)
+    listed = [_read(one) for one in image] if several else [_read(image)]
+    views = convert.load(listed, owner=owner, keep=Keep.NOTHING)
+    check_same_space(
+        [readers.geometry, views.geometry], owner=owner, names=["the readers", "the submission"]
+    )
+    arrays = [np.asarray(array) for array in views.arrays if array is not None]
+    fractions = [_has_fractions(array) for array in arrays]
+    if several:
+        if any(fractions):
+            raise InputError("samples must hold labels, got fractions", owner=owner)
+        return Submission.of_samples(arrays)
+    if len(arrays) == 1 and not fractions[0]:
+        return Submission(arrays[0])
+    if any(array.min() < 0 or array.max() > 1 for array in arrays):
+        raise InputError("must hold labels, or probabilities from 0 to 1", owner=owner)
+    if len(arrays) == 1:
+        return Submission(np.asarray(arrays[0] >= 0.5).view(np.uint8), {1: arrays[0]})
+    likeliest = np.argmax(np.stack(arrays), axis=0).astype(np.uint16)
+    return Submission(likeliest, dict(enumerate(arrays[1:], start=1)))
+
+
+def _has_fractions(array: NDArray[Any]) -> bool:
+    return array.dtype.kind == "f" and not bool((array == np.rint(array)).all())
+
+
+def _read(image: Any) -> Any:
+    return read_image(image) if isinstance(image, str | os.PathLike) else image

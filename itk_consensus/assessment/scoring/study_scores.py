@@ -1,0 +1,314 @@
+"""A study of submissions: scores of every case, what people reach, intervals, and an order."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from itk_consensus.assessment.resampling import (
+    Comparison,
+    Interval,
+    Ranking,
+    mean_interval,
+    paired_comparisons,
+    ranking,
+)
+from itk_consensus.assessment.scoring.case_scores import ALL, CaseScores, ScoreSettings
+from itk_consensus.assessment.scoring.measures import Measure, measures
+from itk_consensus.core.array_types import Floats
+from itk_consensus.core.display import rows
+from itk_consensus.core.escaping import csv_text
+
+#: The row of all readers together.
+READERS = "readers (ceiling)"
+
+Row = dict[str, Any]
+_Scores = Mapping[int | str, Mapping[str, float]]
+
+#: Letters that LaTeX would take for commands.
+_LATEX = str.maketrans(
+    {letter: f"\\{letter}" for letter in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}", "–": "--"}
+)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One submission, or the readers, over all cases."""
+
+    name: str
+    structure: str
+    cases: int  #: With a number
+    values: Mapping[str, Interval]  #: By measure
+
+
+@dataclass(frozen=True)
+class StudyScores:
+    """All cases of a study that could be scored."""
+
+    cases: tuple[CaseScores, ...]
+    submissions: tuple[str, ...]
+    structures: Mapping[int, str]  #: Label and name
+    settings: ScoreSettings
+    volume_unit: str = "ml"
+    length_unit: str = "mm"
+    #: Cases that could not be scored, and why.
+    failed: Mapping[str, str] | None = None
+
+    @property
+    def measures(self) -> dict[str, Measure]:
+        """The columns of the tables."""
+        return measures(
+            self.settings.rules, surfaces=self.settings.surfaces, lesions=self.settings.lesions
+        )
+
+    def column(self, measure: str) -> str:
+        """The name of a measure's column, with its unit."""
+        units = {"volume": self.volume_unit, "length": self.length_unit, "": ""}
+        unit = units[self.measures[measure].unit].replace("^", "")
+        return f"{measure}_{unit}" if unit else measure
+
+    @property
+    def parts(self) -> dict[int | str, str]:
+        """What is scored: each structure, and all of them together where they are several."""
+        found: dict[int | str, str] = dict(self.structures.items())
+        if len(found) != 1:
+            found[ALL] = ALL
+        return found
+
+    @property
+    def main_part(self) -> int | str:
+        """The structure of a study of one; all of them of others."""
+        return list(self.parts)[-1]
+
+    @rows
+    def of_cases(self) -> Iterator[Row]:
+        """A row for each case, structure and who is scored."""
+        for case in self.cases:
+            for kind, everybody in (("submission", case.submissions), ("reader", case.readers)):
+                for name, scores in everybody.items():
+                    for part, title in self.parts.items():
+                        row: Row = {"case": case.case, "structure": title, "scored": name}
+                        row["kind"] = kind
+                        row["missing"] = "yes" if name in case.missing else ""
+                        for measure in self.measures:
+                            row[self.column(measure)] = _known(self._value(scores, part, measure))
+                        yield row
+
+    @rows
+    def pairs(self) -> Iterator[Row]:
+        """A row for each case, structure, submission and reader."""
+        for case in self.cases:
+            for pair in case.pairs:
+                if pair["structure"] not in self.structures:
+                    continue
+                found = {**pair, "structure": self.structures[pair["structure"]]}
+                if "hausdorff95" in found:
+                    found[self.column("hausdorff95")] = found.pop("hausdorff95")
+                yield {key: _known(value) for key, value in found.items()}
+
+    def _value(self, scores: _Scores, part: int | str, measure: str) -> float:
+        """Of one case; a structure that nobody drew there was left out by all of them."""
+        about = self.measures[measure]
+        if about.of_case:
+            # A study of one structure shows it beside that one.
+            return (
+                scores.get(ALL, {}).get(measure, math.nan) if part == self.main_part else math.nan
+            )
+        if part == ALL:
+            return _mean([self._value(scores, label, measure) for label in self.structures])
+        return scores[part][measure] if part in scores else about.of_nothing
+
+    def values(self, name: str, part: int | str, measure: str) -> Floats:
+        """(N,) a submission's numbers case by case; NaN where there is none."""
+        return np.array([self._value(one.submissions[name], part, measure) for one in self.cases])
+
+    def ceiling(self, part: int | str, measure: str) -> Floats:
+        """(N,) what the readers of each case reach on average; NaN where there is one reader."""
+        everybody = (one.readers.values() for one in self.cases)
+        return np.array(
+            [_mean([self._value(s, part, measure) for s in all_]) for all_ in everybody]
+        )
+
+    @cached_property
+    def summaries(self) -> list[Summary]:
+        """Every submission and the readers, structure by structure, with intervals over cases."""
+        found = []
+        for part, title in self.parts.items():
+            for name in (*self.submissions, READERS):
+                columns = {
+                    measure: self.ceiling(part, measure)
+                    if name == READERS
+                    else self.values(name, part, measure)
+                    for measure in self.measures
+                }
+                number = max((int(np.isfinite(one).sum()) for one in columns.values()), default=0)
+                intervals = {measure: mean_interval(one) for measure, one in columns.items()}
+                found.append(Summary(name, title, number, intervals))
+        return found
+
+    @rows
+    def summary(self) -> Iterator[Row]:
+        """A row for each submission and structure: means and their intervals."""
+        for one in self.summaries:
+            row: Row = {"scored": one.name, "structure": one.structure, "cases": one.cases}
+            for measure in self.measures:
+                interval = one.values.get(measure, Interval(math.nan, math.nan, math.nan))
+                column = self.column(measure)
+                row[column] = _known(interval.value)
+                row[f"{column}_low"] = _known(interval.low)
+                row[f"{column}_high"] = _known(interval.high)
+            yield row
+
+    def comparisons(self, part: int | str, measure: str) -> list[Comparison]:
+        """Every two submissions by a measure; p is corrected for the number of comparisons."""
+        table = [self.values(name, part, measure) for name in self.submissions]
+        return paired_comparisons(self.submissions, np.array(table))
+
+    def ranking(self, part: int | str, measure: str) -> Ranking:
+        """The submissions in order of a measure."""
+        table = np.array([self.values(name, part, measure) for name in self.submissions])
+        better = self.measures[measure].better == "higher"
+        return ranking(self.submissions, table, higher_is_better=better)
+
+    @rows
+    def all_comparisons(self) -> Iterator[Row]:
+        """A row for each structure, measure and two submissions."""
+        for part, title in self.parts.items():
+            for measure, about in self.measures.items():
+                if about.better == "neither":
+                    continue
+                for one in self.comparisons(part, measure):
+                    yield {
+                        "structure": title,
+                        "measure": self.column(measure),
+                        "first": one.first,
+                        "second": one.second,
+                        "cases": one.cases,
+                        "difference": _known(one.difference.value),
+                        "difference_low": _known(one.difference.low),
+                        "difference_high": _known(one.difference.high),
+                        "p": one.p,
+                        "p_corrected": one.corrected_p,
+                    }
+
+    @rows
+    def ranks(self) -> Iterator[Row]:
+        """A row for each structure, measure and submission, the best first."""
+        for part, title in self.parts.items():
+            for measure, about in self.measures.items():
+                if about.better == "neither" or not self.submissions:
+                    continue
+                found = self.ranking(part, measure)
+                for one in found.ranks:
+                    yield {
+                        "structure": title,
+                        "measure": self.column(measure),
+                        "submission": one.name,
+                        "rank": one.rank,
+                        "rank_low": one.low,
+                        "rank_high": one.high,
+                        "first_share": one.first,
+                        "order_changes_share": found.changed,
+                    }
+
+    def to_csv(self) -> str:
+        """The table of cases as CSV."""
+        found = self.of_cases()
+        return csv_text(list(found[0]) if found else [], found)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, for JSON."""
+        return {
+            "submissions": list(self.submissions),
+            "structures": {str(label): name for label, name in self.structures.items()},
+            "measures": {
+                self.column(name): {
+                    "title": one.title,
+                    "better": one.better,
+                    "meaning": one.meaning,
+                    "source": one.source,
+                }
+                for name, one in self.measures.items()
+            },
+            "summary": self.summary(),
+            "comparisons": self.all_comparisons(),
+            "ranks": self.ranks(),
+            "cases": self.of_cases(),
+            "missing": {case.case: list(case.missing) for case in self.cases if case.missing},
+            "failed": dict(self.failed or {}),
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as text."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def table(self, part: int | str | None = None) -> tuple[list[str], list[list[str]]]:
+        """The header and the rows of a table for a paper: the best first, readers last."""
+        chosen = self.main_part if part is None else part
+        title = self.parts[chosen]
+        found = {one.name: one for one in self.summaries if one.structure == title}
+        order = [one.name for one in self.ranking(chosen, "dice").ranks] if self.submissions else []
+        shown = [name for name, one in self.measures.items() if one.better != "neither"]
+        header = ["", *(self._heading(name) for name in shown)]
+        body = []
+        for name in (*order, READERS):
+            cells = [_with_interval(found[name].values.get(measure)) for measure in shown]
+            body.append([name, *cells])
+        return header, body
+
+    def to_markdown(self, part: int | str | None = None) -> str:
+        """A table to paste into Markdown."""
+        header, body = self.table(part)
+        lines = [header, ["---", *["---:"] * (len(header) - 1)], *body]
+        return "\n".join(f"| {' | '.join(map(_markdown, line))} |" for line in lines) + "\n"
+
+    def to_latex(self, part: int | str | None = None) -> str:
+        """A tabular to paste into LaTeX."""
+        header, body = self.table(part)
+        lines = [rf"{' & '.join(map(_latex, line))} \\" for line in (header, *body)]
+        columns = "l" + "r" * (len(header) - 1)
+        head = [rf"\begin{{tabular}}{{{columns}}}", r"\hline", lines[0], r"\hline"]
+        return (
+            "\n".join([*head, *lines[1:-1], r"\hline", lines[-1], r"\hline", r"\end{tabular}"])
+            + "\n"
+        )
+
+    def _heading(self, measure: str) -> str:
+        one = self.measures[measure]
+        unit = {"volume": self.volume_unit, "length": self.length_unit, "": ""}[one.unit]
+        return f"{one.title} ({unit})" if unit else one.title
+
+
+def _with_interval(interval: Interval | None) -> str:
+    if interval is None or math.isnan(interval.value):
+        return "–"
+    if math.isnan(interval.low):
+        return f"{interval.value:.3g}" if abs(interval.value) >= 10 else f"{interval.value:.3f}"
+    digits = 1 if abs(interval.value) >= 10 else 3
+    return f"{interval.value:.{digits}f} ({interval.low:.{digits}f} to {interval.high:.{digits}f})"
+
+
+def _markdown(text: str) -> str:
+    return text.replace("|", r"\|")
+
+
+def _latex(text: str) -> str:
+    return text.translate(_LATEX)
+
+
+def _known(value: Any) -> Any:
+    if isinstance(value, float) or value is None:
+        return None if value is None or not math.isfinite(value) else float(value)
+    return value
+
+
+def _mean(values: Sequence[float]) -> float:
+    known = [value for value in values if not math.isnan(value)]
+    return sum(known) / len(known) if known else math.nan

@@ -1,0 +1,50 @@
+"""Masks without the background around them, so that many can be compared quickly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.space.boxes import Box
+
+
+@dataclass(frozen=True)
+class PlacedMask:
+    """The part of a mask that holds it, and where that part lies."""
+
+    inside: NDArray[np.bool_]
+    box: Box
+    voxels: int
+
+    @classmethod
+    def of(cls, mask: NDArray[np.bool_]) -> PlacedMask:
+        """A mask of any shape; an empty one has an empty box."""
+        box = []
+        for axis in range(mask.ndim):
+            others = tuple(other for other in range(mask.ndim) if other != axis)
+            along = np.flatnonzero(mask.any(axis=others))
+            box.append(slice(int(along[0]), int(along[-1]) + 1) if len(along) else slice(0, 0))
+        inside = mask[tuple(box)].copy()
+        return cls(inside, tuple(box), int(np.count_nonzero(inside)))
+
+    def shared(self, other: PlacedMask) -> int:
+        """Voxels that are in both, of masks on one grid."""
+        both = [
+            (max(a.start, b.start), min(a.stop, b.stop))
+            for a, b in zip(self.box, other.box, strict=True)
+        ]
+        if any(low >= high for low, high in both):
+            return 0
+        mine, theirs = (
+            one.inside[tuple(slice(low - axis.start, high - axis.start)
+                             for (low, high), axis in zip(both, one.box, strict=True))]
+            for one in (self, other)
+        )  # fmt: skip
+        return int(np.count_nonzero(mine & theirs))
+
+    def dice(self, other: PlacedMask) -> float:
+        """Dice overlap; NaN if both are empty."""
+        size = self.voxels + other.voxels
+        return 2 * self.shared(other) / size if size else float("nan")

@@ -1,0 +1,29 @@
+"""Print the requirements of the package with extras, so that they install without building it."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    from setuptools.compat.py310 import tomllib
+
+PROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
+
+
+def requirements(*extras: str, oldest: bool = False) -> list[str]:
+    """What pyproject.toml asks for: always, and for each extra; or its lower bounds."""
+    project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
+    asked = [*project["dependencies"]]
+    for extra in extras:
+        asked += project["optional-dependencies"][extra]
+    return [re.sub(">=", "==", line) for line in asked] if oldest else asked
+
+
+if __name__ == "__main__":
+    words = [word for word in sys.argv[1:] if word != "--oldest"]
+    # As xargs reads it; a marker has quotes of its own.
+    print(*(f'"{line}"' for line in requirements(*words, oldest="--oldest" in sys.argv)), sep="\n")
