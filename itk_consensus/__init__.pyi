@@ -1011,13 +1011,24 @@ class HybridFusionFilter(LabelFusionFilter):
 
     Both fusers are filters with parameters of their own; GetBoundaryResult() and
     GetInteriorResult() have what each of them made. They see the same images, with the hybrid's
-    mask, missing label, tolerances and threads if set.
+    mask, missing label, tolerances and threads if set. Inside may also be what somebody made
+    before (InteriorImage), or a trained DeepConsensusFilter that reads Image:
+
+    >>> hybrid = HybridFusionFilter(InteriorFilter=deep, Image=ct, BoundaryFilter=SIMPLEFilter())
     """
-    def __init__(self, *, InteriorFilter: LabelFusionFilter | None = ..., interiorFilter: LabelFusionFilter | None = ..., interior_filter: LabelFusionFilter | None = ..., BoundaryFilter: LabelFusionFilter | None = ..., boundaryFilter: LabelFusionFilter | None = ..., boundary_filter: LabelFusionFilter | None = ..., BandWidth: float | None = ..., bandWidth: float | None = ..., band_width: float | None = ..., BandContour: str = ..., bandContour: str = ..., band_contour: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, InteriorFilter: LabelFusionFilter | None = ..., interiorFilter: LabelFusionFilter | None = ..., interior_filter: LabelFusionFilter | None = ..., InteriorImage: Image | None = ..., interiorImage: Image | None = ..., interior_image: Image | None = ..., Image: Image | None = ..., image: Image | None = ..., BoundaryFilter: LabelFusionFilter | None = ..., boundaryFilter: LabelFusionFilter | None = ..., boundary_filter: LabelFusionFilter | None = ..., BandWidth: float | None = ..., bandWidth: float | None = ..., band_width: float | None = ..., BandContour: str = ..., bandContour: str = ..., band_contour: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetInteriorFilter(self, value: LabelFusionFilter | None) -> None:
         """Fuser used away from the contour. Default: MajorityVoteFilter()."""
     def GetInteriorFilter(self) -> LabelFusionFilter | None:
         """Fuser used away from the contour."""
+    def SetInteriorImage(self, value: Image | None) -> None:
+        """What is used away from the contour instead of a fuser: labels, or of two labels the probability of the higher one, such as a network's. Default: None."""
+    def GetInteriorImage(self) -> Image | None:
+        """What is used away from the contour instead of a fuser: labels, or of two labels the probability of the higher one, such as a network's."""
+    def SetImage(self, value: Image | None) -> None:
+        """The image the labels were drawn on, for an InteriorFilter that reads it. Default: None."""
+    def GetImage(self) -> Image | None:
+        """The image the labels were drawn on, for an InteriorFilter that reads it."""
     def SetBoundaryFilter(self, value: LabelFusionFilter | None) -> None:
         """Fuser used in the band. Default: ConsensusFilter()."""
     def GetBoundaryFilter(self) -> LabelFusionFilter | None:
@@ -1043,7 +1054,7 @@ class HybridFusionFilter(LabelFusionFilter):
     def GetBoundaryResult(self) -> FusionResult[Any]:
         """What the boundary filter made in the last Execute."""
     def GetInteriorResult(self) -> FusionResult[Any]:
-        """What the interior filter made in the last Execute."""
+        """What the interior filter made in the last Execute, or the interior image."""
 
 class InstanceConsensusFilter(LabelFusionFilter):
     """Objects one by one: marks of different readers are matched, judged and drawn.
@@ -4208,12 +4219,15 @@ def probability_average_filter(images: Sequence[ImageT | None], *, tie_rule: str
 @overload
 def probability_average_filter(*images: Any, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
-def HybridFusion(images: Sequence[NDArray[Any] | None], *, interiorFilter: LabelFusionFilter | None = None, boundaryFilter: LabelFusionFilter | None = None, bandWidth: float | None = None, bandContour: str = 'vote', labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
+def HybridFusion(images: Sequence[NDArray[Any] | None], *, interiorFilter: LabelFusionFilter | None = None, interiorImage: Image | None = None, image: Image | None = None, boundaryFilter: LabelFusionFilter | None = None, bandWidth: float | None = None, bandContour: str = 'vote', labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Uses the interior fuser everywhere but in a band around the contour.
 
     Both fusers are filters with parameters of their own; GetBoundaryResult() and
     GetInteriorResult() have what each of them made. They see the same images, with the hybrid's
-    mask, missing label, tolerances and threads if set.
+    mask, missing label, tolerances and threads if set. Inside may also be what somebody made
+    before (InteriorImage), or a trained DeepConsensusFilter that reads Image:
+
+    >>> hybrid = HybridFusionFilter(InteriorFilter=deep, Image=ct, BoundaryFilter=SIMPLEFilter())
 
     Function form of HybridFusionFilter.
 
@@ -4223,8 +4237,13 @@ def HybridFusion(images: Sequence[NDArray[Any] | None], *, interiorFilter: Label
         On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
         missing rater, a masked voxel a missing vote; a vector image holds one rater per
         component.
-    interiorFilter : a label fusion filter, or None; default MajorityVoteFilter()
+    interiorFilter : a label fusion filter, DeepConsensusFilter included, or None; default MajorityVoteFilter()
         Fuser used away from the contour.
+    interiorImage : an image, or None; default None
+        What is used away from the contour instead of a fuser: labels, or of two labels the
+        probability of the higher one, such as a network's.
+    image : an image, or None; default None
+        The image the labels were drawn on, for an InteriorFilter that reads it.
     boundaryFilter : a label fusion filter, or None; default ConsensusFilter()
         Fuser used in the band.
     bandWidth : a number >= 0 and <= 100000, or None; default 3 smallest voxel sides
@@ -4266,16 +4285,19 @@ def HybridFusion(images: Sequence[NDArray[Any] | None], *, interiorFilter: Label
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def HybridFusion(images: Sequence[ImageT | None], *, interiorFilter: LabelFusionFilter | None = None, boundaryFilter: LabelFusionFilter | None = None, bandWidth: float | None = None, bandContour: str = 'vote', labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> ImageT: ...
+def HybridFusion(images: Sequence[ImageT | None], *, interiorFilter: LabelFusionFilter | None = None, interiorImage: Image | None = None, image: Image | None = None, boundaryFilter: LabelFusionFilter | None = None, bandWidth: float | None = None, bandContour: str = 'vote', labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> ImageT: ...
 @overload
-def HybridFusion(*images: Any, interiorFilter: LabelFusionFilter | None = None, boundaryFilter: LabelFusionFilter | None = None, bandWidth: float | None = None, bandContour: str = 'vote', labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
+def HybridFusion(*images: Any, interiorFilter: LabelFusionFilter | None = None, interiorImage: Image | None = None, image: Image | None = None, boundaryFilter: LabelFusionFilter | None = None, bandWidth: float | None = None, bandContour: str = 'vote', labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
-def hybrid_fusion_filter(images: Sequence[NDArray[Any] | None], *, interior_filter: LabelFusionFilter | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
+def hybrid_fusion_filter(images: Sequence[NDArray[Any] | None], *, interior_filter: LabelFusionFilter | None = None, interior_image: Image | None = None, image: Image | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Uses the interior fuser everywhere but in a band around the contour.
 
     Both fusers are filters with parameters of their own; GetBoundaryResult() and
     GetInteriorResult() have what each of them made. They see the same images, with the hybrid's
-    mask, missing label, tolerances and threads if set.
+    mask, missing label, tolerances and threads if set. Inside may also be what somebody made
+    before (InteriorImage), or a trained DeepConsensusFilter that reads Image:
+
+    >>> hybrid = HybridFusionFilter(InteriorFilter=deep, Image=ct, BoundaryFilter=SIMPLEFilter())
 
     Function form of HybridFusionFilter.
 
@@ -4285,8 +4307,13 @@ def hybrid_fusion_filter(images: Sequence[NDArray[Any] | None], *, interior_filt
         On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
         missing rater, a masked voxel a missing vote; a vector image holds one rater per
         component.
-    interior_filter : a label fusion filter, or None; default MajorityVoteFilter()
+    interior_filter : a label fusion filter, DeepConsensusFilter included, or None; default MajorityVoteFilter()
         Fuser used away from the contour.
+    interior_image : an image, or None; default None
+        What is used away from the contour instead of a fuser: labels, or of two labels the
+        probability of the higher one, such as a network's.
+    image : an image, or None; default None
+        The image the labels were drawn on, for an InteriorFilter that reads it.
     boundary_filter : a label fusion filter, or None; default ConsensusFilter()
         Fuser used in the band.
     band_width : a number >= 0 and <= 100000, or None; default 3 smallest voxel sides
@@ -4328,9 +4355,9 @@ def hybrid_fusion_filter(images: Sequence[NDArray[Any] | None], *, interior_filt
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def hybrid_fusion_filter(images: Sequence[ImageT | None], *, interior_filter: LabelFusionFilter | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> ImageT: ...
+def hybrid_fusion_filter(images: Sequence[ImageT | None], *, interior_filter: LabelFusionFilter | None = None, interior_image: Image | None = None, image: Image | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> ImageT: ...
 @overload
-def hybrid_fusion_filter(*images: Any, interior_filter: LabelFusionFilter | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
+def hybrid_fusion_filter(*images: Any, interior_filter: LabelFusionFilter | None = None, interior_image: Image | None = None, image: Image | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def InstanceConsensus(images: Sequence[NDArray[Any] | None], *, outputMap: str = 'instances', inputObjects: str = 'components', detectionThreshold: float = 0.5, matchDistance: float | None = None, outlineFilter: LabelFusionFilter | None = None, cohort: Sequence[LesionTable] | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Objects one by one: marks of different readers are matched, judged and drawn.
@@ -4896,12 +4923,12 @@ def show_progress(filter_: ProcessObject) -> None:
 
     With tqdm (``pip install 'itk-consensus[notebook]'``) the bar is tqdm's.
     """
-def write_dicom_contours(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike, series: DicomSeries, *, method: str, raters: Sequence[PathLike] = (), description: str = 'Consensus of several readers', origin: str = 'AUTOMATIC') -> None:
+def write_dicom_contours(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike, series: DicomSeries, *, method: str, raters: Sequence[PathLike] = (), description: str = 'Consensus of several readers', origin: str = 'AUTOMATIC', smooth: float | None = None, holes: str = 'keyhole') -> None:
     """Write structures, which may overlap, as contours of one DICOM RTSTRUCT.
 
     Contours follow the edges of voxels, so that `read_dicom_contours`, and every reader that asks
-    which centres of voxels a contour encloses, gives back exactly these voxels. Holes are joined
-    to the contour around them by a channel without width.
+    which centres of voxels a contour encloses, gives back exactly these voxels. Contours lie in
+    the planes of the slices, at their very positions.
 
     Parameters
     ----------
@@ -4914,6 +4941,14 @@ def write_dicom_contours(structures: Sequence[Structure] | Mapping[str, Any], pa
         The readers' objects; the file refers to those of them that are structure sets.
     origin : "AUTOMATIC", "SEMIAUTOMATIC" or "MANUAL"
         Who drew them; what a person decided on is no longer automatic.
+    description : str
+        What the file is, in the field that planning systems show; that of a structure is
+        `ROI_DESCRIPTION` among its details.
+    smooth : float, optional
+        Contours that are easy to edit, no farther than so many mm from the edges of the voxels.
+    holes : "keyhole" or "separate"
+        Whether holes are joined to the contour around them by a channel without width, or are
+        contours of their own, for systems that invert what lies in two.
     """
 def write_dicom_segmentation(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike, series: DicomSeries, *, method: str, raters: Sequence[PathLike] = (), fractional: bool = False, description: str = 'Consensus of several readers', origin: str = 'AUTOMATIC') -> None:
     """Write structures, which may overlap, as segments of one DICOM SEG.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from examples.simulation.conformal_cohort import CohortCase as CohortCase
 from examples.simulation.conformal_cohort import conformal_case as conformal_case
 from examples.simulation.contour_errors import contour_error_raters as contour_error_raters
+from examples.simulation.harm_settings import HARM_SETTINGS as HARM_SETTINGS
 from examples.simulation.lesion_settings import LESION_SETTINGS as LESION_SETTINGS
 from examples.simulation.level_cohort import LEVEL_FAMILIES as LEVEL_FAMILIES
 from examples.simulation.level_cohort import LevelCase as LevelCase

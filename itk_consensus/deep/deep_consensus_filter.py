@@ -72,7 +72,7 @@ from itk_consensus.deep.worth import Interval, Likeness
 from itk_consensus.fusing.estimates import Estimate
 from itk_consensus.fusing.fusion_case import FusionCase
 from itk_consensus.fusing.fusion_result import Fused, FusionResult, MadeBy, common_type
-from itk_consensus.fusing.label_inputs import LabelInputs
+from itk_consensus.fusing.inner_fusers import ImageFuser
 from itk_consensus.images.files import PathLike, read_bytes, require_writable, write_bytes
 from itk_consensus.votes.fusions import LabelShares, VolumeFusion
 
@@ -109,7 +109,7 @@ class DeepEstimate(Estimate):
     unlike: tuple[str, ...]  #: How it differs from the images of Fit
 
 
-class DeepConsensusFilter(LabelInputs):
+class DeepConsensusFilter(ImageFuser):
     """A network that is trained on images and label lists, with or without known truths.
 
     >>> deep = DeepConsensusFilter()
@@ -587,6 +587,15 @@ class DeepConsensusFilter(LabelInputs):
         image
             Of the labels' family and type, with their geometry.
         """
+        return self._fused(image, labels, rater_ids, atlas_images).label_image()
+
+    def fuse_with(self, image: Any, labels: Any) -> FusionResult[DeepEstimate]:
+        """Execute, for other parts of the package that want the result and no image."""
+        return self._fused(image, labels, None, None)
+
+    def _fused(
+        self, image: Any, labels: Any, rater_ids: RaterIds | None, atlas_images: Any
+    ) -> FusionResult[DeepEstimate]:
         require_torch(self.GetName())
         model = self._trained()
         with self._running() as run, self._torch_threads():
@@ -615,7 +624,7 @@ class DeepConsensusFilter(LabelInputs):
             reject_other_labels(given.summary(), model.labels, self.GetName())
             report(0.1)
             run.result = result = self._answered(model, given)
-            return result.label_image()
+            return result
 
     def GetLabelImage(self) -> Any:
         """The fused label map of the last Execute."""
@@ -727,6 +736,11 @@ class DeepConsensusFilter(LabelInputs):
     def GetRaterIds(self) -> tuple[RaterId, ...]:
         """The ids of the raters Fit met."""
         return self._trained().rater_ids
+
+    def _lent(self, *terms: Any) -> DeepConsensusFilter:
+        worker = super()._lent(*terms)
+        worker._model = self._model
+        return worker
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "model": self._model}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,21 +15,36 @@ from itk_consensus.fusing.fuser_at_work import FuserAtWorkMixin
 from itk_consensus.fusing.fusion_case import FusionCase
 from itk_consensus.fusing.fusion_result import FusionResult
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
+from itk_consensus.fusing.label_inputs import LabelInputs
 from itk_consensus.votes.fusions import VoxelShares
 from itk_consensus.votes.uncertainty import UncertaintyKind
 
 
+class ImageFuser(LabelInputs):
+    """Base of filters that fuse labels with the help of the image they were drawn on."""
+
+    @abstractmethod
+    def fuse_with(self, image: Any, labels: Any) -> FusionResult[Any]:
+        """Execute, for other parts of the package that want the result and no image."""
+
+
 @dataclass(frozen=True)
-class Fuser(Kind[LabelFusionFilter]):
+class Fuser(Kind[Any]):
     """A fuser; on a command line, the name of its method."""
 
+    with_image: bool = False  #: Whether filters that read an image, too, are accepted
     annotation = "LabelFusionFilter"
-    wanted = "a label fusion filter"
 
-    def accept(self, value: Any) -> LabelFusionFilter:
-        if not isinstance(value, LabelFusionFilter):
-            raise TypeError
-        return value
+    @property
+    def wanted(self) -> str:
+        return "a label fusion filter" + ", DeepConsensusFilter included" * self.with_image
+
+    def accept(self, value: Any) -> LabelFusionFilter | ImageFuser:
+        if isinstance(value, LabelFusionFilter):
+            return value
+        if self.with_image and isinstance(value, ImageFuser):
+            return value
+        raise TypeError
 
 
 class InnerFusersMixin(FuserAtWorkMixin, LabelFusionFilter):
@@ -46,6 +62,11 @@ class InnerFusersMixin(FuserAtWorkMixin, LabelFusionFilter):
     def _fused_by(self, fuser: LabelFusionFilter, case: FusionCase) -> FusionResult[Any]:
         """What a fuser makes of the case on this filter's terms."""
         return self._have_fused(fuser, list(case.loaded.owners), case)
+
+    def _fused_with(self, fuser: ImageFuser, image: Any, case: FusionCase) -> FusionResult[Any]:
+        """The same of a fuser that reads an image; masks are left to this filter."""
+        labels = list(case.loaded.owners)
+        return self._have_worked(fuser, lambda worker: worker.fuse_with(image, labels))
 
 
 @dataclass(frozen=True)

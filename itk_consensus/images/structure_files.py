@@ -86,14 +86,14 @@ def write_structures(
     *,
     method: str,
     raters: Sequence[PathLike],
-    **more: str,
+    **more: Any,
 ) -> None:
     """Write structures in the format that the name of a file asks for.
 
     Parameters
     ----------
     more
-        Of the writers of DICOM: `description` and `origin`.
+        Of the writers of DICOM: `description`, `origin`; of contours `smooth` and `holes`, too.
     """
     if not is_dicom(path):
         write_fused_segmentation(structures, path)

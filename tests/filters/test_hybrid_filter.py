@@ -19,7 +19,7 @@ from itk_consensus import (
     SIMPLEFilter,
     STAPLEImageFilter,
 )
-from itk_consensus.core.errors import ParameterError, ProcessAborted
+from itk_consensus.core.errors import InputError, ParameterError, ProcessAborted
 
 
 def near_contour(labels: np.ndarray, width: float, spacing) -> np.ndarray:
@@ -252,3 +252,86 @@ def test_patterns_are_made_once_for_all(masks):
     boundary, interior = hybrid.GetBoundaryResult(), hybrid.GetInteriorResult()
     assert interior.case.patterns is boundary.case.patterns
     assert hybrid.votes is boundary.case.patterns
+
+
+# -- an interior that somebody made before ----------------------------------------------------
+
+
+def blob(masks: list[np.ndarray]) -> np.ndarray:
+    """Like no rater's mask: the vote, turned around."""
+    return MajorityVoteFilter(TieRule="background").Execute(masks)[::-1, ::-1].copy()
+
+
+def voxels(image) -> np.ndarray:
+    return sitk.GetArrayFromImage(image) if isinstance(image, sitk.Image) else np.asarray(image)
+
+
+@pytest.mark.parametrize("family", [np.asarray, sitk.GetImageFromArray, itk.image_from_array])
+def test_a_label_image_is_the_interior_and_the_fuser_has_the_band(masks, family):
+    images, inside = [family(mask) for mask in masks], blob(masks)
+    hybrid = HybridFusionFilter(
+        InteriorImage=family(inside), BoundaryFilter=STAPLEImageFilter(), BandWidth=2.0
+    )
+    hybrid.Execute(images)
+    vote = MajorityVoteFilter().Execute(masks)
+    band = near_contour(vote, 2.0, (1.0, 1.0))
+    alone = STAPLEImageFilter()
+    alone.Execute(masks)
+    wanted = np.where(band, alone.GetLabelImage(), inside)
+    np.testing.assert_array_equal(voxels(hybrid.GetLabelImage()), wanted)
+    shares = np.where(band, alone.GetProbabilityImage(), inside)
+    np.testing.assert_array_equal(voxels(hybrid.GetProbabilityImage()), shares)
+    made = hybrid.GetInteriorResult()
+    np.testing.assert_array_equal(voxels(made.label_image()), inside)
+
+
+def test_a_probability_image_is_the_interior_and_can_have_the_contour(masks):
+    foreground = np.clip(blob(masks) * 0.6 + 0.2, 0, 1).astype(np.float32)
+    hybrid = HybridFusionFilter(
+        InteriorImage=foreground,
+        BoundaryFilter=STAPLEImageFilter(),
+        BandContour="interior",
+        BandWidth=1.0,
+    )
+    hybrid.Execute(masks)
+    band = near_contour(blob(masks), 1.0, (1.0, 1.0))
+    assert hybrid.GetBandVoxels() == np.count_nonzero(band)
+    np.testing.assert_array_equal(hybrid.GetProbabilityImage()[~band], foreground[~band])
+    np.testing.assert_allclose(hybrid.GetProbabilityImage(0)[~band], 1 - foreground[~band])
+    np.testing.assert_array_equal(hybrid.GetLabelImage()[~band], blob(masks)[~band])
+
+
+def test_an_interior_image_is_background_outside_the_mask(masks):
+    mask = np.zeros(masks[0].shape, np.uint8)
+    mask[2:-2, 2:-2] = 1
+    hybrid = HybridFusionFilter(InteriorImage=np.ones_like(masks[0]), MaskImage=mask)
+    assert not hybrid.Execute(masks)[mask == 0].any()
+    assert not hybrid.GetProbabilityImage()[mask == 0].any()
+    assert not hybrid.GetUncertaintyImage()[mask == 0].any()
+    assert not hybrid.GetInteriorResult().label_image()[mask == 0].any()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"InteriorFilter": MajorityVoteFilter()}, "stands for InteriorFilter"),
+        ({"Image": np.zeros((4, 4))}, "is read by an InteriorFilter such as DeepConsensusFilter"),
+        ({"InteriorImage": np.full((24, 28), 7, np.uint8)}, r"labels of the raters, \[0, 1\]"),
+        ({"InteriorImage": np.full((24, 28), 1.5)}, "must hold probabilities"),
+        ({"InteriorImage": np.zeros((3, 28))}, "InteriorImage"),
+    ],
+)
+def test_an_interior_that_is_none_is_refused(masks, change, words):
+    shape = masks[0].shape
+    given = {"InteriorImage": np.zeros(shape, np.uint8)} | {
+        name: np.resize(value, shape) if getattr(value, "shape", None) == (24, 28) else value
+        for name, value in change.items()
+    }
+    with pytest.raises((ParameterError, InputError), match=words):
+        HybridFusionFilter(**given).Execute(masks)
+
+
+def test_one_probability_image_does_not_tell_three_labels_apart(label_maps):
+    hybrid = HybridFusionFilter(InteriorImage=np.zeros(label_maps[0].shape))
+    with pytest.raises(ParameterError, match="must be a label image where raters have"):
+        hybrid.Execute(label_maps)

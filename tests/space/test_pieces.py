@@ -47,6 +47,14 @@ def test_time_connects_no_pieces():
     assert found.box(2) == (slice(1, 2), *(slice(0, 3),) * 3)
 
 
+def test_volumes_along_axes_before_the_last_three_share_no_pieces():
+    mask = np.ones((2, 3, 2, 2, 2), bool)
+    for marks in (mask, mask.astype(np.uint8)):
+        found = label_pieces(marks)
+        assert found.number == 6
+        np.testing.assert_array_equal(found.places[:, :, 0, 0, 0], [[1, 2, 3], [4, 5, 6]])
+
+
 def test_nothing_has_no_pieces():
     assert label_pieces(np.zeros((4, 0), bool)).number == 0
     assert label_pieces(np.zeros((4, 5), bool)).number == 0

@@ -2,11 +2,13 @@
 
 A hole is joined to the contour around it by a channel without width, the "keyhole" of the DICOM
 standard, so every reader sees it, whether overlapping contours of a slice are added or inverted.
+Smoothed contours cut the corners of voxels and leave out points, within a stated distance.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,10 +23,18 @@ _Ring = list[_Corner]
 _STEPS = ((0, 1), (1, 0), (0, -1), (-1, 0))
 
 
-def outlines(plane: NDArray[np.bool_]) -> list[Points]:
+def outlines(
+    plane: NDArray[np.bool_], smoothing: Smoothing | None = None, *, keyholes: bool = True
+) -> list[Points]:
     """Closed contours around the voxels of a slice, one for each part of it.
 
     Voxels that share an edge are one part; those that share a corner are two.
+
+    Parameters
+    ----------
+    keyholes : bool
+        Whether holes are joined to the contours around them; else they are contours of their own,
+        which invert what lies within them.
 
     Returns
     -------
@@ -32,19 +42,99 @@ def outlines(plane: NDArray[np.bool_]) -> list[Points]:
         Continuous indices (x, y) of corners; voxel 0 reaches from -0.5 to 0.5.
     """
     rings = list(_rings(plane))
+    if smoothing is not None or not keyholes:
+        drawn = [_smooth(ring, smoothing) if smoothing else _turns(ring) for ring in rings]
+        if keyholes:
+            drawn = _joined(drawn, [_is_hole(ring) for ring in rings], rings)
+        return [points[:, ::-1] - 1.5 for points in drawn]
+    parts, _ = _parts(rings)
+    return [_turns(ring)[:, ::-1] - 1.5 for ring in parts]
+
+
+def _parts(rings: Sequence[_Ring]) -> tuple[list[_Ring], list[int]]:
+    """Rings around parts, with their holes joined to them; and for each hole its part."""
     is_hole = [_is_hole(ring) for ring in rings]
-    parts = [ring for ring, hole in zip(rings, is_hole, strict=True) if not hole]
+    parts = [list(ring) for ring, hole in zip(rings, is_hole, strict=True) if not hole]
     owner = {corner: number for number, ring in enumerate(parts) for corner in ring}
-    holes = [ring for ring, hole in zip(rings, is_hole, strict=True) if hole]
+    holes = {n: ring for n, ring in enumerate(rings) if is_hole[n]}
+    owners = dict.fromkeys(holes, 0)
     # From the left, so that what lies left of a hole, a part or another hole, is there already.
-    for hole in sorted(holes, key=lambda ring: min(column for _, column in ring)):
+    for number, hole in sorted(holes.items(), key=lambda item: min(c for _, c in item[1])):
         row, column = start = min(hole, key=lambda corner: corner[::-1])
         while (row, column) not in owner:
             column -= 1
-        part = owner[row, column]
+        part = owners[number] = owner[row, column]
         _join(parts[part], (row, column), hole, start)
         owner |= dict.fromkeys(hole, part)
-    return [_turns(ring)[:, ::-1] - 1.5 for ring in parts]
+    return parts, list(owners.values())
+
+
+@dataclass(frozen=True)
+class Smoothing:
+    """How far smoothed contours may lie from the edges of voxels."""
+
+    tolerance: float  #: mm
+    spacing: tuple[float, float]  #: Of rows and columns, in mm
+
+    @property
+    def cut(self) -> float:
+        """How far contours through the middles of edges lie from corners of voxels, in mm."""
+        rows, columns = self.spacing
+        return 0.5 * rows * columns / float(np.hypot(rows, columns))
+
+
+def _smooth(ring: _Ring, smoothing: Smoothing) -> Points:
+    """A ring through the middles of edges, with as few points as the tolerance allows."""
+    corners = np.array(ring, float)
+    middles: Points = (corners + np.roll(corners, -1, axis=0)) / 2
+    scaled = middles * smoothing.spacing
+    kept = _few_points(scaled, smoothing.tolerance - smoothing.cut)
+    return middles[kept] if len(kept) > 2 else middles
+
+
+def _few_points(points: Points, tolerance: float) -> NDArray[np.intp]:
+    """Points of a ring that all others lie near the lines between (Douglas and Peucker)."""
+    away = np.linalg.norm(points - points[0], axis=1)
+    middle = int(away.argmax())
+    closed = np.concatenate([points, points[:1]])
+    kept = {0, middle}
+    ahead = [(0, middle), (middle, len(points))]
+    while ahead:
+        first, last = ahead.pop()
+        if last - first < 2:
+            continue
+        distances = _to_segment(closed[first + 1 : last], closed[first], closed[last])
+        farthest = int(distances.argmax())
+        if distances[farthest] > tolerance:
+            between = first + 1 + farthest
+            kept.add(between)
+            ahead += [(first, between), (between, last)]
+    return np.array(sorted(kept), np.intp)
+
+
+def _to_segment(points: Points, start: Points, end: Points) -> Points:
+    along = end - start
+    length = float(along @ along)
+    share = np.clip((points - start) @ along / length, 0, 1) if length else np.zeros(len(points))
+    distances: Points = np.linalg.norm(points - start - share[:, None] * along, axis=1)
+    return distances
+
+
+def _joined(
+    drawn: Sequence[Points], is_hole: Sequence[bool], rings: Sequence[_Ring]
+) -> list[Points]:
+    """Rings of parts, each with its holes joined to it where they are nearest."""
+    _, owners = _parts(rings)
+    parts = [points for points, hole in zip(drawn, is_hole, strict=True) if not hole]
+    holes = [points for points, hole in zip(drawn, is_hole, strict=True) if hole]
+    for hole, owner in zip(holes, owners, strict=True):
+        part = parts[owner]
+        apart = np.linalg.norm(part[:, None] - hole[None], axis=2)
+        at, start = np.unravel_index(apart.argmin(), apart.shape)
+        around = np.roll(hole, -int(start), axis=0)
+        way = [part[: at + 1], around, around[:1], part[at:]]
+        parts[owner] = np.concatenate(way)
+    return parts
 
 
 def _rings(plane: NDArray[np.bool_]) -> Iterator[_Ring]:

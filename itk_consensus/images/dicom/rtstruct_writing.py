@@ -5,12 +5,13 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import itk_consensus
-from itk_consensus.images.dicom.contour_tracing import outlines
+from itk_consensus.core.errors import ParameterError
+from itk_consensus.images.dicom.contour_tracing import Smoothing, outlines
 from itk_consensus.images.dicom.identity import (
     dicom_library,
     of_patient_and_study,
@@ -31,6 +32,17 @@ from itk_consensus.images.structures import (
     short_names,
 )
 
+#: Among the details of a `Structure`, and in DICOM: what is to be known of it.
+ROI_DESCRIPTION = "ROIDescription"
+#: What holes become.
+HOLES = ("keyhole", "separate")
+#: Letters that DICOM has room for in a description.
+LONGEST_TEXT = 1024
+#: Contours are not smoothed farther, in mm: small structures would vanish.
+MOST_SMOOTH = 5.0
+#: Directions that differ from an axis by less share its coordinate.
+_UPRIGHT = 1e-9
+
 
 @without_remarks()
 def write_dicom_contours(
@@ -42,12 +54,14 @@ def write_dicom_contours(
     raters: Sequence[PathLike] = (),
     description: str = "Consensus of several readers",
     origin: str = "AUTOMATIC",
+    smooth: float | None = None,
+    holes: str = "keyhole",
 ) -> None:
     """Write structures, which may overlap, as contours of one DICOM RTSTRUCT.
 
     Contours follow the edges of voxels, so that `read_dicom_contours`, and every reader that asks
-    which centres of voxels a contour encloses, gives back exactly these voxels. Holes are joined
-    to the contour around them by a channel without width.
+    which centres of voxels a contour encloses, gives back exactly these voxels. Contours lie in
+    the planes of the slices, at their very positions.
 
     Parameters
     ----------
@@ -60,7 +74,18 @@ def write_dicom_contours(
         The readers' objects; the file refers to those of them that are structure sets.
     origin : "AUTOMATIC", "SEMIAUTOMATIC" or "MANUAL"
         Who drew them; what a person decided on is no longer automatic.
+    description : str
+        What the file is, in the field that planning systems show; that of a structure is
+        `ROI_DESCRIPTION` among its details.
+    smooth : float, optional
+        Contours that are easy to edit, no farther than so many mm from the edges of the voxels.
+    holes : "keyhole" or "separate"
+        Whether holes are joined to the contour around them by a channel without width, or are
+        contours of their own, for systems that invert what lies in two.
     """
+    if holes not in HOLES:
+        raise ParameterError(f"holes must be one of {', '.join(HOLES)}, got {holes!a}")
+    shape = _Shape(_smoothing(smooth, series), holes == "keyhole")
     pydicom = dicom_library(f"{path}: writing an RTSTRUCT")
     structures = as_structures(structures, str(path))
     for one in structures:
@@ -70,8 +95,11 @@ def write_dicom_contours(
     dataset.RTROIObservationsSequence = []
     names = short_names(structures, LONGEST_NAME)
     for number, (one, name) in enumerate(zip(structures, names, strict=True), start=1):
-        dataset.StructureSetROISequence.append(_roi(pydicom, number, name, series, method, origin))
-        dataset.ROIContourSequence.append(_drawn(pydicom, number, one, series, str(path)))
+        roi = _roi(pydicom, number, name, series, method, origin)
+        if ROI_DESCRIPTION in one.details:
+            roi.ROIDescription = as_text(one.details[ROI_DESCRIPTION], LONGEST_TEXT)
+        dataset.StructureSetROISequence.append(roi)
+        dataset.ROIContourSequence.append(_drawn(pydicom, number, one, series, str(path), shape))
         dataset.RTROIObservationsSequence.append(_observed(pydicom, number, one))
     used = [read_dicom(rater, stop_before_pixels=True) for rater in raters]
     sets = [_reference(pydicom, one) for one in used if one.get("SOPClassUID") == STRUCTURE_SET]
@@ -96,7 +124,9 @@ def _structure_set(pydicom: Any, series: DicomSeries, description: str) -> Any:
     dataset.FrameOfReferenceUID = series.frame_of_reference
     dataset.Manufacturer = dataset.ManufacturerModelName = PROGRAM
     dataset.SoftwareVersions = itk_consensus.__version__
-    dataset.StructureSetLabel, dataset.StructureSetDescription = "CONSENSUS", description
+    dataset.StructureSetLabel = "CONSENSUS"
+    dataset.StructureSetDescription = as_text(description, LONGEST_TEXT)
+    dataset.StructureSetName = dataset.SeriesDescription = as_text(description, LONGEST_NAME)
     dataset.StructureSetDate, dataset.StructureSetTime = now.strftime("%Y%m%d %H%M%S").split()
     dataset.ApprovalStatus = "UNAPPROVED"
     frame, study, of_series = (pydicom.Dataset() for _ in range(3))
@@ -122,31 +152,72 @@ def _roi(
     return roi
 
 
-def _drawn(pydicom: Any, number: int, one: Structure, series: DicomSeries, owner: str) -> Any:
+class _Shape(NamedTuple):
+    """How contours are drawn."""
+
+    smoothing: Smoothing | None
+    keyholes: bool
+
+
+def _smoothing(tolerance: float | None, series: DicomSeries) -> Smoothing | None:
+    if tolerance is None:
+        return None
+    columns, rows = series.geometry.spacing[:2]
+    smoothing = Smoothing(tolerance, (rows, columns))
+    if not smoothing.cut <= tolerance <= MOST_SMOOTH:
+        raise ParameterError(
+            f"smooth must be {smoothing.cut:.2g} (half a voxel's corner) to {MOST_SMOOTH:g} mm, "
+            f"got {tolerance:g}"
+        )
+    return smoothing
+
+
+def as_text(text: str, most: int) -> str:
+    """A text as a field of DICOM holds it: printable, without backslashes, and not too long."""
+    plain = "".join(c if c.isprintable() and c != "\\" else " " for c in text)
+    return plain if len(plain) <= most else f"{plain[: most - 3].rstrip()}..."
+
+
+def _drawn(
+    pydicom: Any, number: int, one: Structure, series: DicomSeries, owner: str, shape: _Shape
+) -> Any:
     drawn = pydicom.Dataset()
     drawn.ReferencedROINumber = number
     if one.color is not None:
         drawn.ROIDisplayColor = [round(255 * part) for part in one.color]
     contours = []
-    for height, points in _contours(inside_of(one, owner)):
+    upright = _upright_axis(series)
+    for height, points in _contours(inside_of(one, owner), shape):
         contour = pydicom.Dataset()
         contour.ContourImageSequence = [_reference(pydicom, series.slices[height])]
         contour.ContourGeometricType = "CLOSED_PLANAR"
         contour.NumberOfContourPoints = len(points)
         places = series.to_positions(np.column_stack([points, np.full(len(points), height)]))
         # Tenths of micrometres, in the sixteen letters that a number may have.
-        contour.ContourData = [f"{place:.4f}" for place in places.ravel()]
+        data = [[f"{part:.4f}" for part in place] for place in places]
+        if upright is not None:
+            # Systems find the slice of a contour by its very position.
+            own = str(series.slices[height].ImagePositionPatient[upright])
+            data = [[*place[:upright], own, *place[upright + 1 :]] for place in data]
+        contour.ContourData = [part for place in data for part in place]
         contours.append(contour)
     if contours:
         drawn.ContourSequence = contours
     return drawn
 
 
-def _contours(inside: Any) -> Iterator[tuple[int, Any]]:
+def _contours(inside: Any, shape: _Shape) -> Iterator[tuple[int, Any]]:
     """Slice numbers, and contours (n, 2) on them."""
     for height in np.flatnonzero(inside.any(axis=(1, 2))):
-        for points in outlines(inside[height]):
+        for points in outlines(inside[height], shape.smoothing, keyholes=shape.keyholes):
             yield int(height), points
+
+
+def _upright_axis(series: DicomSeries) -> int | None:
+    """The coordinate that all points of a slice have in common; None in oblique series."""
+    direction = np.reshape(series.geometry.direction, (3, 3))
+    axis = int(np.abs(direction[:, 2]).argmax())
+    return axis if abs(abs(direction[axis, 2]) - 1) < _UPRIGHT else None
 
 
 def _observed(pydicom: Any, number: int, one: Structure) -> Any:

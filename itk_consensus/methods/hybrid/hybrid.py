@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from itk_consensus.space.boxes import Box, grown, in_space
 from itk_consensus.space.distance import signed_distance
 from itk_consensus.votes.disputed_voxels import CHUNK, chunks
-from itk_consensus.votes.fusions import VolumeFusion, VoxelShares
+from itk_consensus.votes.fusions import LabelShares, StoredShares, VolumeFusion, VoxelShares
 from itk_consensus.votes.uncertainty import UncertaintyKind
 
 
@@ -78,3 +78,43 @@ def hybrid_fusion(
 ) -> VolumeFusion:
     """One answer in the band and the other elsewhere, as the decision has it already."""
     return VolumeFusion(decision, HybridShares(band, within, elsewhere))
+
+
+def given_labels(image: NDArray[Any], labels: Sequence[int]) -> VolumeFusion:
+    """A label map that somebody made, by the indices of its labels; it is sure of every voxel."""
+    decision = np.searchsorted(labels, image).astype(np.int32)
+    return VolumeFusion(decision, SureShares(decision))
+
+
+def given_probabilities(image: NDArray[Any]) -> VolumeFusion:
+    """Probabilities of the higher of two labels that somebody made."""
+    foreground = image.astype(np.float64)
+    return VolumeFusion(
+        (foreground >= 0.5).astype(np.int32), StoredShares([1 - foreground, foreground])
+    )
+
+
+@dataclass(frozen=True)
+class SureShares(LabelShares):
+    """Each voxel has its label for certain."""
+
+    decision: NDArray[np.int32]
+
+    def of_label(self, label: int) -> NDArray[np.float64]:
+        return np.asarray(self.decision == label, np.float64)
+
+
+@dataclass(frozen=True)
+class MaskedShares(VoxelShares):
+    """An answer's probabilities, and 0 outside a mask."""
+
+    within: VoxelShares
+    outside: NDArray[np.bool_]
+
+    def write(self, label: int, out: NDArray[Any]) -> None:
+        self.within.write(label, out)
+        out[self.outside] = 0
+
+    def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
+        self.within.write_uncertainty(kind, labels, out)
+        out[self.outside] = 0

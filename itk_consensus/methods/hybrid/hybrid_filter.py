@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.core.constraints import LENGTH, Choice, optional
+from itk_consensus.core.constraints import LENGTH, Choice, ImageLike, optional
 from itk_consensus.core.parameters import Measurement, Parameter
 from itk_consensus.core.work import stage
 from itk_consensus.fusing.estimates import Estimate
 from itk_consensus.fusing.fusion_case import FusionCase
-from itk_consensus.fusing.fusion_result import Fused, FusionResult
-from itk_consensus.fusing.inner_fusers import FusedShares, Fuser, InnerFusersMixin
+from itk_consensus.fusing.fusion_result import Fused, FusionResult, MadeBy, common_type
+from itk_consensus.fusing.inner_fusers import FusedShares, Fuser, ImageFuser, InnerFusersMixin
 from itk_consensus.fusing.label_fusion import UndecidedLabelMixin
 from itk_consensus.methods.consensus.consensus_filter import ConsensusFilter
-from itk_consensus.methods.hybrid.hybrid import contour_band, hybrid_fusion
+from itk_consensus.methods.hybrid.hybrid import (
+    MaskedShares,
+    contour_band,
+    given_labels,
+    given_probabilities,
+    hybrid_fusion,
+)
 from itk_consensus.methods.voting.majority_vote_filter import MajorityVoteFilter
+from itk_consensus.votes.fusions import VolumeFusion
+from itk_consensus.votes.ties import BACKGROUND
 
 #: The paper's band, in smallest voxel sides on each side of the contour.
 DEFAULT_BAND = 3.0
@@ -36,7 +44,10 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
 
     Both fusers are filters with parameters of their own; GetBoundaryResult() and
     GetInteriorResult() have what each of them made. They see the same images, with the hybrid's
-    mask, missing label, tolerances and threads if set.
+    mask, missing label, tolerances and threads if set. Inside may also be what somebody made
+    before (InteriorImage), or a trained DeepConsensusFilter that reads Image:
+
+    >>> hybrid = HybridFusionFilter(InteriorFilter=deep, Image=ct, BoundaryFilter=SIMPLEFilter())
     """
 
     whole_because = "its band follows distances, which reach as far as the image"
@@ -51,10 +62,21 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
     )
 
     InteriorFilter = Parameter(
-        optional(Fuser()),
+        optional(Fuser(with_image=True)),
         None,
         "Fuser used away from the contour.",
         default_doc="MajorityVoteFilter()",
+    )
+    InteriorImage = Parameter(
+        optional(ImageLike()),
+        None,
+        "What is used away from the contour instead of a fuser: labels, or of two labels the "
+        "probability of the higher one, such as a network's.",
+    )
+    Image = Parameter(
+        optional(ImageLike()),
+        None,
+        "The image the labels were drawn on, for an InteriorFilter that reads it.",
     )
     BoundaryFilter = Parameter(
         optional(Fuser()),
@@ -81,7 +103,7 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
         with stage(0.0, 0.6):
             boundary = self._fused_by(self.BoundaryFilter or ConsensusFilter(), case)
         with stage(0.6, 0.8):
-            interior = self._fused_by(self.InteriorFilter or MajorityVoteFilter(), case)
+            interior = self._interior(case)
         with stage(0.8, 1.0):
             band = self._band(case, interior)
         labels = tuple(self._label_values(case))
@@ -92,13 +114,74 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
         estimate = HybridEstimate(int(np.count_nonzero(band)))
         return Fused(fusion, estimate, {"boundary": boundary, "interior": interior})
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        interior = self.InteriorFilter
+        reads = interior if isinstance(interior, ImageFuser) else None
+        if interior is not None and self.InteriorImage is not None:
+            raise self._wrong(
+                "InteriorImage", "stands for {InteriorFilter}; give one of them", "InteriorFilter"
+            )
+        if reads is not None and self.Image is None:
+            raise self._wrong("Image", f"must be set: {reads.GetName()} reads it")
+        if reads is not None and self.RaterMasks is not None:
+            raise self._wrong(
+                "RaterMasks", "are not read by {InteriorFilter}; use {MissingLabel}", "MissingLabel"
+            )
+        if self.Image is not None and reads is None:
+            raise self._wrong(
+                "Image",
+                "is read by an {InteriorFilter} such as DeepConsensusFilter, and by no other; "
+                "an interior that is made already is {InteriorImage}",
+                "InteriorFilter",
+                "InteriorImage",
+            )
+
+    def _interior(self, case: FusionCase) -> FusionResult[Any]:
+        """What is used away from the contour."""
+        fuser = self.InteriorFilter or MajorityVoteFilter()
+        if self.InteriorImage is not None:
+            return self._given_interior(case)
+        if isinstance(fuser, ImageFuser):
+            return within_mask(self._fused_with(fuser, self.Image, case), case)
+        return self._fused_by(fuser, case)
+
+    def _given_interior(self, case: FusionCase) -> FusionResult[Any]:
+        """The interior image as a result, which is background outside a mask."""
+        image = np.asarray(self._load_one(self.InteriorImage, case.loaded, "InteriorImage"))
+        labels = self._label_values(case)
+        if image.dtype.kind != "f":
+            unknown = sorted(set(np.unique(image).tolist()) - set(labels))
+            if unknown:
+                raise self._wrong(
+                    "InteriorImage", f"must hold labels of the raters, {labels}, got {unknown[:5]}"
+                )
+            fusion = given_labels(image, labels)
+        elif len(labels) != 2:
+            raise self._wrong(
+                "InteriorImage",
+                f"must be a label image where raters have {len(labels)} labels, "
+                "got an image of a floating type, which is one probability",
+            )
+        elif not ((image >= 0) & (image <= 1)).all():
+            raise self._wrong("InteriorImage", "must hold probabilities, got others than 0 to 1")
+        else:
+            fusion = given_probabilities(image)
+        dtype = common_type(case.loaded.arrays, labels)
+        undecided = self._undecided_label(labels, dtype)
+        made = Fused(fusion, None)
+        result: FusionResult[Any] = FusionResult(
+            case, made, tuple(labels), dtype, undecided, MadeBy.of(self)
+        )
+        return within_mask(result, case)
+
     def GetBoundaryResult(self) -> FusionResult[Any]:
         """What the boundary filter made in the last Execute."""
         result: FusionResult[Any] = self.fused.extras["boundary"]
         return result
 
     def GetInteriorResult(self) -> FusionResult[Any]:
-        """What the interior filter made in the last Execute."""
+        """What the interior filter made in the last Execute, or the interior image."""
         result: FusionResult[Any] = self.fused.extras["interior"]
         return result
 
@@ -112,3 +195,15 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
             vote = self._fused_by(MajorityVoteFilter(), case)
             contoured = vote.decision(self._label_values(case))
         return contour_band(contoured, width, case.spacing)
+
+
+def within_mask(result: FusionResult[Any], case: FusionCase) -> FusionResult[Any]:
+    """The result of a case, with background where the case's mask leaves voxels out."""
+    patterns = case.patterns
+    if patterns.outside_code is None:
+        return result
+    outside = np.asarray(patterns.codes == patterns.outside_code)
+    decision = result.decision(result.labels)
+    decision = np.where(outside, BACKGROUND, decision.astype(np.int32))
+    shares = MaskedShares(FusedShares(result, result.labels), outside)
+    return replace(result, fused=replace(result.fused, fusion=VolumeFusion(decision, shares)))

@@ -46,6 +46,13 @@ def test_time_connects_nothing():
     assert numbered_objects(labels, "components").number == 3
 
 
+def test_volumes_of_five_axes_share_no_object():
+    labels = np.ones((2, 2, 3, 3, 3), np.uint8)
+    assert numbered_objects(labels, "components").number == 4
+    labels[..., 1] = 2
+    assert numbered_objects(labels, "components").number == 12
+
+
 def test_sizes_and_middles_are_those_of_scikit_image():
     rng = np.random.default_rng(1)
     maps = [numbered_objects(rng.integers(0, 3, (6, 7, 8)), "components") for _ in range(3)]
