@@ -24,7 +24,7 @@ from itk_consensus import (
     LocallyWeightedVoteFilter,
 )
 from itk_consensus.core.constraints import Integer, Kind, OneOf, Real, Reals
-from itk_consensus.core.errors import ConsensusError, ConsensusWarning
+from itk_consensus.core.errors import ConsensusError, ConsensusWarning, InputError
 from itk_consensus.core.parameters import Parameter, parameters_of
 from itk_consensus.fusing.label_fusion import AUTOMATIC_LABEL, LabelFusionFilter
 from itk_consensus.methods.registry import FUSERS
@@ -231,7 +231,7 @@ def _draw_value(rng: np.random.Generator, parameter: Parameter[Any], images: lis
         return number
     try:
         return good_value(parameter, images)
-    except StopIteration:
+    except (StopIteration, InputError):  # or a table of lesions that is made of soft inputs
         return parameter.default
 
 
