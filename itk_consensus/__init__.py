@@ -31,6 +31,7 @@ _OTHERS = (
     ("assessment.scoring.score_against_readers", "score_against_readers"),
     ("assessment.scoring.score_study", "score_study"),
     ("assessment.agreement.rater_number_curve", "rater_number_curve"),
+    ("assessment.agreement.plan_agreement", "plan_agreement"),
     ("assessment.agreement.reader_bias_filter", "reader_bias"),
     ("calibration.sample_segmentations", "SampleSegmentations"),
     ("images.dicom.rtstruct_writing", "write_dicom_contours"),

@@ -6,6 +6,7 @@ from numpy import float64
 from numpy.typing import ArrayLike, NDArray
 
 from itk_consensus.assessment.agreement.lesions import LesionAgreements as LesionAgreements
+from itk_consensus.assessment.agreement.plan_agreement import PlanAgreement as PlanAgreement
 from itk_consensus.assessment.agreement.rater_number import Interval as Interval
 from itk_consensus.assessment.agreement.rater_number import RaterNumberCurve as RaterNumberCurve
 from itk_consensus.assessment.agreement.reader_bias import ReaderBias as ReaderBias
@@ -4671,6 +4672,18 @@ def match_structures(readers: Mapping[str, Sequence[Structure]], mapping: Renami
         What organs are called; by default the table that comes with the package.
     accept : float, optional
         Take the proposals of structures that overlap from this Dice on.
+    """
+def plan_agreement(structures: Mapping[str, Sequence[Any]], tolerances: Mapping[str, float] | None = None, *, fuser: LabelFusionFilter | None = None, names: Sequence[str] | None = None) -> PlanAgreement:
+    """Measure how far readers agree about each structure that two or more of them drew.
+
+    Parameters
+    ----------
+    structures : mapping of name to list of masks
+        One mask per reader, None where a reader has no such structure.
+    tolerances : mapping of name to float, optional
+        Of the surface Dice, in mm; by default `surface_tolerances` of the names.
+    fuser : LabelFusionFilter, optional
+        What makes the consensus; ConsensusFilter by default.
     """
 def rater_number_curve(images: Any, label: int | None = None) -> RaterNumberCurve:
     """What the vote of k raters is worth, for every k, and what more raters would be.

@@ -18,6 +18,8 @@ from examples.benchmarks.deep.deep_real import kept_tables
 from examples.benchmarks.deep.deep_requirements import load, markdown
 from examples.benchmarks.findings.readers_evidence import table as readers_table
 from examples.benchmarks.speed.tables import render_markdown
+from itk_consensus.assessment.findings import Finding
+from itk_consensus.assessment.sentences import SENTENCES
 from itk_consensus.fusing.reader_limits import ReaderLimits
 
 FOLDER = Path(__file__).resolve().parent
@@ -352,6 +354,18 @@ def reader_findings() -> str:
     return f"{head}\n\n{readers_table(results)}"
 
 
+def sentences_table() -> str:
+    """What every finding says, with an example's numbers; what is fine is left out."""
+    names = ("ann", "bob", "cem", "dan", "eva")
+    rows = ["| rule | what it says | what to do |", "|---|---|---|"]
+    for (rule, kind), words in SENTENCES.items():
+        if words.do:
+            one = Finding(rule, 1.0, "look", words.who, words.label, words.example, kind=kind)
+            named = one.named(names)
+            rows.append(f"| {rule} | {named.what} | {named.do} |")
+    return "\n".join(rows)
+
+
 def limits_table() -> str:
     """The limits of findings about raters, each group with the reasons that stand beside it."""
     defaults, rows = ReaderLimits(), ["| limits | why |", "|---|---|"]
@@ -445,7 +459,7 @@ FIGURES: dict[str, Callable[[], dict[str, str]]] = {
         "readers": reader_findings(),
         "lesions": lesion_tables(),
     },
-    "findings": lambda: {"limits": limits_table()},
+    "findings": lambda: {"limits": limits_table(), "sentences": sentences_table()},
     "migration": lambda: {"ties": tie_summary()},
     "dicom": lambda: {"contours": contour_table()},
     "conformance": lambda: {"conformance": conformance_table()},

@@ -10,13 +10,17 @@ import numpy as np
 
 from itk_consensus.assessment.agreement.result import AgreementResult
 from itk_consensus.assessment.agreement.study import AgreementSettings, study_agreement
+from itk_consensus.assessment.causes import with_causes
+from itk_consensus.assessment.deciding_slips import readers_who_decide
 from itk_consensus.assessment.diagnose import diagnose
-from itk_consensus.assessment.findings import UNKNOWN, Diagnostics, JudgedFusion
+from itk_consensus.assessment.findings import Diagnostics
+from itk_consensus.assessment.judged_fusion import UNKNOWN, JudgedFusion
 from itk_consensus.assessment.of_readers import diagnose_readers
+from itk_consensus.assessment.places import with_places
 from itk_consensus.assessment.readers import Readers
+from itk_consensus.assessment.verdict import Verdict
 from itk_consensus.calibration.sample_segmentations import volume_intervals
 from itk_consensus.calibration.samples import VolumeInterval
-from itk_consensus.core.rater_names import naming_raters
 from itk_consensus.fusing.estimates import Told
 from itk_consensus.fusing.fusion_result import FusionResult
 from itk_consensus.fusing.reader_limits import ReaderLimits
@@ -36,33 +40,37 @@ class Assessment:
     result: FusionResult[Any]
     limits: ReaderLimits
 
-    def findings(self, full: bool = True, *, by_name: bool = True) -> Diagnostics:
+    def findings(self, full: bool = True) -> Diagnostics:
         """Checks of the fusion and of its raters, each with its number.
 
         Parameters
         ----------
         full : bool
             Whether to compare the result with Consensus, too, which takes as long as fusing by it.
-        by_name : bool
-            Whether raters are called by their names, and not by their numbers.
         """
         memo, case = self.result.memo, self.result.case
-        of_fusion = memo.made(("fusion", full), lambda: diagnose(_judged(self.result, full)))
+        found = memo.made(("findings", full, self.limits), lambda: self._findings(full))
+        return found.named(case.names)
+
+    def _findings(self, full: bool) -> Diagnostics:
+        case = self.result.case
+        of_fusion = tuple(diagnose(_judged(self.result, full)))
         readers = Readers(case.facts, case.spacing, self.limits)
-        of_raters = memo.made(("raters", self.limits), lambda: tuple(diagnose_readers(readers)))
-        every = (*of_fusion.findings, *of_raters)
-        if not (by_name and case.names):
-            return Diagnostics(every)
-        return Diagnostics(
-            tuple(
-                replace(
-                    one,
-                    message=naming_raters(one.message, case.names),
-                    advice=naming_raters(one.advice, case.names),
-                )
-                for one in every
-            )
+        of_raters = self.result.memo.made(
+            ("raters", self.limits),
+            lambda: readers_who_decide(tuple(diagnose_readers(readers)), self.result, readers),
         )
+        every = with_causes((*of_fusion, *of_raters), readers)
+        return Diagnostics(with_places(every, self.result))
+
+    def verdict(self, full: bool = True) -> Verdict:
+        """Whether the result may be used."""
+        return Verdict.of(self.findings(full))
+
+    def verdicts(self, full: bool = True) -> dict[int, Verdict]:
+        """The same for each label but background, from what is said about it and about all."""
+        found = self.findings(full)
+        return {k: Verdict.of(found.of_label(k)) for k in self.result.labels if k != 0}
 
     def agreement(
         self, settings: AgreementSettings | None = None, *, with_consensus: bool = True
@@ -125,6 +133,7 @@ def _judged(result: FusionResult[Any], full: bool) -> JudgedFusion:
     return JudgedFusion.of(
         fusion,
         patterns,
+        spacing=case.spacing,
         told=told,
         consensus_dice=dice,
         alternatives={name: dice_by(make) for name, make in told.alternatives.items()},

@@ -1,58 +1,51 @@
-"""A fused result as the diagnostics see it, and what they find."""
+"""Finding: who, what, where and what to do; Diagnostics: all findings of one result."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from itk_consensus.core.array_types import Floats, Labels
+from itk_consensus.assessment import sentences
+from itk_consensus.assessment.places import Place
 from itk_consensus.core.display import Displayed
-from itk_consensus.fusing.estimates import Told
 from itk_consensus.fusing.reader_limits import Agreement
-from itk_consensus.methods.voting.majority_vote import majority_vote
-from itk_consensus.votes.decision_patterns import DecisionPatterns
-from itk_consensus.votes.fusions import Fusion
 
-#: How much a finding matters; None: all is well.
-Severity = Literal["note", "caution", "do not use"] | None
+#: How much a finding matters; None: all is well, "note": a fact to know, which changes no verdict.
+Severity = Literal["note", "look", "do not use"] | None
 
 #: What a finding is about.
 Subject = Literal["fusion", "raters"]
 
 #: How much it matters how far raters agree.
-SEVERITY_OF: dict[Agreement, Severity] = {"good": None, "moderate": "note", "poor": "caution"}
+SEVERITY_OF: dict[Agreement, Severity] = {"good": None, "moderate": "note", "poor": "look"}
 
 #: The rules that grade it.
 GRADED_RULES = ("pairwise Dice", "surface Dice", "volume spread")
 
-_GRADES: tuple[Severity, ...] = (None, "note", "caution", "do not use")
-
-
-#: A number that was not looked for, since that takes long.
-UNKNOWN = float("nan")
+_GRADES: tuple[Severity, ...] = (None, "note", "look", "do not use")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What one rule saw."""
+    """What one rule saw, in numbers; `sentences` puts it into words."""
 
     rule: str  #: Name of the rule
     value: float | None  #: The number it looks at; None if it does not apply here
-    #: {"note", "caution", "do not use"} or None; A note is a fact to know; a caution asks to look
-    #: before use.
+    #: {"note", "look", "do not use"} or None; A note is a fact to know, and changes no verdict.
     severity: Severity
-    message: str  #: The number in a plain sentence
-    advice: str = ""  #: What to do; empty if all is well
+    who: tuple[int, ...] = ()  #: Raters it is about; () for all of them
+    label: int | None = None  #: The label it is about; None for all
+    facts: Mapping[str, Any] = field(default_factory=dict)  #: Numbers of its sentence
     #: {"fusion", "raters"}; Whether it says if the result can be believed, or how raters agree.
     about: Subject = "fusion"
-
-    def __post_init__(self) -> None:
-        if self.severity is None and self.advice:
-            object.__setattr__(self, "advice", "")
+    kind: str = ""  #: Which of the rule's sentences says it
+    where: Place | None = None  #: The largest place of it; None if it has none, or nobody looked
+    because: str = ""  #: The rule of the finding that explains this one
+    rater_names: tuple[str, ...] = ()  #: What all raters are called; () if they have no names
+    label_names: Mapping[int, str] = field(default_factory=dict)  #: What labels are called
 
     @property
     def concern(self) -> bool:
@@ -64,9 +57,51 @@ class Finding:
         """0 if all is well, then rising with severity."""
         return _GRADES.index(self.severity)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The raters it is about, by their names."""
+        return sentences.names(self)
+
+    @property
+    def what(self) -> str:
+        """What was seen, with its number and unit."""
+        return sentences.what(self)
+
+    @property
+    def do(self) -> str:
+        """What to do about it; empty if all is well."""
+        return sentences.advice(self)
+
+    def named(self, raters: Sequence[str] = (), labels: Mapping[int, str] | None = None) -> Finding:
+        """The same in which raters and labels are called so."""
+        raters = tuple(raters) or self.rater_names
+        return replace(self, rater_names=raters, label_names={**self.label_names, **(labels or {})})
+
     def __str__(self) -> str:
         head = f"{self.severity}: " if self.severity else ""
-        return f"{head}{self.rule}: {self.message}" + (f" {self.advice}" if self.advice else "")
+        return head + self.sentence
+
+    @property
+    def sentence(self) -> str:
+        """What was seen, where, and what to do."""
+        place = f" See {self.where}." if self.where and self.concern else ""
+        return f"{self.what}{place} {self.do}".strip()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types, ready for JSON; NaN and infinite numbers become None."""
+        known = self.value is not None and np.isfinite(self.value)
+        return {
+            "rule": self.rule,
+            "severity": self.severity,
+            "who": list(self.names),
+            "what": self.what,
+            "where": None if self.where is None else self.where.to_dict(),
+            "do": self.do,
+            "value": float(self.value) if known else None,  # type: ignore[arg-type]
+            "label": self.label,
+            "about": self.about,
+            "because": self.because,
+        }
 
 
 @dataclass(frozen=True)
@@ -88,10 +123,44 @@ class Diagnostics(Displayed):
     def _about(self, subject: Subject) -> Diagnostics:
         return Diagnostics(tuple(one for one in self.findings if one.about == subject))
 
+    def of_label(self, label: int) -> Diagnostics:
+        """Those about one label, and about all of them."""
+        return Diagnostics(tuple(one for one in self.findings if one.label in (None, label)))
+
+    def named(
+        self, raters: Sequence[str] = (), labels: Mapping[int, str] | None = None
+    ) -> Diagnostics:
+        """The same in which raters and labels are called so."""
+        return Diagnostics(tuple(one.named(raters, labels) for one in self.findings))
+
+    @property
+    def noted(self) -> tuple[Finding, ...]:
+        """Those that say something, the gravest first."""
+        said = [one for one in self.findings if one.severity is not None]
+        return tuple(sorted(said, key=lambda one: -one.grade))
+
+    @property
+    def causes(self) -> tuple[Finding, ...]:
+        """Those that no other one explains, the gravest first."""
+        return tuple(one for one in self.noted if not one.because)
+
+    def consequences(self, cause: Finding) -> tuple[Finding, ...]:
+        """What a finding explains."""
+        first = next(one for one in self.causes if one.rule == cause.rule)
+        return tuple(
+            one
+            for one in self.noted
+            if one.because == cause.rule
+            and (one.who == cause.who or (cause is first and not self._has_own_cause(one)))
+        )
+
+    def _has_own_cause(self, one: Finding) -> bool:
+        return any(other.rule == one.because and other.who == one.who for other in self.causes)
+
     @property
     def concerns(self) -> tuple[Finding, ...]:
-        """The findings that give reason for doubt: cautions, and "do not use"."""
-        return tuple(finding for finding in self.findings if finding.concern)
+        """The findings that give reason for doubt: "look" and "do not use", the gravest first."""
+        return tuple(finding for finding in self.noted if finding.concern)
 
     @property
     def severity(self) -> Severity:
@@ -118,81 +187,24 @@ class Diagnostics(Displayed):
         raise KeyError(rule)
 
     def __str__(self) -> str:
-        return "\n".join([*self.fusion.lines(), *self.raters.lines()])
-
-    @property
-    def verdict(self) -> str:
-        """What the findings about one subject come to, in a sentence."""
-        checks, doubts = len(self.findings), len(self.concerns)
-        if not doubts:
-            return f"All {checks} automatic checks passed; they do not judge clinical plausibility."
-        give = "gives" if doubts == 1 else "give"
-        return f"{doubts} of {checks} automatic checks {give} reason for doubt."
+        return "\n".join(self.lines())
 
     def lines(self) -> list[str]:
-        """The findings about one subject as text, under what they come to."""
-        if not self.findings:
-            return []
-        subject = self.findings[0].about.capitalize()
-        agreement = f"{self.agreement} agreement. " if self.agreement else ""
-        noted = [finding for finding in self.findings if finding.severity is not None]
-        ordered = sorted(noted, key=lambda finding: -finding.grade)
-        return [f"{subject}: {agreement}{self.verdict}", *(f"  {one}" for one in ordered)]
+        """The findings as text: causes, the gravest first, with what they explain below them."""
+        if not self.noted:
+            checks = len({one.rule for one in self.findings})
+            return [f"All {checks} automatic checks passed; they do not judge plausibility."]
+        lines = []
+        for cause in self.causes:
+            lines.append(str(cause))
+            lines += [f"  therefore: {one.what}" for one in self.consequences(cause)]
+        return lines
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types, ready for JSON; NaN and infinite numbers become None."""
-        rows = [asdict(finding) for finding in self.findings]
-        for row in rows:
-            if row["value"] is not None and not np.isfinite(row["value"]):
-                row["value"] = None
         return {
             "severity": self.severity,
             "concerns": len(self.concerns),
             "agreement": self.agreement,
-            "findings": rows,
+            "findings": [finding.to_dict() for finding in self.findings],
         }
-
-
-@dataclass(frozen=True)
-class JudgedFusion:
-    """A fused result as the rules see it."""
-
-    patterns: DecisionPatterns
-    decision: Labels  #: (P,) label index per pattern, or a code of `votes.ties`
-    posterior: Callable[[], Floats]  #: Gives (P, K), which may be many
-    told: Told = field(default_factory=Told)  #: What the method knows
-    #: Dice to what the raters share; None if the result is that, `UNKNOWN` if nobody looked.
-    consensus_dice: float | None = None
-    #: Settings of the same filter, in words, and the Dice to what the raters share of each.
-    alternatives: Mapping[str, Callable[[], float]] = field(default_factory=dict)
-    parameters: frozenset[str] = frozenset()  #: Names of the filter's parameters
-    looks_at_neighbours: bool = False  #: Whether voxels with equal votes may get different labels
-    #: Groups of raters who are nearly copies of each other.
-    copies: tuple[tuple[int, ...], ...] = ()
-
-    @classmethod
-    def of(cls, fusion: Fusion, patterns: DecisionPatterns, **known: Any) -> JudgedFusion:
-        """A fusion of these patterns; where it has no probabilities by pattern, the vote's."""
-        table = fusion.as_table(patterns)
-
-        def of_the_vote() -> Floats:
-            return majority_vote(table.patterns).probabilities
-
-        posterior = table.probabilities or of_the_vote
-        return cls(table.patterns, table.decision, posterior, **known)
-
-    @property
-    def foreground(self) -> NDArray[np.bool_]:
-        """(P,) patterns whose result is a label other than background 0."""
-        values = np.append(self.patterns.labels, [0, -1])
-        return np.asarray(values[self.decision] != 0)
-
-    @property
-    def voted(self) -> NDArray[np.bool_]:
-        """(P, J) whether the rater voted for a label other than 0."""
-        values = np.append(self.patterns.labels, 0)
-        return np.asarray(values[self.patterns.patterns] != 0)
-
-    def volume(self, chosen: NDArray[np.bool_]) -> int:
-        """Voxels of the chosen patterns."""
-        return int(self.patterns.counts[chosen].sum())

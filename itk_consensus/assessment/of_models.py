@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.assessment.findings import Finding, JudgedFusion, Severity
+from itk_consensus.assessment.findings import Finding, Severity
+from itk_consensus.assessment.judged_fusion import JudgedFusion
 from itk_consensus.core.array_types import Floats
 from itk_consensus.fusing.near_copies import MOST_RATERS
 from itk_consensus.methods.staple.staple_result import StartSummary
@@ -48,42 +50,51 @@ def performance(judged: JudgedFusion, theta: Floats) -> Iterator[Finding]:
     diagonal = np.einsum("jkk->jk", theta)
     defined = np.where(np.isnan(diagonal), 1.0, diagonal)
     lowest = float(defined.min())
-    rater = int(defined.min(axis=1).argmin())
-    message = f"Rater {rater} has the lowest performance, {lowest:.3f}."
-    advice = "Look at that rater's segmentation; it may show something else."
-    severity: Severity = "note" if lowest < RATER_AT_CHANCE else None
-    yield Finding("rater under one half", lowest, severity, message, advice)
-    labels = diagonal.shape[1]
+    worst = (int(defined.min(axis=1).argmin()),)
+    note: Severity = "note" if lowest < RATER_AT_CHANCE else None
+    facts = {"lowest": lowest}
+    kind = "" if note else "fine"
+    yield Finding("rater under one half", lowest, note, worst, facts=facts, kind=kind)
+    rule, labels = "implausible performance", diagonal.shape[1]
     information = (defined.sum(axis=1) - 1) / max(labels - 1, 1)
-    infallible = int(((diagonal == 1) & (judged.patterns.number_of_raters > 1)).any(1).sum())
-    concern = bool((information < LITTLE_INFORMATION).any()) or infallible > 0
-    message = (
-        f"Least informative rater: {information.min():.3f} (0 is chance, 1 perfect); "
-        f"raters estimated to be infallible for a class: {infallible}."
-    )
-    advice = (
-        "A rater who is estimated to be infallible outvotes all others; look at that rater's mask."
-    )
-    severity = "note" if concern else None
-    yield Finding("implausible performance", float(information.min()), severity, message, advice)
+    infallible = np.argwhere((diagonal == 1) & (judged.patterns.number_of_raters > 1))
+    least = float(information.min())
+    found = False
+    for rater in np.flatnonzero(information < LITTLE_INFORMATION):
+        facts, found = {"information": float(information[rater])}, True
+        yield Finding(rule, least, "note", (int(rater),), facts=facts, kind="guesses")
+    who = tuple(sorted(set(infallible[:, 0].tolist())))
+    if len(who) == 1:
+        errs = _never_errs(judged.patterns.labels, set(infallible[:, 1].tolist()))
+        yield Finding(rule, least, "note", who, facts={"errs": errs})
+    elif who:
+        yield Finding(rule, least, "note", who, kind="several")
+    found = found or bool(who)
+    if not found:
+        yield Finding(rule, least, None, kind="fine")
+
+
+def _never_errs(labels: NDArray[Any], classes: set[int]) -> str:
+    """Which errors a rater never makes who always gives these classes their label."""
+    if len(labels) > 2 or len(classes) > 1 or labels[0] != 0:
+        return "errs"
+    return "marks too much" if classes == {0} else "leaves anything out"
 
 
 def correlated_raters(judged: JudgedFusion, theta: Floats) -> Finding:
     """Agreement between two raters beyond what independent raters would show (section 2.4.4)."""
+    rule = "correlated raters"
     if len(theta) > MOST_RATERS:
-        message = f"{len(theta)} raters are too many to compare with each other."
-        return Finding("correlated raters", None, None, message)
+        return Finding(rule, None, None, kind="many", facts={"number": len(theta)})
     beyond = agreement_beyond_model(judged.patterns, judged.posterior(), theta)
     if not np.isfinite(beyond).any():
-        return Finding("correlated raters", None, None, "No two raters share a voxel.")
-    first, second = np.unravel_index(np.nanargmax(beyond), beyond.shape)
-    value = float(beyond[first, second])
-    message = (
-        f"Raters {first} and {second} agree on {value:.0%} of what independent raters would not."
-    )
+        return Finding(rule, None, None, kind="fine")
+    pair = np.unravel_index(np.nanargmax(beyond), beyond.shape)
+    value = float(beyond[pair])
     severity: Severity = "note" if value > AGREEMENT_BEYOND_MODEL else None
-    advice = "They count twice, but share errors."
-    return Finding("correlated raters", value, severity, message, advice)
+    who = tuple(sorted(int(rater) for rater in pair))
+    kind = "" if severity else "fine"
+    return Finding(rule, value, severity, who, facts={"beyond": value}, kind=kind)
 
 
 def agreement_beyond_model(patterns: DecisionPatterns, posterior: Floats, theta: Floats) -> Floats:
@@ -112,17 +123,15 @@ def background_size(judged: JudgedFusion) -> Finding:
     """Does the result change if only empty background is added (section 2.3.5)?"""
     rule = "background size"
     if judged.told.refit is None:
-        message = "The amount of background cannot change the result."
-        return Finding(rule, 0.0, None, message)
+        return Finding(rule, 0.0, None, kind="fine")
     larger = with_more_background(judged.patterns, BACKGROUND_FACTOR)
     decision = judged.told.refit(larger)
     before = judged.volume(judged.foreground)
     moved = JudgedFusion(judged.patterns, decision, judged.posterior)
     change = (moved.volume(moved.foreground) - before) / max(before, 1)
     severity: Severity = "note" if abs(change) > BACKGROUND_CHANGE else None
-    advice = "The crop influences the result; a MaskImage around the structure fixes it."
-    message = f"On {BACKGROUND_FACTOR:g} times the background the volume changes by {change:+.1%}."
-    return Finding(rule, change, severity, message, advice)
+    facts = {"times": BACKGROUND_FACTOR, "change": change}
+    return Finding(rule, change, severity, facts=facts, kind="" if severity else "fine")
 
 
 def with_more_background(patterns: DecisionPatterns, factor: float) -> DecisionPatterns:
@@ -138,42 +147,31 @@ def with_more_background(patterns: DecisionPatterns, factor: float) -> DecisionP
 def thresholding(judged: JudgedFusion) -> Finding:
     """Is the result a thresholded average of the masks (section 2.3.4, eqs. 27-29)?"""
     found: ThresholdEquivalence = equivalent_threshold(judged.patterns, judged.foreground)
-    message = (
-        f"Dice {found.dice:.3f} to the vote fraction thresholded at {found.threshold:.3f} "
-        f"(slope {found.slope:.1f}, offset {found.offset:.1f})."
-    )
-    return Finding("thresholding", found.dice, None, message)
+    facts = {"threshold": found.threshold, "dice": found.dice}
+    return Finding("thresholding", found.dice, None, facts=facts)
 
 
 def start_disagreement(starts: StartSummary) -> Iterator[Finding]:
     """Do other starts end elsewhere, and in better or mirrored places (section 4.2)?"""
     number = len(starts.log_posterior)
     if number == 1:
-        message = "Only one start was run."
-        yield Finding("start disagreement", None, None, message)
+        yield Finding("start disagreement", None, None, kind="one")
         return
     best = np.nanmax(starts.log_posterior)
     suboptimal = float((starts.log_posterior < best - ONE_NAT).mean())
     spread = float(1 - starts.dice[starts.winner].min())
-    message = (
-        f"{suboptimal:.0%} of {number} starts end more than 1 nat below the best; "
-        f"their label maps differ by up to {spread:.3f} Dice."
-    )
     several: Severity = "note" if suboptimal > 0 and spread > 1 - START_DICE else None
-    advice = "The likelihood has several optima; compare them, or vote."
-    yield Finding("start disagreement", suboptimal, several, message, advice)
+    facts: dict[str, Any] = {"share": suboptimal, "number": number, "apart": spread}
+    yield Finding("start disagreement", suboptimal, several, facts=facts)
     overlap = float(starts.dice[starts.winner, 0])
     far: Severity = "note" if overlap < START_DICE else None
-    message = f"The winner, start {starts.winner}, has Dice {overlap:.3f} to the first start."
-    advice = "The most likely result is far from the usual one; look at both."
-    yield Finding("winner far from first start", overlap, far, message, advice)
+    yield Finding("winner far from first start", overlap, far, facts={"dice": overlap})
     switched = float(starts.switched.mean())
     higher = bool((starts.log_posterior[starts.switched] > best - ONE_NAT).any())
     winner = bool(starts.switched[starts.winner])
-    message = f"{switched:.0%} of the starts ended label-switched."
-    advice = "The data do not tell foreground from background."
-    mirrored: Severity = "do not use" if winner else "caution" if higher else None
-    yield Finding("label switching", switched, mirrored, message, advice)
+    mirrored: Severity = "do not use" if winner else "look" if higher else None
+    facts = {"share": switched, "which": f"the chosen one {'' if winner else 'not '}among them"}
+    yield Finding("label switching", switched, mirrored, facts=facts)
 
 
 @dataclass(frozen=True)

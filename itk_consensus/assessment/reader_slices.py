@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.assessment.findings import Finding, Severity
-from itk_consensus.assessment.readers import Readers, about_raters, listed, sentence
+from itk_consensus.assessment.findings import Finding
+from itk_consensus.assessment.readers import Readers, about_raters, or_fine
+from itk_consensus.assessment.sentences import listed
 
 #: Two parts of one structure lie over each other by this share of the smaller one.
 _SAME_STRUCTURE = 0.5
@@ -71,11 +72,11 @@ def about_slices(readers: Readers) -> Iterator[Finding]:
     """Apply the rules to what has slices."""
     volume = _Volume.of(readers)
     if volume is not None:
-        yield gaps_between_slices(readers, volume)
-        yield cut_at_the_border(readers, volume)
+        yield from gaps_between_slices(readers, volume)
+        yield from cut_at_the_border(readers, volume)
 
 
-def gaps_between_slices(readers: Readers, volume: _Volume) -> Finding:
+def gaps_between_slices(readers: Readers, volume: _Volume) -> Iterator[Finding]:
     """Empty slices between two in which a rater drew the same structure.
 
     They are a slip if most others drew there or, whatever others did, if the rater drew on single
@@ -83,21 +84,18 @@ def gaps_between_slices(readers: Readers, volume: _Volume) -> Finding:
     """
     number = volume.codes.shape[volume.axis]
     drawn = np.stack([volume.drawn_in(volume.plane(place)) for place in range(number)])
-    told = []
+    rule, found = "gaps between slices", []
     for label in np.flatnonzero(readers.drawers):
         for rater in np.flatnonzero(drawn[:, label].any(axis=0)):
             left = _left_out(volume, drawn[:, label], int(label), int(rater))
             if left:
                 own = np.flatnonzero(drawn[:, label, rater])
-                told.append(
-                    f"{readers.name(label)}rater {rater} drew on {len(own)} slices from {own[0]} "
-                    f"to {own[-1]} along {volume.name} and left {len(left)} between them empty "
-                    f"({listed(left)})"
-                )
-    message = sentence(told) or "Nobody left out slices between those drawn on."
-    advice = "If only some slices were drawn on, interpolate between them before fusing."
-    severity: Severity = "caution" if told else None
-    return about_raters("gaps between slices", len(told), severity, message, advice)
+                facts: dict[str, Any] = {"own": len(own), "first": int(own[0])}
+                facts |= {"last": int(own[-1]), "axis": volume.name}
+                facts |= {"number": len(left), "slices": listed(left)}
+                who, about = [int(rater)], readers.label(label)
+                found.append(about_raters(rule, len(left), "look", "", who, about, **facts))
+    yield from or_fine(found, rule)
 
 
 def _left_out(volume: _Volume, drawn: NDArray[np.bool_], label: int, rater: int) -> list[int]:
@@ -130,7 +128,7 @@ def _goes_on(volume: _Volume, label: int, rater: int, where: tuple[int, int, int
     )
 
 
-def cut_at_the_border(readers: Readers, volume: _Volume) -> Finding:
+def cut_at_the_border(readers: Readers, volume: _Volume) -> Iterator[Finding]:
     """Masks that reach the border of the image within its slices, where they may have been cut."""
     sides = [
         volume.plane(number, axis)
@@ -138,20 +136,10 @@ def cut_at_the_border(readers: Readers, volume: _Volume) -> Finding:
         for number in (0, volume.codes.shape[axis] - 1)
     ]
     reaching = np.any([volume.drawn_in(side) for side in sides], axis=0)
-    told = [
-        f"{readers.name(label)}{_masks(np.flatnonzero(reaching[label]))}"
-        for label in np.flatnonzero(readers.drawers)
-        if reaching[label].any()
-    ]
-    message = f"At the border of the image end: {'; '.join(told[:3])}"
-    message += f"; and {len(told) - 3} more." if len(told) > 3 else "."
-    if not told:
-        message = "No mask ends at the border of the image."
-    advice = "What lay beyond it was cut; volumes and surfaces are those of the rest."
-    severity: Severity = "note" if told else None
-    return about_raters("cut at the border", len(told), severity, message, advice)
-
-
-def _masks(raters: NDArray[np.intp]) -> str:
-    one = len(raters) == 1
-    return f"the {'mask of rater' if one else 'masks of raters'} {listed(raters)}"
+    rule, found = "cut at the border", []
+    for label in np.flatnonzero(readers.drawers):
+        raters = np.flatnonzero(reaching[label])
+        if len(raters):
+            about = readers.label(label)
+            found.append(about_raters(rule, len(raters), "note", "", raters, about))
+    yield from or_fine(found, rule)

@@ -8,18 +8,21 @@ another volume. Who stays unexplained drew something else, or is the only one ri
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from itk_consensus.assessment.agreement.displacement import Fit, Placed, best_mirror, best_shift
-from itk_consensus.assessment.agreement.label_swaps import Renamed, renamed_labels
+from itk_consensus.assessment.agreement.label_swaps import renamed_labels
 from itk_consensus.assessment.findings import Finding, Severity
-from itk_consensus.assessment.readers import Readers, about_raters, listed, sentence
+from itk_consensus.assessment.readers import Readers, about_raters, or_fine
+from itk_consensus.assessment.sentences import listed
 from itk_consensus.core.array_types import Floats, length_unit
-from itk_consensus.fusing.deviating_rater import farthest_rater
+from itk_consensus.fusing.deviating_rater import ROUNDING, farthest_rater
 
 #: So many raters, the farthest ones, are tried mirrored and moved, each with so many labels.
 MOST_RATERS_TRIED = 4
@@ -31,43 +34,73 @@ LEAST_VOXELS = 8
 #: A mirror has no number to choose and wins over a shift that fits no better than this.
 MIRROR_FIRST = 0.05
 
+#: A mask of more than this share of the image, and so many times what the others have, is none.
+MOST_OF_IMAGE = 0.5
+TIMES_THE_OTHERS = 4.0
+
 Known = set[tuple[int, int]]  #: (label index, rater) whose distance is explained
 
 
 def slips(readers: Readers) -> Iterator[Finding]:
     """Apply the rules, from the plainest reason to none."""
     explained: Known = set()
-    yield empty_masks(readers, explained)
-    yield lone_labels(readers)
-    yield swapped_labels(readers, explained)
+    yield from no_segmentation(readers, explained)
+    yield from empty_masks(readers, explained)
+    yield from lone_labels(readers)
+    yield from swapped_labels(readers, explained)
     suspects = [one for one in _suspects(readers) if (one.label, one.rater) not in explained]
     has_voxels = readers.patterns.codes is not None and len(readers.spacing) <= 3
     if has_voxels and readers.is_complete:
         yield from displaced(readers, suspects, explained)
+    yield from apart(readers, explained)
     if readers.is_complete:
-        yield other_volume(readers, explained)
-    yield deviating_rater(readers, suspects, explained)
+        yield from other_volume(readers, explained)
+    yield from deviating_rater(readers, suspects, explained)
 
 
-def empty_masks(readers: Readers, explained: Known) -> Finding:
+def no_segmentation(readers: Readers, explained: Known) -> Iterator[Finding]:
+    """Masks of most of the image where others marked little: inverted, or the wrong kind."""
+    pairs, found = readers.pairs, list[Finding]()
+    annotated = np.maximum(pairs.marked.sum(axis=0).diagonal(), 1)
+    usual = _medians_of_others(pairs.marked.transpose(2, 0, 1))
+    far = (pairs.sizes > MOST_OF_IMAGE * annotated) & (usual > 0)
+    far &= (pairs.sizes > TIMES_THE_OTHERS * usual) & (readers.drawers > 0)[:, None]
+    for label, rater in np.argwhere(far):
+        explained.add((int(label), int(rater)))
+        facts: dict[str, Any] = {"share": pairs.sizes[label, rater] / annotated[rater]}
+        facts["usual"] = usual[label, rater] / annotated[rater]
+        found.append(_look("no segmentation", readers, label, rater, "do not use", **facts))
+    yield from or_fine(found, "no segmentation")
+
+
+def empty_masks(readers: Readers, explained: Known) -> Iterator[Finding]:
     """Nothing, or nearly nothing, of what most others drew."""
     sizes = readers.pairs.sizes
     # Where this rater annotated, too.
     usual = _medians_of_others(readers.pairs.marked.transpose(2, 0, 1))
     is_far = sizes < readers.limits.nearly_empty * usual
     is_far &= (2 * readers.drawers > len(readers.annotating))[:, None]
-    told = []
+    found = []
     for label, rater in np.argwhere(is_far):
         explained.add((int(label), int(rater)))
         drew = sizes[label, rater]
-        what = readers.volume(drew) if drew else "nothing"
-        told.append(
-            f"{readers.name(label)}rater {rater} drew {what}, "
-            f"the others a median of {readers.volume(usual[label, rater])}"
-        )
-    message = sentence(told) or "Nobody left out what most drew."
-    advice = "Was it overlooked, or the wrong file given? As None it would be a missing rater."
-    return about_raters("empty mask", len(told), "caution" if told else None, message, advice)
+        facts: dict[str, Any] = {"drew": readers.volume(drew) if drew else "nothing"}
+        facts["usual"] = readers.volume(usual[label, rater])
+        found.append(_look("empty mask", readers, label, rater, **facts))
+    yield from or_fine(found, "empty mask")
+
+
+def _look(
+    rule: str,
+    readers: Readers,
+    label: np.integer[Any] | int,
+    rater: np.integer[Any] | int,
+    severity: Severity = "look",
+    **facts: Any,
+) -> Finding:
+    """One rater's mask of one label is to be looked at."""
+    value = float(readers.pairs.sizes[label, rater])
+    return about_raters(rule, value, severity, "", [int(rater)], readers.label(label), **facts)
 
 
 def _medians_of_others(drawn: NDArray[np.int64]) -> Floats:
@@ -89,37 +122,29 @@ def _medians_of_others(drawn: NDArray[np.int64]) -> Floats:
     return np.where(number[..., 0] > 0, medians, 0.0).T
 
 
-def lone_labels(readers: Readers) -> Finding:
+def lone_labels(readers: Readers) -> Iterator[Finding]:
     """Labels that one of three raters or more uses alone."""
-    sizes = readers.pairs.sizes
-    alone = np.flatnonzero(readers.drawers == 1)
-    told = [
-        f"only rater {int(sizes[label].argmax())} uses label {readers.patterns.labels[label]} "
-        f"({readers.volume(sizes[label].max())})"
-        for label in alone
-    ]
-    message = sentence(told) or "No label is used by one rater alone."
-    advice = "Is it another number for the same structure, or a finding of one rater?"
-    return about_raters("lone label", len(told), "caution" if told else None, message, advice)
+    sizes, found = readers.pairs.sizes, []
+    for label in np.flatnonzero(readers.drawers == 1):
+        rater, volume = int(sizes[label].argmax()), readers.volume(sizes[label].max())
+        found.append(_look("lone label", readers, label, rater, volume=volume))
+    yield from or_fine(found, "lone label")
 
 
-def swapped_labels(readers: Readers, explained: Known) -> Finding:
+def swapped_labels(readers: Readers, explained: Known) -> Iterator[Finding]:
     """Labels that a rater calls otherwise than the others."""
-    found = renamed_labels(readers.patterns)
+    renamed = renamed_labels(readers.patterns)
     index = {int(value): place for place, value in enumerate(readers.patterns.labels)}
-    for one in found:
+    found = []
+    for one in renamed:
         explained |= {(index[one.used], one.rater), (index[one.meant], one.rater)}
-    once = [one for one in found if not one.is_swap or one.used < one.meant]
-    message = sentence([_renaming(one) for one in once]) or "All raters number labels alike."
-    advice = "Put the numbers right, or match labels before fusing."
-    severity: Severity = "caution" if once else None
-    return about_raters("swapped labels", len(once), severity, message, advice)
-
-
-def _renaming(one: Renamed) -> str:
-    if one.is_swap:
-        return f"rater {one.rater} has labels {one.used} and {one.meant} the other way round"
-    return f"rater {one.rater} says {one.used} where others say {one.meant} (Dice {one.dice:.2f})"
+        facts: dict[str, Any] = {"used": one.used, "meant": one.meant, "dice": one.dice}
+        kind = "" if one.is_swap else "renamed"
+        if not one.is_swap or one.used < one.meant:
+            found.append(
+                about_raters("swapped labels", one.dice, "look", kind, [one.rater], **facts)
+            )
+    yield from or_fine(found, "swapped labels")
 
 
 @dataclass(frozen=True)
@@ -170,23 +195,19 @@ def displaced(readers: Readers, suspects: Sequence[Suspect], explained: Known) -
 
     A file is mirrored or moved as a whole: it takes most of the rater's labels.
     """
-    told: dict[str, list[str]] = {"mirrored mask": [], "shifted mask": []}
+    found: dict[str, list[Finding]] = {"mirrored mask": [], "shifted mask": []}
     for masks in _by_rater(readers, suspects):
-        tried = [(one, *_displacement(readers, one)) for one in masks[:MOST_LABELS_TRIED]]
-        for rule, words in told.items():
-            fitting = [(one, text) for one, found, text in tried if found == rule]
+        tried = [(one, _displacement(readers, one)) for one in masks[:MOST_LABELS_TRIED]]
+        for rule, findings in found.items():
+            fitting = [(one, facts) for one, (why, facts) in tried if why == rule]
             if 2 * len(fitting) > len(tried):
-                words.append(fitting[0][1])
+                one, facts = fitting[0]
+                # All labels moved: it is no finding about one of them.
+                after = facts["after"]
+                findings.append(about_raters(rule, after, "look", "", [one.rater], **facts))
                 explained |= {(one.label, one.rater) for one in masks}
-    fine = {
-        "mirrored mask": "Mirroring no mask would bring it to the others.",
-        "shifted mask": "Moving no mask would bring it to the others.",
-    }
-    for rule, words in told.items():
-        advice = "Compare its header (origin, direction, spacing) with the others'."
-        message = sentence(words) or fine[rule]
-        severity: Severity = "caution" if words else None
-        yield about_raters(rule, len(words), severity, message, advice)
+    for rule, findings in found.items():
+        yield from or_fine(findings, rule)
 
 
 def _by_rater(readers: Readers, suspects: Sequence[Suspect]) -> list[list[Suspect]]:
@@ -204,11 +225,11 @@ def _by_rater(readers: Readers, suspects: Sequence[Suspect]) -> list[list[Suspec
     return chosen[:MOST_RATERS_TRIED]
 
 
-def _displacement(readers: Readers, suspect: Suspect) -> tuple[str, str]:
-    """The rule that explains a mask, and what it says; two empty texts if none does."""
+def _displacement(readers: Readers, suspect: Suspect) -> tuple[str, dict[str, Any]]:
+    """The rule that explains a mask, and its facts; nothing if none does."""
     placed = _placed(readers, suspect)
     if placed is None:
-        return "", ""
+        return "", {}
     mine, others = placed
     before = mine.dice(others)
     flip = best_mirror(mine, others, _shape(readers))
@@ -221,7 +242,7 @@ def _displacement(readers: Readers, suspect: Suspect) -> tuple[str, str]:
     # Any two blobs fit somehow: without any overlap a shift must fit as the others do.
     if is_far and _explains(readers, suspect, before, move, times if before else 1.0):
         return "shifted mask", _told(readers, suspect, before, move)
-    return "", ""
+    return "", {}
 
 
 def _placed(readers: Readers, suspect: Suspect) -> tuple[Placed, Placed] | None:
@@ -253,7 +274,7 @@ def _shape(readers: Readers) -> tuple[int, ...]:
 def _explains(readers: Readers, suspect: Suspect, before: float, fit: Fit, times: float) -> bool:
     """Whether a mask is then about as near to the others as these to each other, and was not."""
     limits = readers.limits
-    is_near = 1 - fit.dice <= times * (1 - suspect.others_dice)
+    is_near = 1 - fit.dice <= times * (1 - suspect.others_dice) + ROUNDING
     gain = max(limits.least_gain, limits.explained_share * suspect.loss)
     return is_near and fit.dice - before >= gain
 
@@ -263,23 +284,54 @@ def _length(readers: Readers, fit: Fit) -> float:
     return float(np.linalg.norm(np.multiply(fit.shift, readers.spacing)))
 
 
-def _told(readers: Readers, suspect: Suspect, before: float, fit: Fit) -> str:
+def _told(readers: Readers, suspect: Suspect, before: float, fit: Fit) -> dict[str, Any]:
     names = "xyz"[: len(readers.spacing)]
+    facts: dict[str, Any] = {"before": before, "after": fit.dice}
     if fit.axes:
-        how = f"mirrored along {listed(sorted(names[-1 - axis] for axis in fit.axes))}"
-    else:
-        steps = np.multiply(fit.shift, readers.spacing)[::-1]
-        away = ", ".join(f"{step:+.1f}" for step in steps)
-        how = f"moved by ({away}) {length_unit(readers.spacing)} along {', '.join(names)}"
-    return (
-        f"{readers.name(suspect.label)}rater {suspect.rater} would fit if it were {how}: "
-        f"Dice {before:.2f} to the others would become {fit.dice:.2f}"
-    )
+        return facts | {"axes": listed(sorted(names[-1 - axis] for axis in fit.axes))}
+    steps = np.multiply(fit.shift, readers.spacing)[::-1]
+    facts["steps"] = ", ".join(f"{step:+.1f}" for step in steps)
+    return facts | {"unit": length_unit(readers.spacing), "axes": ", ".join(names)}
 
 
-def other_volume(readers: Readers, explained: Known) -> Finding:
+def apart(readers: Readers, explained: Known) -> Iterator[Finding]:
+    """Raters who drew in places that do not touch: two structures, or two patients.
+
+    If more than half drew in one place, the others are each to be looked at; else there is nothing
+    that a consensus could be of.
+    """
+    found = []
+    for label in np.flatnonzero(readers.drawers > 1):
+        large = readers.pairs.sizes[label] >= LEAST_VOXELS
+        known = [j for j in np.flatnonzero(large).tolist() if (int(label), j) not in explained]
+        if len(known) < 2:
+            continue
+        touching = readers.pairs.shared[label][np.ix_(known, known)] > 0
+        _, group = scipy.sparse.csgraph.connected_components(touching)
+        most = np.bincount(group).max()
+        main = np.flatnonzero(np.bincount(group) == most)[0]
+        first = tuple(int(rater) for rater, own in zip(known, group, strict=True) if own == main)
+        second = tuple(int(rater) for rater in known if rater not in first)
+        if second and 2 * most <= len(known):
+            facts: dict[str, Any] = {
+                "most": most,
+                "number": len(known),
+                "first": first,
+                "second": second,
+            }
+            about = readers.label(label)
+            found.append(about_raters("apart", float(most), "do not use", "", (), about, **facts))
+            explained |= {(int(label), rater) for rater in second}
+        elif len(known) > 2:
+            for rater in second:
+                explained.add((int(label), rater))
+                found.append(replace(_look("apart", readers, label, rater), kind="some"))
+    yield from or_fine(found, "apart")
+
+
+def other_volume(readers: Readers, explained: Known) -> Iterator[Finding]:
     """Far more or less than the others in the same place, who are closer to each other."""
-    told = []
+    found = []
     sizes = readers.pairs.sizes
     usual = _medians_of_others(np.broadcast_to(sizes, (sizes.shape[1], *sizes.shape)))
     compared = (readers.drawers > 2)[:, None] & (sizes > 0)
@@ -294,13 +346,10 @@ def other_volume(readers: Readers, explained: Known) -> Finding:
         ):
             continue
         explained.add((int(label), int(rater)))
-        told.append(
-            f"{readers.name(label)}rater {rater} drew {readers.volume(sizes[label, rater])}, the "
-            f"others {readers.volume(others.min(), others.max())} ({ratio:.2f} times their median)"
-        )
-    message = sentence(told) or "Nobody drew far more or less than the others."
-    advice = "Was another part, or only some slices, drawn?"
-    return about_raters("volume apart", len(told), "caution" if told else None, message, advice)
+        facts: dict[str, Any] = {"drew": readers.volume(sizes[label, rater]), "ratio": ratio}
+        facts["usual"] = readers.volume(others.min(), others.max())
+        found.append(_look("volume apart", readers, label, rater, **facts))
+    yield from or_fine(found, "volume apart")
 
 
 def _is_other_extent(
@@ -321,33 +370,30 @@ def _contained(readers: Readers, label: np.intp, rater: np.intp) -> float:
     return float((shared[others] / smaller[others]).mean())
 
 
-def deviating_rater(readers: Readers, suspects: Sequence[Suspect], explained: Known) -> Finding:
-    """A rater far from others who are close to each other is wrong, or the only one right."""
+def deviating_rater(
+    readers: Readers, suspects: Sequence[Suspect], explained: Known
+) -> Iterator[Finding]:
+    """Raters far from others who are close to each other: wrong, or the only ones right."""
     rule = "deviating rater"
-    apart = [
-        one
-        for one in suspects
-        if readers.drawers[one.label] > 2
-        and _is_apart(readers, one)
-        and (one.label, one.rater) not in explained
-    ]
-    advice = "Look at this mask: another structure or another case? It counts as much as any other."
-    if apart:
-        message = sentence([_distance(readers, one) for one in apart])
-        return about_raters(rule, apart[0].dice, "caution", message, advice)
+    found = []
+    for one in suspects:
+        is_known = (one.label, one.rater) in explained
+        if not is_known and readers.drawers[one.label] > 2 and _is_apart(readers, one):
+            facts: dict[str, Any] = {"own": one.dice, "among": one.others_dice}
+            about = readers.label(one.label)
+            found.append(about_raters(rule, one.dice, "look", "", [one.rater], about, **facts))
+    if found:
+        yield from found
+        return
     far = farthest_rater(readers.patterns, readers.pairs)
     if far is None:
-        return about_raters(rule, None, None, "Fewer than three raters overlap.")
-    message = (
-        f"Rater {far.rater} has a mean Dice of {far.dice:.2f} to the others, who have "
-        f"{far.others_dice:.2f} among themselves"
-    )
+        yield about_raters(rule, None, None, "unknown")
+        return
+    facts = {"own": far.dice, "among": far.others_dice, "ratio": far.volume_ratio}
     # Others who marked nothing have no volume to compare with.
-    if np.isfinite(far.volume_ratio):
-        message += f", and marked {far.volume_ratio:.2f} times their mean volume"
-    if any(rater == far.rater for _, rater in explained):
-        advice = "Why is said in another finding."
-    return about_raters(rule, far.dice, "note" if far.deviates else None, f"{message}.", advice)
+    kind = "volume" if np.isfinite(far.volume_ratio) else ""
+    note: Severity = "note" if far.deviates else None
+    yield about_raters(rule, far.dice, note, kind if note else "fine", [far.rater], **facts)
 
 
 def _is_apart(readers: Readers, one: Suspect) -> bool:
@@ -356,10 +402,3 @@ def _is_apart(readers: Readers, one: Suspect) -> bool:
     only = len(readers.shared_labels) == 1
     share = limits.apart_dice if only else limits.apart_in_one_label
     return one.dice < share * one.others_dice
-
-
-def _distance(readers: Readers, one: Suspect) -> str:
-    return (
-        f"{readers.name(one.label)}rater {one.rater} has a mean Dice of {one.dice:.2f} to the "
-        f"others, who have {one.others_dice:.2f} among themselves"
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,12 +14,9 @@ from itk_consensus.assessment.findings import Finding, Severity
 from itk_consensus.core.array_types import Floats
 from itk_consensus.fusing.reader_limits import ReaderLimits
 from itk_consensus.fusing.vote_facts import VoteFacts
-from itk_consensus.space.boxes import voxel_volume
+from itk_consensus.space.boxes import shown_volume
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.pair_counts import PairCounts
-
-#: A sentence names so many labels or raters; of the others it says how many.
-MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -71,33 +68,30 @@ class Readers:
         dice[:, every, every] = np.nan
         return dice
 
-    def name(self, label: np.integer[Any] | int) -> str:
-        """Which label a sentence is about; nothing where there is only one."""
-        return f"label {self.patterns.labels[label]}: " if (self.drawers > 0).sum() > 1 else ""
+    def label(self, index: np.integer[Any] | int) -> int | None:
+        """Which label a finding is about; None where there is only one."""
+        several = (self.drawers > 0).sum() > 1
+        return int(self.patterns.labels[index]) if several else None
 
     def volume(self, *voxels: float) -> str:
         """Volumes in ml, or in mm^2 of a 2D image: "23.7 to 45.9 ml"."""
-        one, unit = voxel_volume(self.spacing)
-        texts = [f"{n:.0f}" if n >= 100 else f"{n:.3g}" for n in (one * count for count in voxels)]
-        return f"{' to '.join(texts)} {unit}"
+        return shown_volume(self.spacing, *voxels)
 
 
 def about_raters(
-    rule: str, value: float | None, severity: Severity, message: str, advice: str = ""
+    rule: str,
+    value: float | None,
+    severity: Severity = None,
+    kind: str = "fine",
+    who: Iterable[int] = (),
+    label: int | None = None,
+    **facts: Any,
 ) -> Finding:
-    """A finding about the raters, not about their fusion."""
-    return Finding(rule, value, severity, message, advice, about="raters")
+    """A finding about the raters, not about their fusion; if only rule and value: all is well."""
+    raters = tuple(int(rater) for rater in who)
+    return Finding(rule, value, severity, raters, label, facts, "raters", kind)
 
 
-def listed(items: Iterable[object]) -> str:
-    """1, 2 and 3; of many the first ones and how many more there are."""
-    every = [str(item) for item in items]
-    if len(every) > MOST_NAMED + 1:
-        every = [*every[:MOST_NAMED], f"{len(every) - MOST_NAMED} more"]
-    return " and ".join([", ".join(every[:-1]), every[-1]] if len(every) > 1 else every)
-
-
-def sentence(parts: Sequence[str]) -> str:
-    """Some parts as one sentence."""
-    text = "; ".join(parts[:3]) + (f"; and {len(parts) - 3} more" if len(parts) > 3 else "")
-    return f"{text[0].upper()}{text[1:]}." if text else ""
+def or_fine(found: Sequence[Finding], rule: str) -> Iterator[Finding]:
+    """What a rule found; if nothing, that all is well."""
+    yield from found or [about_raters(rule, 0)]

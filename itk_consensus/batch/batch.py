@@ -41,6 +41,7 @@ STUDY = {
     "pairs.csv": "every two raters of every case",
     "raters.csv": "each rater over all cases",
     "cases.csv": "every structure of every case",
+    "reliability.csv": "intraclass correlation, kappa and repeatability of each structure",
 }
 WORKBOOK = "study.xlsx"
 
@@ -130,13 +131,14 @@ def _write_study(cases: Sequence[BatchCase], results: Sequence[CaseResult], plan
     read = {name: CaseStudy.read(one.agreement) for name, one in files.items()}
     ordered = {one.case: found for one in results if (found := read.get(one.case)) is not None}
     study = Study(ordered, plan.look.get("label_names") or {})
-    tables = dict(zip(STUDY, (study.pairs(), study.of_raters(), study.of_cases()), strict=True))
-    for name, rows in tables.items():
-        write_text(plan.output / name, csv_text(columns(rows), _filled(rows)))
+    rows = study.pairs(), study.of_raters(), study.of_cases(), study.reliability()
+    tables = dict(zip(STUDY, rows, strict=True))
+    for name, table in tables.items():
+        write_text(plan.output / name, csv_text(columns(table), _filled(table)))
     links = {"a row for each case": TABLE, **{what: name for name, what in STUDY.items()}}
     if plan.excel:
         sheets = {"summary": list(map(asdict, results))}
-        sheets |= {Path(name).stem: rows for name, rows in tables.items()}
+        sheets |= {Path(name).stem: table for name, table in tables.items()}
         write_workbook(plan.output / WORKBOOK, sheets)
         links["all tables"] = WORKBOOK
     if plan.bids:

@@ -19,14 +19,34 @@ DESCRIPTION = "dataset_description.json"
 IGNORED = ".bidsignore"
 
 _VERSION = "1.10.0"
-_ENTITIES = re.compile(r"sub-[A-Za-z0-9]+(_[A-Za-z]+-[A-Za-z0-9]+)*")
+_ENTITY = re.compile(r"[A-Za-z]+-[A-Za-z0-9+]+")
+#: Entities that BIDS wants after all others, in its order.
+_LAST = ("space", "res", "den")
+#: Entities of raters' files that a fused label map cannot have; their values go into desc-.
+_INTO_DESCRIPTION = ("label-", "desc-")
 
 
 def stem_of(case: str) -> str:
     """The entities with which the names of a case's files begin."""
-    if _ENTITIES.fullmatch(case):
-        return case
-    return f"sub-{re.sub(r'[^A-Za-z0-9]', '', case) or '0'}"
+    words = case.split("_")
+    entities = [word for word in words if _ENTITY.fullmatch(word)]
+    if not case.startswith("sub-") or not entities:
+        return f"sub-{re.sub(r'[^A-Za-z0-9]', '', case) or '0'}"
+
+    def place(entity: str) -> int:
+        key = entity.partition("-")[0]
+        return _LAST.index(key) + 1 if key in _LAST else 0
+
+    kept = (word for word in entities if not word.startswith(_INTO_DESCRIPTION))
+    return "_".join(sorted(kept, key=place))
+
+
+def description_of(case: str) -> str:
+    """The value of desc-: before consensus what no other entity can say, such as T2w or lesion."""
+    words = case.split("_")[1:] if case.startswith("sub-") else []
+    told = (word.partition("-")[2] if "-" in word else word for word in words
+            if word.startswith(_INTO_DESCRIPTION) or not _ENTITY.fullmatch(word))  # fmt: skip
+    return "".join([*(re.sub(r"[^A-Za-z0-9]", "", word) for word in told), "consensus"])
 
 
 def folder_of(case: str) -> str:
@@ -38,7 +58,7 @@ def folder_of(case: str) -> str:
 
 def name_of(case: str, suffix: str) -> str:
     """Name of a file of a case: sub-01_desc-consensus_dseg.nii.gz."""
-    return f"{stem_of(case)}_desc-consensus_{suffix}"
+    return f"{stem_of(case)}_desc-{description_of(case)}_{suffix}"
 
 
 def description() -> str:

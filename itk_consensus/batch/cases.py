@@ -9,13 +9,21 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
+from itk_consensus.batch.bids_names import lacking_entity, segmentation_of, segmentations_in
 from itk_consensus.core.errors import FileError
 from itk_consensus.images.files import split_image_name
 
-#: How BIDS derivatives name the segmentation of one rater; some datasets have an entity for it.
-_BIDS = re.compile(r"(?P<case>.+)_(?:desc|rater)-(?P<rater>[A-Za-z0-9]+)_dseg\.nii(\.gz)?")
-_PLACEHOLDER = re.compile(r"\{(case|rater)\}|(\*)")
+_PLACEHOLDER = re.compile(r"\{(case|rater|reading)\}|(\*)")
+
+
+class Repeat(NamedTuple):
+    """A further reading of a rater: it tells how well he repeats himself, and is not fused."""
+
+    rater: str
+    reading: str  #: "2", or what it is called
+    path: Path
 
 
 @dataclass(frozen=True)
@@ -26,6 +34,7 @@ class BatchCase:
     raters: tuple[Path, ...]  #: A label image for each rater, or one with a rater per component
     rater_names: tuple[str, ...]
     image: Path | None = None  #: What the raters looked at
+    repeats: tuple[Repeat, ...] = ()  #: Readings after the first
 
     @classmethod
     def of_files(
@@ -49,8 +58,12 @@ class BatchCase:
 
     def absolute(self) -> BatchCase:
         """The same case for a process that works in another folder."""
-        image = None if self.image is None else self.image.absolute()
-        return replace(self, raters=tuple(path.absolute() for path in self.raters), image=image)
+        return replace(
+            self,
+            raters=tuple(path.absolute() for path in self.raters),
+            image=None if self.image is None else self.image.absolute(),
+            repeats=tuple(one._replace(path=one.path.absolute()) for one in self.repeats),
+        )
 
     @property
     def folder(self) -> str:
@@ -93,9 +106,10 @@ def find_cases(pattern: str, images: str | None = None) -> list[BatchCase]:
     Parameters
     ----------
     pattern : str
-        Such as ``{case}/{rater}.nii.gz``, where ``*`` stands for anything within a name; or a
-        folder, in which BIDS segmentations ``*_desc-<rater>_dseg.nii.gz`` or
-        ``*_rater-<rater>_dseg.nii.gz`` are looked for, also in its folders ``sub-*``.
+        Such as ``{case}/{rater}.nii.gz``, where ``*`` stands for anything within a name and
+        ``{reading}`` for which of several readings it is; or a folder, in which BIDS segmentations
+        ``*_dseg.nii.gz`` and ``*_mask.nii.gz`` with an entity rater- or desc- are looked for, also
+        in its folders ``sub-*``.
     images : str, optional
         Where the image of each case lies, such as ``{case}/ct.nii.gz``; it is no rater.
 
@@ -106,26 +120,77 @@ def find_cases(pattern: str, images: str | None = None) -> list[BatchCase]:
     """
     if images is not None and "{case}" not in images:
         raise FileError(f"{images}: must hold {{case}}, the name of the case")
-    pictures = {} if images is None else {case: path for case, _, path in _matches(images)}
-    found: dict[str, list[tuple[str, Path]]] = {}
+    pictures = {} if images is None else {one.case: one.path for one in _matches(images)}
     known = set(pictures.values())
-    for case, rater, path in _bids(pattern) if os.path.isdir(pattern) else _matches(pattern):
-        if path not in known:
-            found.setdefault(case, []).append((rater, path))
-    if not found and os.path.isdir(pattern):
-        raise FileError(
-            f"{pattern}: holds no BIDS segmentations *_desc-<rater>_dseg.nii.gz or "
-            "*_rater-<rater>_dseg.nii.gz; of other names give the pattern, such as "
-            "{case}/{rater}.nii.gz"
-        )
+    is_folder = os.path.isdir(pattern)
+    found = [one for one in (_bids(pattern) if is_folder else _matches(pattern))
+             if one.path not in known]  # fmt: skip
     if not found:
-        raise FileError(f"{pattern}: no file is named like this")
-    return [
-        BatchCase.of_files(
-            case, [path for _, path in raters], pictures.get(case), [name for name, _ in raters]
-        )
-        for case, raters in sorted(found.items())
-    ]
+        raise FileError(f"{pattern}: {_nothing_found(pattern, is_folder)}")
+    cases: dict[str, list[_Named]] = {}
+    for one in found:
+        cases.setdefault(one.case, []).append(one)
+    return [_case(name, cases[name], pictures.get(name)) for name in sorted(cases)]
+
+
+def _nothing_found(pattern: str, is_folder: bool) -> str:
+    if not is_folder:
+        return "no file is named like this"
+    others = sorted(Path(pattern).glob("**/*.nii*"))
+    why = next((f"; {one.name} {lack}" for one in others if (lack := lacking_entity(one.name))), "")
+    return (
+        "holds no BIDS segmentations of raters, such as *_desc-<rater>_dseg.nii.gz or "
+        f"*_rater-<rater>_mask.nii.gz{why}; of other names give the pattern, such as "
+        "{case}/{rater}.nii.gz"
+    )
+
+
+def _case(name: str, files: Sequence[_Named], image: Path | None) -> BatchCase:
+    """A case of its files; of several readings of a rater the first is fused."""
+    first: dict[str, list[_Named]] = {}
+    for one in sorted(files, key=lambda one: one.reading):
+        first.setdefault(one.rater if one.reading else str(one.path), []).append(one)
+    fused = [readings[0] for readings in first.values()]
+    fused.sort(key=files.index)
+    case = BatchCase.of_files(
+        name, [one.path for one in fused], image, [one.rater for one in fused]
+    )
+    called = {one.path: rater for one, rater in zip(fused, case.rater_names, strict=True)}
+    repeats = (
+        Repeat(called[readings[0].path], one.reading, one.path)
+        for readings in first.values()
+        for one in readings[1:]
+    )
+    return replace(case, repeats=tuple(repeats))
+
+
+def with_readings(rows: Sequence[tuple[str, BatchCase]]) -> list[BatchCase]:
+    """Cases of rows with a reading each: of rows of one case the first reading is fused.
+
+    Raises
+    ------
+    FileError
+        A later reading is of a rater who has no first one.
+    """
+    cases: dict[str, list[tuple[str, BatchCase]]] = {}
+    for number, row in enumerate(rows):
+        # Without readings rows are cases, and two of one name an error of its own.
+        cases.setdefault(row[1].name if row[0] else f"{row[1].name}\0{number}", []).append(row)
+    found = []
+    for readings in cases.values():
+        (_, first), *later = sorted(readings, key=lambda row: (len(row[0]), row[0]))
+        repeats = []
+        for reading, case in later:
+            for name, path in zip(case.rater_names, case.raters, strict=True):
+                if name not in first.rater_names:
+                    raise FileError(
+                        f"case {case.name!a}: reading {reading} is of {name!a}, who has no first "
+                        f"reading; raters are {', '.join(map(ascii, first.rater_names))} (name "
+                        "them as NAME=FILE)"
+                    )
+                repeats.append(Repeat(name, reading, path))
+        found.append(replace(first, repeats=tuple(repeats)))
+    return found
 
 
 def only(cases: Sequence[BatchCase], names: Sequence[str]) -> list[BatchCase]:
@@ -182,18 +247,22 @@ def require_apart(cases: Sequence[BatchCase], folders: Mapping[str, Path], outpu
             )
 
 
-def _bids(folder: str) -> list[tuple[str, str, Path]]:
-    files = [
-        file
-        for places in ("*_dseg.nii*", "sub-*/**/*_dseg.nii*")
-        for file in sorted(Path(folder).glob(places))
-    ]
-    named = [(file, _BIDS.fullmatch(file.name)) for file in files]
-    return [(match["case"], match["rater"], file) for file, match in named if match]
+class _Named(NamedTuple):
+    """A file, and what its name says."""
+
+    case: str
+    rater: str
+    reading: str  #: "" where a name does not tell several apart
+    path: Path
 
 
-def _matches(pattern: str) -> list[tuple[str, str, Path]]:
-    """Case, rater (the file's name if the pattern has none) and path of every file that fits."""
+def _bids(folder: str) -> list[_Named]:
+    told = ((segmentation_of(file.name), file) for file in segmentations_in(folder))
+    return [_Named(one.case, one.rater, one.reading, file) for one, file in told if one]
+
+
+def _matches(pattern: str) -> list[_Named]:
+    """Every file that fits; a rater is called like the file if the pattern has no name for him."""
     if "{case}" not in pattern:
         raise FileError(
             f"{pattern}: must be a list of cases, a folder, or a pattern with {{case}} and "
@@ -206,8 +275,9 @@ def _matches(pattern: str) -> list[tuple[str, str, Path]]:
     for name in sorted(glob.glob(wild)):
         match = expression.fullmatch(name)
         if match and os.path.isfile(name):
-            rater = match.groupdict().get("rater", split_image_name(name)[0])
-            found.append((match["case"], rater, Path(name)))
+            told = match.groupdict()
+            rater = told.get("rater", split_image_name(name)[0])
+            found.append(_Named(told["case"], rater, told.get("reading", ""), Path(name)))
     return found
 
 

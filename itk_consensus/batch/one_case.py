@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
+from numpy.typing import NDArray
 
 import itk_consensus
 from itk_consensus.assessment.agreement.result import AgreementResult
 from itk_consensus.assessment.agreement.study import AgreementSettings
 from itk_consensus.assessment.assessment import assess
 from itk_consensus.assessment.input_notes import InputNotes, ignored_labels
+from itk_consensus.assessment.verdict import Verdict, grade_of
 from itk_consensus.batch import bids
 from itk_consensus.batch.case_study import CaseStudy
 from itk_consensus.batch.cases import BatchCase
@@ -29,6 +31,7 @@ from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images import convert
 from itk_consensus.images.content import image_hashes
 from itk_consensus.images.files import joined, read_quietly, write_bytes, write_image, write_text
+from itk_consensus.images.geometry import check_same_space
 from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.images.locking import locked
 from itk_consensus.images.own_outputs import is_marked, reject_own_output
@@ -88,12 +91,12 @@ class CaseResult:
     labels: int | None = None
     mean_dice: float | None = None  #: Between raters, averaged over labels
     lowest_dice: float | None = None
-    concerns: int | None = None  #: How many checks of the fusion give reason for doubt
-    severity: str = ""  #: Of the worst of them
-    finding: str = ""  #: What it says; of a failed case the error
+    verdict: str = ""  #: use, look or do not use
+    reader: str = ""  #: Who is to be looked at, by the findings that decided it
+    finding: str = ""  #: What the first of them says; of a failed case the error
+    rule: str = ""  #: Its name
+    where: str = ""  #: Slice and position
     agreement: str = ""  #: Of the raters: good, moderate or poor
-    rater_concerns: int | None = None  #: How many checks of the raters give reason for doubt
-    rater_finding: str = ""  #: What the first of them says
     consensus: str = ""  #: A file, relative to the batch's folder
     page: str = ""  #: The same
     notes: str = ""  #: Raters who are copies, and labels that the method ignores
@@ -207,13 +210,14 @@ def _run(case: BatchCase, plan: Plan) -> CaseResult:
             _, paths = _rater_files(case, len(fused.rater_names))
             outputs = {"label map": files.consensus}
             report(fused, files.page, image, files=paths, outputs=outputs, **plan.look)
-        _write_for_the_study(fused, labels, image, agreement, files, plan)
+        _write_for_the_study(case, fused, labels, image, agreement, files, plan)
         result = replace(_row(case, fused, agreement, files, plan.full), notes=notes)
         finish(record, names, asdict(result))
     return result
 
 
 def _write_for_the_study(
+    case: BatchCase,
     fused: FusionResult[Any],
     labels: Any,
     image: Any,
@@ -224,7 +228,8 @@ def _write_for_the_study(
     """What the tables and the index page need of a case, and the files of BIDS."""
     (array,) = convert.load(labels, owner="consensus", keep=Keep.NOTHING).arrays
     assert array is not None
-    write_text(files.agreement, CaseStudy.of(fused, agreement, array).to_json())
+    study = CaseStudy.of(fused, agreement, array, _repeats(case, fused))
+    write_text(files.agreement, study.to_json())
     window = plan.look.get("window")
     write_bytes(files.thumbnail, thumbnail(fused, labels, image, window))
     if files.probability is not None and files.sidecar is not None:
@@ -233,6 +238,18 @@ def _write_for_the_study(
         names = plan.look.get("label_names") or {}
         raters = list(agreement.raters)
         write_text(files.sidecar, bids.sidecar(given, names, raters, fused.made_by.method))
+
+
+def _repeats(case: BatchCase, fused: FusionResult[Any]) -> Iterator[tuple[str, str, NDArray[Any]]]:
+    """Readings after the first, on the grid of the raters."""
+    for repeat in case.repeats:
+        owner = f"{repeat.path}"
+        views = convert.load(read_quietly(repeat.path)[0], owner=owner, keep=Keep.NOTHING)
+        names = ["the raters", f"reading {repeat.reading} of {repeat.rater}"]
+        check_same_space([fused.like.geometry, views.geometry], owner=owner, names=names)
+        if len(views.arrays) != 1 or views.arrays[0] is None:
+            raise FileError("must have one component, as a reading has", path=repeat.path)
+        yield repeat.rater, repeat.reading, np.asarray(views.arrays[0])
 
 
 def _agreement(fused: FusionResult[Any], plan: Plan) -> AgreementResult:
@@ -258,6 +275,7 @@ def fingerprint(case: BatchCase, plan: Plan) -> dict[str, Any]:
         "raters": list(case.rater_names),
         "inputs": {
             "raters": [_hashes(path) for path in case.raters],
+            "repeats": [[one.rater, one.reading, *_hashes(one.path)] for one in case.repeats],
             "image": None if case.image is None else _hashes(case.image),
             "parameters": {name: _hashes(path) for name, path in images.items()},
         },
@@ -363,8 +381,9 @@ def _row(
     names = list(agreement.raters)
     pairs = mean_matrix(agreement)[np.triu_indices(len(names), 1)]
     found = assess(fused).findings(full)
-    concerns = sorted(found.fusion.concerns, key=lambda one: -one.grade)
-    of_raters = found.raters.concerns
+    verdict = Verdict.of(found)
+    first = next(iter(verdict.decided_by), None)
+    who = dict.fromkeys(name for one in verdict.decided_by for name in one.names)
     return CaseResult(
         case.name,
         DONE,
@@ -372,12 +391,12 @@ def _row(
         len(agreement.labels),
         _known(agreement.mean_dice()),
         _known(pairs.min()) if pairs.size else None,
-        len(concerns),
-        concerns[0].severity or "" if concerns else "",
-        concerns[0].message if concerns else "",
+        verdict.word,
+        ", ".join(who),
+        f"{first.what} {first.do}" if first else "",
+        first.rule if first else "",
+        str(first.where or "") if first else "",
         found.agreement or "",
-        len(of_raters),
-        of_raters[0].message if of_raters else "",
         **files.named(),
     )
 
@@ -387,10 +406,10 @@ def _known(value: float) -> float | None:
 
 
 def worst_first(results: Sequence[CaseResult]) -> list[CaseResult]:
-    """Failed cases, then those with the lowest Dice between raters, then those without one."""
+    """Failed cases, then the gravest verdicts, of one verdict those with the lowest Dice."""
 
-    def badness(result: CaseResult) -> tuple[bool, float, int, str]:
+    def badness(result: CaseResult) -> tuple[bool, int, float, str]:
         dice = 2.0 if result.mean_dice is None else result.mean_dice
-        return (result.status == DONE, dice, -(result.concerns or 0), result.case)
+        return (result.status == DONE, -grade_of(result.verdict), dice, result.case)
 
     return sorted(results, key=badness)

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 import numpy as np
 
+from itk_consensus.assessment.verdict import WORDS
 from itk_consensus.batch.one_case import FAILED, CaseResult
 from itk_consensus.batch.study_tables import EVERYBODY, Row, Study, outliers
 from itk_consensus.report.agreement_tables import shaded
@@ -48,13 +49,12 @@ def index_text(
     done = [result for result in results if result.status != FAILED]
     overlaps = {one.case: one.mean_dice for one in done if one.mean_dice is not None}
     absent = {case: names for case in study.cases if (names := study.missing(case))}
-    facts = {
+    facts: dict[str, Any] = {
         "method": method,
         "cases": len(results),
         "failed": len(broken),
         "median Dice between raters": f"{median(overlaps.values()):.3f}" if overlaps else "–",
-        "cases with concerns about the raters": sum(bool(one.rater_concerns) for one in done),
-        "cases with concerns about the fusion": sum(bool(one.concerns) for one in done),
+        **{word: sum(one.verdict == word for one in done) for word in reversed(WORDS)},
         "cases without some rater": len(absent),
     }
     lead = tag("ul", *(tag("li", tag("b", v), k) for k, v in facts.items()), class_="facts")
@@ -63,7 +63,7 @@ def index_text(
         rows = [[result.case, tag("td", result.finding, class_="text")] for result in broken]
         table = data_table("Cases without a result, and why.", ["case", "error"], rows)
         parts.append(section("Failed", table, id_="failed"))
-    ordered = _outliers_first(done, outliers(overlaps))
+    ordered = done
     table = _case_table(ordered, outliers(overlaps), absent, thumbnails)
     parts.append(section("Cases, worst first", table, id_="cases"))
     if study.cases:
@@ -75,42 +75,36 @@ def index_text(
     return document(title, lead, *parts, tag("script", Markup(script)))
 
 
-def _outliers_first(results: Sequence[CaseResult], far: set[str]) -> list[CaseResult]:
-    return sorted(results, key=lambda one: one.case not in far)
-
-
 def _case_table(
     results: Sequence[CaseResult],
     far: set[str],
     absent: Mapping[str, list[str]],
     thumbnails: Mapping[str, bytes],
 ) -> Markup:
-    names = ("case", "mean Dice", "lowest Dice", "raters", "structures", "agreement", "missing",
-             "concerns about raters", "first of them", "about the fusion", "the worst")  # fmt: skip
+    names = ("case", "verdict", "reader", "what and where", "mean Dice", "lowest Dice", "raters",
+             "structures", "missing")  # fmt: skip
     header = [tag("button", name, type="button") for name in names]
     rows = []
     for number, one in enumerate(results):
         picture = thumbnails.get(one.case) if number < _MOST_THUMBNAILS else None
         link = tag("a", one.case, href=quote(one.page or one.consensus))
-        worst = f"{one.severity}: {one.finding}".strip(": ")
+        said = " ".join(filter(None, [one.finding, f"See {one.where}." if one.where else ""]))
         if one.case in far:
-            worst = f"outlier: far below the other cases. {worst}"
+            said = f"Readers agree far less than in the other cases. {said}"
         rows.append(
             [
                 joined([_thumbnail(picture), link]),
+                tag("td", one.verdict, class_="text"),
+                tag("td", one.reader or "–", class_="text"),
+                tag("td", said, class_="text"),
                 one.mean_dice if one.mean_dice is not None else float("nan"),
                 one.lowest_dice if one.lowest_dice is not None else float("nan"),
                 one.raters,
                 one.labels,
-                one.agreement,
                 tag("td", ", ".join(absent.get(one.case, [])) or "–", class_="text"),
-                one.rater_concerns,
-                tag("td", one.rater_finding, class_="text"),
-                one.concerns,
-                tag("td", worst, class_="text"),
             ]
         )  # fmt: skip
-    caption = "Outliers first, then by the mean Dice between raters. A heading sorts by its column."
+    caption = "By verdict, then by the mean Dice between raters. A heading sorts by its column."
     return data_table(caption, header, rows, class_="sortable")
 
 

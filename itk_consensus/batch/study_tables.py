@@ -12,14 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from itk_consensus.assessment.agreement.chance import Region
+from itk_consensus.assessment.agreement.study import REGIONS
+from itk_consensus.assessment.resampling import mean_interval
 from itk_consensus.batch.case_study import CaseStudy, same_raters
+from itk_consensus.batch.reliability_table import label_reliability
 from itk_consensus.calibration.samples import VolumeInterval
 from itk_consensus.core.array_types import Floats
 
 Row = dict[str, Any]
 
-_DRAWS = 2000
-_LEVEL = 95.0
 #: The row of all raters together.
 EVERYBODY = "all raters"
 
@@ -113,6 +115,46 @@ class Study:
             rows.append(self._rater_row(EVERYBODY, label, len(means), means, np.empty(0)))
         return rows
 
+    def reliability(self) -> list[Row]:
+        """A row for each structure and statistic of reliability, with its interval."""
+        labels = sorted({one.label for study in self.cases.values() for one in study.labels})
+        return [
+            {"structure": self.structure(label), **row}
+            for label in labels
+            for row in label_reliability(
+                self.volumes(label),
+                {region: self._chance(label, region) for region in REGIONS},
+                next(iter(self.cases.values())).unit,
+            )
+        ]
+
+    def _chance(self, label: int, region: Region) -> Floats:
+        """(N, T) terms of agreement beyond chance of each case that has the label."""
+        records = (one for study in self.cases.values() for one in study.labels)
+        found = (one.chance.get(region) for one in records if one.label == label)
+        return np.array([numbers for numbers in found if numbers])
+
+    def volumes(self, label: int) -> Floats:
+        """(N, J, M) volumes of a label by case, rater and reading; NaN where there is none.
+
+        A case in which nobody drew the label counts with volumes of 0.
+        """
+        raters = {name: number for number, name in enumerate(self.raters)}
+        again: dict[tuple[int, int], list[float]] = {}
+        first = np.full((len(self.cases), len(raters)), np.nan)
+        for row, (case, study) in enumerate(self.cases.items()):
+            called = [raters[name] for name in self.raters_of(case)]
+            known = {one.label: one.volumes for one in study.labels}
+            first[row, called] = known.get(label, 0.0)
+            for one in study.repeats:
+                place = row, called[study.raters.index(one.rater)]
+                again.setdefault(place, []).append(one.volumes.get(label, 0.0))
+        table = np.full((*first.shape, 1 + max(map(len, again.values()), default=0)), np.nan)
+        table[:, :, 0] = first
+        for (row, column), volumes in again.items():
+            table[row, column, 1 : 1 + len(volumes)] = volumes
+        return table
+
     def _rater_row(self, rater: str, label: int, cases: int, dice: Floats, bias: Floats) -> Row:
         low, high = bootstrapped(dice)
         return {
@@ -149,12 +191,11 @@ class _OfRater:
 
 
 def bootstrapped(values: Floats) -> tuple[float | None, float | None]:
-    """Percentile interval of the mean; None with fewer than two values. The same at every call."""
+    """Interval of the mean over cases; None with fewer than two values."""
     if values.size < 2:
         return None, None
-    draws = np.random.default_rng(0).integers(0, values.size, (_DRAWS, values.size))
-    low, high = np.percentile(values[draws].mean(axis=1), ((100 - _LEVEL) / 2, (100 + _LEVEL) / 2))
-    return _rounded(low), _rounded(high)
+    found = mean_interval(values)
+    return _rounded(found.low), _rounded(found.high)
 
 
 def outliers(values: Mapping[str, float]) -> set[str]:

@@ -12,17 +12,19 @@ from numpy.typing import NDArray
 
 from itk_consensus.calibration.samples import (
     ROUND,
+    ReaderDifferences,
     SampleModel,
     SampleRound,
     VolumeInterval,
     differences_of_label,
     fit_samples,
+    pooled,
     volume_interval,
 )
 from itk_consensus.core.constraints import Boolean, Integer, Kind, Real
 from itk_consensus.core.errors import InputError
 from itk_consensus.core.parameters import Parameter
-from itk_consensus.fusing.fusion_result import result_of
+from itk_consensus.fusing.fusion_result import FusionResult, result_of
 from itk_consensus.images import convert
 from itk_consensus.images.files import PathLike, write_image
 from itk_consensus.space.boxes import voxel_volume
@@ -30,6 +32,8 @@ from itk_consensus.space.boxes import voxel_volume
 T = TypeVar("T")
 
 _OWNER = "SampleSegmentations"
+#: In the box around a structure; of more, cubes are taken together.
+_VOXELS_OF_A_VOLUME = 200_000
 
 
 class SampleSegmentations:
@@ -76,26 +80,13 @@ class SampleSegmentations:
         self.number = _checked("number", Integer(1, 10**6), number)
         seed = _checked("seed", Integer(0, 2**63 - 1), seed)
         widen = _checked("widen", Boolean(), widen)
-        self._fused = result = result_of(fuser)
+        self._fused = result_of(fuser)
         labels = self._fused.labels
         self.label = labels[-1] if label is None else _checked("label", Integer(), label)
-        geometry = self._fused.like.geometry
-        self._require(geometry.dimension in (2, 3), f"must be 2D or 3D, got {geometry.dimension}D")
-        self._require(self.label in labels, f"must have label {self.label}, got labels {labels}")
-        raters = result.case.facts
-        self._require(raters.patterns.number_of_raters > 1, "must be of at least 2 raters, got 1")
-        probability = self._fused.probability(self.label)
-        self._require(bool(probability.any()), f"must have label {self.label} anywhere")
-        differences = differences_of_label(raters.pairs, labels.index(self.label))
-        self._model = fit_samples(
-            probability, geometry.array_spacing, differences, seed, widen=widen
-        )
+        probability, differences = _of_label(self._fused, self.label)
+        spacing = self._fused.like.geometry.array_spacing
+        self._model = fit_samples(probability, spacing, differences, seed, widen=widen)
         self._round: tuple[int, SampleRound] | None = None
-
-    @staticmethod
-    def _require(holds: bool, wanted: str) -> None:
-        if not holds:
-            raise InputError(f"the fused images {wanted}", owner=_OWNER)
 
     def __len__(self) -> int:
         return self.number
@@ -129,7 +120,7 @@ class SampleSegmentations:
         if that is more.
         """
         level = _checked("level", Real(0.0, 1.0, exclusive=True), level)
-        voxel, _ = voxel_volume(self._model.spacing)
+        voxel, _ = voxel_volume(self._fused.like.geometry.array_spacing)
         volumes = self._model.volumes(max(5 * ROUND, self.number)) * voxel
         return volume_interval(volumes, level, self._model.readers)
 
@@ -168,14 +159,39 @@ def volume_intervals(fuser: Any) -> dict[int, VolumeInterval]:
     """The volume that another rater is expected to draw, with its interval of 90 %, by label.
 
     Labels of which nothing can be said are left out: what the fuser rules out everywhere, what has
-    one rater only, and images that are neither 2D nor 3D.
+    one rater only, and images that are neither 2D nor 3D. Large structures are sampled on a coarser
+    grid, which their volumes hardly notice.
     """
-    found = {}
-    for label in result_of(fuser).labels:
+    result = result_of(fuser)
+    spacing, found = result.like.geometry.array_spacing, {}
+    for label in result.labels:
         if label:
             with suppress(InputError):
-                found[label] = SampleSegmentations(fuser, label=label).volume()
+                probability, differences = _of_label(result, label)
+                few, side = pooled(probability, _VOXELS_OF_A_VOLUME)
+                model = fit_samples(few, [side * step for step in spacing], differences, 0)
+                voxel = side ** len(spacing) * voxel_volume(spacing)[0]
+                volumes = model.volumes(5 * ROUND) * voxel
+                found[label] = volume_interval(volumes, 0.9, model.readers)
     return found
+
+
+def _of_label(
+    result: FusionResult[Any], label: int
+) -> tuple[NDArray[np.float64], ReaderDifferences]:
+    """The probability of a label, and how raters differ about it."""
+
+    def require(holds: bool, wanted: str) -> None:
+        if not holds:
+            raise InputError(f"the fused images {wanted}", owner=_OWNER)
+
+    dimension, raters = result.like.geometry.dimension, result.case.facts
+    require(dimension in (2, 3), f"must be 2D or 3D, got {dimension}D")
+    require(label in result.labels, f"must have label {label}, got labels {result.labels}")
+    require(raters.patterns.number_of_raters > 1, "must be of at least 2 raters, got 1")
+    probability = result.probability(label)
+    require(bool(probability.any()), f"must have label {label} anywhere")
+    return probability, differences_of_label(raters.pairs, result.labels.index(label))
 
 
 def _checked(name: str, kind: Kind[T], value: Any) -> T:

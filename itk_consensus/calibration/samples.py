@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import inf, isfinite, prod
+from math import ceil, inf, isfinite, prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from itk_consensus.calibration.probabilities import box_around
 from itk_consensus.core.array_types import Floats, Mask
 from itk_consensus.core.work import checkpoint
-from itk_consensus.space.boxes import Box
+from itk_consensus.space.boxes import Box, bounding_box
 from itk_consensus.space.gaussian import smooth_volume
 from itk_consensus.votes.pair_counts import PairCounts
 
@@ -209,6 +209,22 @@ def fit_samples(
     # As if one reader more differed from the others in volume alone: few readers see little.
     one_sided = (readers.one_sided * (readers.number - 1) + 1) / readers.number
     return _with_length(model, one_sided, radius)
+
+
+def pooled(probability: NDArray[Any], most: int) -> tuple[NDArray[Any], int]:
+    """Mean probability of cubes, and how many voxels long these are.
+
+    They are as small as leaves so many, at most, in the box around the structure; those at the end
+    of an axis reach beyond the volume.
+    """
+    box = bounding_box(probability > 0)
+    extent = 0 if box is None else prod(side.stop - side.start for side in box)
+    side = ceil(max(1.0, extent / most) ** (1 / probability.ndim))
+    if side > 1:
+        for axis, size in enumerate(probability.shape):
+            starts = np.arange(0, size, side)
+            probability = np.add.reduceat(probability, starts, axis) / side
+    return probability, side
 
 
 def _overlap(probability: Singles) -> float:

@@ -5,11 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from itk_consensus.assessment.agreement.agreement_filter import AgreementFilter
+from itk_consensus.assessment.agreement.plan_agreement import (
+    PlanAgreement,
+    plan_agreement,
+    surface_tolerances,
+)
 from itk_consensus.assessment.agreement.result import AgreementResult, Cell
 from itk_consensus.cli.against_readers import (
     add_probability_options,
@@ -37,18 +42,22 @@ from itk_consensus.cli.options import (
     naming_options,
 )
 from itk_consensus.cli.outputs import (
+    Output,
     add_overwrite_option,
     check_outputs,
     given_outputs,
     writing,
 )
 from itk_consensus.cli.structure_inputs import (
+    ReadStructures,
     add_structure_options,
     read_readers,
     require_no_structure_options,
 )
 from itk_consensus.core.escaping import csv_text
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images.files import write_text
+from itk_consensus.images.structure_names import words_with
 from itk_consensus.methods.registry import METHODS
 from itk_consensus.report.text import section, table, wrapped
 
@@ -59,6 +68,14 @@ _MEANING = (
 
 #: Measures that would make the table of raters wider than a terminal.
 _ONLY_IN_FILES = ("jaccard", "hausdorff_", "surface_dice")
+
+
+#: How a plan's table is written, by the end of its name.
+_PLAN_TABLES: dict[str, Callable[[PlanAgreement], str]] = {
+    ".csv": PlanAgreement.to_csv,
+    ".md": PlanAgreement.to_markdown,
+    ".tex": PlanAgreement.to_latex,
+}
 
 
 def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
@@ -73,6 +90,20 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
     )
     add_file(parser, "--csv", help="table of all pairs and labels")
     add_file(parser, "--json", help="all results as JSON")
+    add_file(
+        parser,
+        "--plan-table",
+        metavar="FILE",
+        help="with --per-structure: structures by measures with mean, range and n, as papers print "
+        "them: volume, Dice, surface Dice, distances, added path length, bias (.csv, .md or .tex)",
+    )
+    add_file(
+        parser,
+        "--tolerances",
+        metavar="FILE",
+        help="of the surface Dice in --plan-table: a CSV with the columns structure and mm, which "
+        "wins over the table that comes with the package",
+    )
     add_overwrite_option(parser)
     add_probability_options(parser)
     add_structure_options(parser, with_identity=False)
@@ -134,6 +165,7 @@ def _of_structures(arguments: argparse.Namespace, console: Console) -> None:
     if arguments.consensus is not None and method is None:
         arguments.parser.error("--consensus must be a method of fuse with --per-structure")
     outputs = given_outputs(arguments, csv=None, json=None)
+    outputs += _plan_table(arguments)
     folders = [] if arguments.series is None else [arguments.series]
     check_outputs(outputs, [*arguments.inputs, *folders], 3, overwrite=arguments.overwrite)
     readers = read_readers(arguments, arguments.inputs)
@@ -151,6 +183,7 @@ def _of_structures(arguments: argparse.Namespace, console: Console) -> None:
             )
     if not results:
         arguments.parser.error("agreement needs a structure that two raters drew")
+    plan = _plan_of(arguments, readers, method)
     rows = [
         {"structure": name, **row} for name, result in results.items() for row in result.pairs()
     ]
@@ -160,9 +193,36 @@ def _of_structures(arguments: argparse.Namespace, console: Console) -> None:
         if arguments.json is not None:
             content = {name: result.to_dict() for name, result in results.items()}
             write_text(arguments.json, json.dumps({"structures": content}, indent=2) + "\n")
+        if plan is not None:
+            write_text(arguments.plan_table, plan)
     console.answer(str(readers.matched))
     tables = ([*one.table().splitlines(), "", *_rater_table(one)] for one in results.values())
     _answer(console, dict(zip(results, tables, strict=True)))
+
+
+def _plan_table(arguments: argparse.Namespace) -> list[Output]:
+    """The output of ``--plan-table``, if it is wanted."""
+    path = arguments.plan_table
+    if path is None:
+        if arguments.tolerances is not None:
+            arguments.parser.error("--tolerances is for --plan-table")
+        return []
+    if path.suffix.lower() not in _PLAN_TABLES:
+        arguments.parser.error(f"--plan-table must end in {', '.join(_PLAN_TABLES)}")
+    return [Output("--plan-table", path)]
+
+
+def _plan_of(
+    arguments: argparse.Namespace, readers: ReadStructures, method: type[LabelFusionFilter] | None
+) -> str | None:
+    """The table of ``--plan-table`` as text, if it is wanted."""
+    if arguments.plan_table is None:
+        return None
+    masks = {name: [one.mask for one in who.values()] for name, who in readers.drawn()}
+    words = words_with(arguments.synonyms)
+    tolerances = surface_tolerances(masks, arguments.tolerances, words)
+    plan = plan_agreement(masks, tolerances, fuser=None if method is None else method())
+    return _PLAN_TABLES[arguments.plan_table.suffix.lower()](plan)
 
 
 def _rater_table(result: AgreementResult) -> list[str]:

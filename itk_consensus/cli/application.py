@@ -25,6 +25,7 @@ COMMANDS = {
     "review": "decide where raters differ, in 3D Slicer's views (needs trame-slicer)",
     "adjudicate": "apply the decisions of a review again, from its record",
     "batch": "fuse many cases; writes a table, and a page that lists the worst first",
+    "score": "score submissions beside several readers, over the cases of a study",
     "completion": "print a script that lets bash or zsh complete commands and options",
     "info": "size, spacing, pixel type and labels of files, and whether they share a grid",
     "calibrate": "calibrate the width of a band on cases with a reference",
@@ -163,7 +164,12 @@ def _add_volume_options(command: Parser) -> None:
     if "-v" in command.option_names():
         return
     how_much = command.add_mutually_exclusive_group()
-    how_much.add_argument("-v", "--verbose", action="store_true", help="say what is being done")
+    how_much.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="say what is being done, and all that is known of the result",
+    )
     how_much.add_argument(
         "-q", "--quiet", action="store_true", help="say nothing but errors; the exit code tells"
     )

@@ -8,18 +8,19 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from itk_consensus.assessment.verdict import WORDS
 from itk_consensus.batch.batch import INDEX, STUDY, TABLE, WORKBOOK, run_batch
-from itk_consensus.batch.cases import BatchCase, find_cases, only
+from itk_consensus.batch.cases import BatchCase, find_cases, only, with_readings
 from itk_consensus.batch.excel import require_excel
 from itk_consensus.batch.one_case import FAILED, CaseResult, Plan
 from itk_consensus.cli.case_list import Column, read_case_list
 from itk_consensus.cli.console import SOMETHING_FOUND, Console
 from itk_consensus.cli.fusing import (
-    FAILING,
     add_fail_option,
     add_full_option,
     add_fusion_options,
     add_own_outputs_option,
+    exit_code,
 )
 from itk_consensus.cli.option_file import as_words, read_option_file
 from itk_consensus.cli.options import add_file, given_parameters, is_file_name, process_count
@@ -34,10 +35,12 @@ Fuse many cases; writes tables of cases, raters and pairs, and a page that lists
 
 CASES is one of
   a CSV file with the columns case, raters (files separated by ';', each as FILE or NAME=FILE) and,
-  optionally, image,
+  optionally, image and reading (1, 2: a case has a row for each; the first is fused),
   or a JSON list of objects with these keys; paths are relative to it
-  a pattern such as "{case}/{rater}.nii.gz", where * stands for anything within a name
-  a folder with BIDS segmentations, *_desc-<rater>_dseg.nii.gz or *_rater-<rater>_dseg.nii.gz
+  a pattern such as "{case}/{rater}.nii.gz", where * stands for anything within a name, and
+  {reading} for which of a rater's several readings it is
+  a folder with BIDS segmentations, *_dseg.nii.gz or *_mask.nii.gz, with rater-<rater> or
+  desc-<rater>
 
 Cases that were already fused with the same inputs, method and options are skipped, and their pages
 stay linked. If a case fails it is listed, the others go on, and the exit code is 1. Results of an
@@ -158,11 +161,13 @@ def _batch(arguments: argparse.Namespace, console: Console) -> int:
     )
     failures = sum(result.status == FAILED for result in results)
     grave = sum(_is_grave(result, arguments.fail_on) for result in results)
+    verdicts = {
+        str(word): str(sum(one.verdict == word for one in results)) for word in reversed(WORDS)
+    }
     facts = {
         "done": str(len(results) - failures),
         "failed": str(failures),
-        "concerns about the raters": str(sum(bool(one.rater_concerns) for one in results)),
-        "concerns about the fusion": str(sum(bool(one.concerns) for one in results)),
+        **verdicts,
         "table": str(arguments.output / TABLE),
         "study": ", ".join(STUDY),
         "page": str(arguments.output / INDEX),
@@ -182,20 +187,23 @@ def _cases(arguments: argparse.Namespace) -> list[BatchCase]:
     columns = (
         Column("raters", required=True, must_exist=False, may_be_named=True),
         Column("image", must_exist=False),
+        Column("reading", is_single=True),
     )
-    return [
-        BatchCase.of_files(
-            case.name, case["raters"], next(iter(case["image"]), None), case.names["raters"]
+    rows = [
+        (
+            next(iter(case["reading"]), ""),
+            BatchCase.of_files(
+                case.name, case["raters"], next(iter(case["image"]), None), case.names["raters"]
+            ),
         )
         for case in read_case_list(Path(arguments.cases), columns)
     ]
+    return with_readings(rows)
 
 
 def _is_grave(result: CaseResult, fail_on: str | None) -> bool:
-    """Whether a case has what ``--fail-on`` asks for."""
-    if fail_on == "caution":
-        return bool(result.concerns or result.rater_concerns)
-    return fail_on is not None and result.severity == FAILING[fail_on]
+    """Whether a case has what ``--fail-on`` asks for; failed cases count by themselves."""
+    return result.status != FAILED and bool(exit_code(result.verdict, fail_on))
 
 
 def _progress(cases: int, console: Console) -> Callable[[CaseResult], None]:

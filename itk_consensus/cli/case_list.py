@@ -32,6 +32,8 @@ class Column(NamedTuple):
     must_exist: bool = True
     #: Whether a file may be given as NAME=FILE.
     may_be_named: bool = False
+    #: Whether it is one value, a text or a number, and no list.
+    is_single: bool = False
 
 
 @dataclass(frozen=True)
@@ -155,6 +157,11 @@ def _named(path: Path, member: Any) -> tuple[str | None, Any]:
 
 
 def _members(path: Path, place: str, column: Column, cell: Any) -> list[Any]:
+    if column.is_single:
+        (*_, value) = cell if isinstance(cell, list) and cell else [cell]
+        if isinstance(value, bool | list | dict) or (isinstance(cell, list) and len(cell) > 1):
+            raise FileError(f"{place}: {column.name} must be one value", path=path)
+        return [str(value)]
     if column.holds_files:
         listed = cell if isinstance(cell, list) else [cell]
         return [_file(path, place, column, member) for member in listed]

@@ -46,6 +46,11 @@ class Console:
         """Say what is being done, or nothing but errors."""
         self._verbose, self._quiet = verbose, quiet
 
+    @property
+    def is_verbose(self) -> bool:
+        """Whether everything is said that is known."""
+        return self._verbose
+
     def answer(self, text: str) -> None:
         """Print a result."""
         self.clear()

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from itk_consensus.assessment.assessment import assess
+from itk_consensus.assessment.verdict import Verdict
 from itk_consensus.cli.big_volumes import add_volume_options, fuse_in_blocks
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.fusing import (
@@ -86,7 +87,7 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
 def _fuse(arguments: argparse.Namespace, console: Console) -> int:
     is_store = arguments.output.suffix.lower() == ".zarr"
     if arguments.fail_on is not None and is_store:
-        arguments.parser.error("--fail-on needs findings, which .zarr outputs do not have")
+        arguments.parser.error("--fail-on needs a verdict, which .zarr outputs do not have")
     if arguments.per_structure:
         from itk_consensus.cli.per_structure import fuse_per_structure
 
@@ -112,8 +113,8 @@ def _fuse(arguments: argparse.Namespace, console: Console) -> int:
     console.progress(0.9, "writing")
     with writing(outputs, overwrite=arguments.overwrite):
         report = _write(fused, probabilities, arguments)
-    console.answer(report.to_text())
-    return exit_code(report.diagnostics, arguments)
+    console.answer(report.to_text() if console.is_verbose else report.summary())
+    return exit_code(Verdict.of(report.diagnostics).word, arguments.fail_on)
 
 
 def _outputs(arguments: argparse.Namespace) -> list[Output]:

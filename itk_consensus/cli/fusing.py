@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from itk_consensus.assessment.findings import Diagnostics, Severity
 from itk_consensus.assessment.input_notes import ignored_labels
+from itk_consensus.assessment.verdict import grade_of
 from itk_consensus.cli.console import SOMETHING_FOUND, Console
 from itk_consensus.cli.inputs import (
-    rater_names,
     read_files,
     require_label_maps,
     require_one_space,
     require_readers,
+    short_rater_names,
     warn_of_copies,
 )
 from itk_consensus.cli.options import (
@@ -48,7 +48,7 @@ from itk_consensus.report.text import PROGRAM, section, shown, wrapped
 from itk_consensus.votes.label_stack import label_table
 
 #: Findings on which a command can end with another exit code, as they are spelled there.
-FAILING: dict[str, Severity] = {"caution": "caution", "do-not-use": "do not use"}
+FAILING: dict[str, str] = {"look": "look", "do-not-use": "do not use"}
 
 #: The parameter of fusers that look at the image; a report shows it as well.
 _IMAGE = "Image"
@@ -68,7 +68,7 @@ class FusedFiles:
     @property
     def result(self) -> FusionResult[Any]:
         """What the filter made, of raters who are called as their files."""
-        return result_of(self.filter_).named(rater_names(self.inputs))
+        return result_of(self.filter_).named(short_rater_names(self.inputs))
 
     @property
     def paths(self) -> list[Path]:
@@ -106,16 +106,15 @@ def add_fail_option(parser: argparse.ArgumentParser) -> None:
         "--fail-on",
         choices=FAILING,
         metavar="{" + ",".join(FAILING) + "}",
-        help="exit with 1 if a finding about fusion or raters is this grave; files are written all "
-        "the same [default: exit with 0]",
+        help="exit with 1 if the verdict is this or worse; files are written all the same "
+        "[default: exit with 0]",
     )
 
 
-def exit_code(found: Diagnostics, arguments: argparse.Namespace) -> int:
-    """What ``--fail-on`` makes of findings."""
-    if arguments.fail_on is None:
-        return 0
-    return SOMETHING_FOUND if found.reaches(FAILING[arguments.fail_on]) else 0
+def exit_code(verdict: str, fail_on: str | None) -> int:
+    """What ``--fail-on`` makes of a verdict."""
+    is_grave = fail_on is not None and grade_of(verdict) >= grade_of(FAILING[fail_on])
+    return SOMETHING_FOUND if is_grave else 0
 
 
 def add_input_files(parser: argparse.ArgumentParser) -> None:

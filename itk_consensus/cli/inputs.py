@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from itk_consensus.assessment.input_notes import InputNotes
+from itk_consensus.batch.cases import distinct_names
 from itk_consensus.cli.console import Console
 from itk_consensus.core.errors import GeometryError, InputError
-from itk_consensus.images.files import read_quietly
+from itk_consensus.images.files import read_quietly, split_image_name
 from itk_consensus.images.geometry import LARGEST_HEADER_NOISE
 from itk_consensus.images.own_outputs import reject_own_output
 from itk_consensus.report.image_file import ImageFile, usual_and_odd_files
@@ -110,5 +111,19 @@ def rater_names(files: Sequence[ImageFile]) -> list[str]:
     return [
         f"{file.path}[{component}]" if len(file.components) > 1 else str(file.path)
         for file in files
+        for component in range(len(file.components))
+    ]
+
+
+def short_rater_names(files: Sequence[ImageFile]) -> list[str]:
+    """What people call each rater: the file's name without folder and extension, if that is enough.
+
+    Files called alike are told apart by the folder in which they differ.
+    """
+    paths = [Path(file.path) for file in files]
+    names = distinct_names([split_image_name(path.name)[0] for path in paths], paths)
+    return [
+        f"{name}[{component}]" if len(file.components) > 1 else name
+        for name, file in zip(names, files, strict=True)
         for component in range(len(file.components))
     ]

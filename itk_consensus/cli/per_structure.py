@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from itk_consensus.assessment.assessment import assess
-from itk_consensus.assessment.findings import Diagnostics
+from itk_consensus.assessment.verdict import Verdict
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.fusing import exit_code
 from itk_consensus.cli.inputs import read
@@ -44,6 +44,7 @@ from itk_consensus.report.structures_page import (
     structure_part,
     structures_page,
 )
+from itk_consensus.report.text import wrapped
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS
 
 #: In the name of --uncertainty and --probability it stands for every structure in turn.
@@ -55,7 +56,7 @@ class _Fused:
     """What came out of one structure."""
 
     structure: Structure
-    findings: Diagnostics
+    verdict: Verdict
     report: dict[str, Any] | None = None  #: Of the JSON, if one is wanted
     part: StructurePart | None = None  #: Of the page, if one is wanted
 
@@ -117,11 +118,15 @@ def _answer(
     said: str, fused: Sequence[_Fused], arguments: argparse.Namespace, console: Console
 ) -> int:
     """Print what was done, and what gives reason for doubt about each structure."""
-    concerns = [
-        f"{one.structure.name}: {finding}" for one in fused for finding in one.findings.concerns
-    ]
-    console.answer("\n".join([said, *concerns]))
-    return max((exit_code(one.findings, arguments) for one in fused), default=0)
+    verdicts = sorted(((one.verdict, one.structure.name) for one in fused), key=_grade)
+    lines = [line for verdict, name in verdicts for line in wrapped(f"{name}: {verdict}")]
+    console.answer("\n".join([*lines, said]))
+    return max((exit_code(one.verdict.word, arguments.fail_on) for one in fused), default=0)
+
+
+def _grade(row: tuple[Verdict, str]) -> int:
+    """The gravest first."""
+    return -row[0].grade
 
 
 def _fuse_each(
@@ -141,7 +146,7 @@ def _fuse_each(
         full = arguments.full or arguments.json is not None
         result = result_of(fuser).named(list(names.values()))
         findings = assess(result).findings(full)
-        fused = _Fused(_consensus(who, name, mask), findings)
+        fused = _Fused(_consensus(who, name, mask), Verdict.of(findings))
         for option in ("probability", "uncertainty"):
             _write_image_of(option, name, fuser, arguments)
         if arguments.json is not None:

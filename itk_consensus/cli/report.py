@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from itk_consensus.assessment.assessment import assess
+from itk_consensus.assessment.verdict import Verdict
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.fusing import (
     FusedFiles,
@@ -21,8 +22,9 @@ from itk_consensus.cli.outputs import add_output_options, given_outputs, writing
 from itk_consensus.cli.page_options import add_page_options, page_options
 from itk_consensus.cli.per_structure import page_per_structure
 from itk_consensus.cli.structure_inputs import add_structure_options, require_no_structure_options
+from itk_consensus.report.fusion_report import verdict_lines
 from itk_consensus.report.page import PathLike, report
-from itk_consensus.report.text import PROGRAM, section, wrapped
+from itk_consensus.report.text import PROGRAM, pairs, wrapped
 
 
 def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
@@ -51,9 +53,9 @@ def _report(arguments: argparse.Namespace, console: Console) -> int:
     with writing(outputs, overwrite=arguments.overwrite):
         write_page(fused, arguments.output, {}, page_options(arguments))
     found = assess(fused.result).findings(full=False)
-    title = f"{arguments.output}: {fused.filter_.method} of {len(fused.paths)} raters"
-    console.answer(section(title, wrapped(str(found))))
-    return exit_code(found, arguments)
+    said = wrapped(str(found)) if console.is_verbose else verdict_lines(found)
+    console.answer("\n".join([*said, *pairs({"page": str(arguments.output)})]))
+    return exit_code(Verdict.of(found).word, arguments.fail_on)
 
 
 def write_page(

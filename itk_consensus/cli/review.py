@@ -13,6 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from itk_consensus.assessment.verdict import grade_of
 from itk_consensus.batch.batch import CASES
 from itk_consensus.batch.cases import BatchCase
 from itk_consensus.batch.folder_record import FolderRecord
@@ -52,7 +53,7 @@ Review a consensus in 3D Slicer's own views, in the browser: go through the regi
 differ, the largest first; take each as the consensus, in, out, as one reader drew it, or paint it;
 save the adjudicated map and the record of decisions, NAME.review.json, beside it. A review that was
 left unfinished goes on. INPUT may be the folder of a batch: its cases are walked one after the
-other, those with findings first.
+other, the gravest verdict first.
 """
 #: What a case of a batch becomes, in its folder.
 _ADJUDICATED = "adjudicated.nii.gz"
@@ -228,7 +229,7 @@ def _structures(
 def _cohort(
     arguments: argparse.Namespace, console: Console, reviewer: str, held: contextlib.ExitStack
 ) -> list[CaseToOpen]:
-    """The cases of a batch that are not done yet, those with findings first."""
+    """The cases of a batch that are not done yet, the gravest verdict first."""
     folder = arguments.inputs[0]
     if not (folder / CASES).is_file():
         raise FileError(f"is not the folder of a batch: it has no {CASES}", path=folder)
@@ -260,10 +261,10 @@ def _cohort(
 
 
 def _worst_first(record: FolderRecord) -> tuple[int, float]:
-    """Cases with more concerns first, then those whose readers agree least."""
+    """The gravest verdict first, then those whose readers agree least."""
     result = record.result or {}
     dice = result.get("mean_dice")
-    return -int(result.get("concerns") or 0), 2.0 if dice is None else float(dice)
+    return -grade_of(result.get("verdict", "")), 2.0 if dice is None else float(dice)
 
 
 def _image_of_batch(case: BatchCase) -> SeenImage | None:

@@ -32,7 +32,7 @@ from itk_consensus.images.structures import Structure
 
 _ONLY_FOR_STRUCTURES = (
     "series", "series_number", "absent_frames", "rename", "accept_matches", "synonyms",
-    "structures", "exclude", "write_names",
+    "structures", "exclude", "write_names", "plan_table", "tolerances",
 )  # fmt: skip
 
 

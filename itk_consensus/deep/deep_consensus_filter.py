@@ -515,7 +515,7 @@ class DeepConsensusFilter(ImageFuser):
     def _say(self) -> None:
         """Warn of what speaks against the model."""
         for finding in self.GetDiagnostics().concerns:
-            self._warn(f"{finding.message}; {finding.advice}")
+            self._warn(finding.sentence)
 
     def GetHeldOutGain(self) -> dict[str, Interval]:
         """Dice beyond the vote, Consensus and, with atlas images, joint fusion of held-out cases.
@@ -665,7 +665,7 @@ class DeepConsensusFilter(ImageFuser):
             else model.likeness.unlike(given.figures(), len(given.shape))
         )
         if unlike:
-            self._warn(unlike_finding(unlike).message)
+            self._warn(unlike_finding(unlike).what)
         # The votes' labels are those of the model, whichever of them occur here.
         stack = replace(given.stack, labels=np.array(model.labels))
         result = FusionResult(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.assessment.findings import Finding
+from itk_consensus.assessment.findings import Finding, Severity
 from itk_consensus.deep.cases import MISSING
 from itk_consensus.deep.deep_inputs import DeepInput, encoded
 from itk_consensus.deep.worth import VOTE, Gain, Interval
@@ -170,24 +170,12 @@ def findings(
 ) -> Iterator[Finding]:
     """What is to be said of a model, and of an image it was asked about."""
     gain = known_gain(model)
-    instead = gain.instead.removeprefix("the ")
     answer = f"{gain.instead} answers" if without_gain == "raters" else "the network answers"
-    yield Finding(
-        "gain",
-        Interval.of(gain.over[VOTE]).mean,
-        None if gain.is_shown else "caution",
-        f"{gain}.",
-        f"{instead} instead, or train on more cases: no gain is shown, and {answer}.",
-    )
-    yield Finding(
-        "training",
-        float(model.improving),
-        "note" if model.improving else None,
-        "It was still improving when TimeBudget ended it."
-        if model.improving
-        else "It went on until held-out cases improved no more, or as long as was asked for.",
-        "Give it more time.",
-    )
+    facts = {"gain": str(gain), "instead": gain.instead.removeprefix("the "), "answer": answer}
+    severity: Severity = None if gain.is_shown else "look"
+    yield Finding("gain", Interval.of(gain.over[VOTE]).mean, severity, facts=facts)
+    note: Severity = "note" if model.improving else None
+    yield Finding("training", float(model.improving), note, kind="" if note else "fine")
     if unlike is not None:
         yield unlike_finding(unlike)
 
@@ -199,12 +187,7 @@ def known_gain(model: ConsensusModel) -> Gain:
 
 def unlike_finding(unlike: Sequence[str]) -> Finding:
     """Whether an image is of the kind that the model was trained on."""
-    return Finding(
-        "likeness",
-        float(len(unlike)),
-        "caution" if unlike else None,
-        f"The image is unlike those of the training in {' and '.join(unlike)}."
-        if unlike
-        else "The image is of the training's kind, by spacing, field of view and intensities.",
-        "Vote instead, or train on such images.",
-    )
+    fields = " and ".join(unlike)
+    severity: Severity = "look" if unlike else None
+    kind = "" if unlike else "fine"
+    return Finding("likeness", float(len(unlike)), severity, facts={"fields": fields}, kind=kind)

@@ -15,6 +15,10 @@ from numpy.typing import NDArray
 #: PNG's numbers of colour types, by how many components a pixel has.
 _COLOR_TYPES = {1: 0, 3: 2, 4: 6}
 
+#: Straight pieces of a contour that are joined into lines; of more, which are noise, nobody sees
+#: where dashes begin.
+_MOST_JOINED = 4000
+
 _Corner = tuple[int, int]
 _Edge = tuple[_Corner, _Corner]
 
@@ -32,8 +36,13 @@ def contour_path(plane: NDArray[Any]) -> str:
     padded = np.pad(plane, 1)
     across = padded[1:, 1:-1] != padded[:-1, 1:-1]  # (Y + 1, X): between rows
     along = padded[1:-1, 1:] != padded[1:-1, :-1]  # (Y, X + 1): between columns
-    edges = [((x, y), (x + n, y)) for y, x, n in _runs(across)]
-    edges += [((x, y), (x, y + n)) for x, y, n in _runs(along.T)]
+    rows, columns = _runs(across), _runs(along.T)
+    if len(rows) + len(columns) > _MOST_JOINED:
+        return "".join(
+            [*(f"M{x} {y}h{n}" for y, x, n in rows), *(f"M{x} {y}v{n}" for x, y, n in columns)]
+        )
+    edges = [((x, y), (x + n, y)) for y, x, n in rows]
+    edges += [((x, y), (x, y + n)) for x, y, n in columns]
     return "".join(map(_walk, _lines(edges)))
 
 
@@ -43,18 +52,23 @@ def _lines(edges: list[_Edge]) -> Iterator[list[_Corner]]:
     for number, edge in enumerate(edges):
         for corner in edge:
             at.setdefault(corner, []).append(number)
-    left = set(range(len(edges)))
+    # Lines begin where an odd number of edges meet; what is left then are rings.
+    odd = [corner for corner, numbers in at.items() if len(numbers) % 2]
+    for numbers in at.values():
+        numbers.reverse()  # so that the first comes off first
+    left = bytearray(b"\1") * len(edges)
 
-    def line_from(start: _Corner) -> list[_Corner]:
-        line = [start]
-        while (number := next((n for n in at[line[-1]] if n in left), None)) is not None:
-            left.remove(number)
-            first, last = edges[number]
-            line.append(last if first == line[-1] else first)
+    def line_from(corner: _Corner) -> list[_Corner]:
+        line = [corner]
+        while numbers := at[corner]:
+            number = numbers.pop()
+            if left[number]:
+                left[number] = 0
+                first, last = edges[number]
+                corner = last if first == corner else first
+                line.append(corner)
         return line
 
-    # Lines begin where an odd number of edges meet; what is left then are rings.
-    odd = (corner for corner, numbers in at.items() if len(numbers) % 2)
     for start in chain(odd, (edge[0] for edge in edges)):
         while len(line := line_from(start)) > 1:
             yield line

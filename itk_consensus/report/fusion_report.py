@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 import itk_consensus
+from itk_consensus.assessment.findings import Diagnostics
+from itk_consensus.assessment.verdict import Verdict
 from itk_consensus.core.parameters import Parameter, measurements_of, parameters_of
 from itk_consensus.core.process_object import ProcessObject
 from itk_consensus.fusing.fusion_result import FusionResult
@@ -53,6 +55,9 @@ _SLOW = ("CoherenceCurves", "Resolution")
 _LEFT_OUT = (
     "--full also compares with Consensus, and says how finely raters agree about each label."
 )
+
+#: So many findings are told with a verdict.
+_MOST_FINDINGS = 3
 
 #: Rows of a table of components; the rest is left to the JSON.
 _ROWS = 20
@@ -103,6 +108,7 @@ class FusionReport:
             "labels": _label_rows(result, self.fused),
             "disputed_slices": disputed_slices_of(result),
             "measurements": measurements,
+            "verdict": Verdict.of(self.diagnostics).to_dict() if self.diagnostics else None,
             "diagnostics": self.diagnostics.to_dict() if self.diagnostics else None,
             "outputs": {
                 "labels": self.fused.path,
@@ -146,12 +152,23 @@ class FusionReport:
             if rows:  # In Measurements it says "in the JSON report", where all of them are.
                 parts.append(section(title, table(*_component_table(rows))))
         if self.diagnostics:
-            parts.append(section("Diagnostics", wrapped(str(self.diagnostics))))
+            said = wrapped(str(self.diagnostics))
+            parts.insert(0, "\n".join(verdict_lines(self.diagnostics)))
+            parts.append(section("Findings", said))
         if self._leaves_out:
             parts.append(_LEFT_OUT)
         files = self.written | ({} if self.page is None else {"page": self.page})
         parts.append(section("Written", pairs({what: str(path) for what, path in files.items()})))
         return "\n".join(parts)
+
+    def summary(self) -> str:
+        """The verdict, at most three findings, and what was written."""
+        files = self.written | ({} if self.page is None else {"page": self.page})
+        written = pairs({what: str(path) for what, path in files.items()})
+        said = verdict_lines(self.diagnostics) if self.diagnostics else []
+        method = self.result.made_by.method or self.result.made_by.filter
+        made = f"{method} of {counted(len(self.rater_names), 'reader')}"
+        return "\n".join([*said, made, *written])
 
     @property
     def _left_out(self) -> Sequence[str]:
@@ -164,7 +181,7 @@ class FusionReport:
         if self.full:
             return False
         findings = self.diagnostics.findings if self.diagnostics else ()
-        unchecked = any(one.message.startswith("Not checked") for one in findings)
+        unchecked = any(one.kind == "unchecked" for one in findings)
         return unchecked or bool(self._left_out)
 
     @property
@@ -187,6 +204,19 @@ class FusionReport:
             if parameter.name in values
             and (parameter.in_cli or parameter.name in self.parameter_files)
         }
+
+
+def verdict_lines(found: Diagnostics) -> list[str]:
+    """A verdict as lines of text: the word, then at most three findings, the gravest first."""
+    verdict = Verdict.of(found)
+    said = [one for one in found.causes if one.concern][:_MOST_FINDINGS]
+    if not said:
+        return wrapped(str(verdict))
+    lines = [f"{verdict.word.capitalize()}."]
+    for one in said:
+        lines += [f"  {line}" for line in wrapped(one.sentence)]
+    more = len([one for one in found.causes if one.concern]) - len(said)
+    return [*lines, *([f"  {more} more; -v lists them."] if more else [])]
 
 
 def describe_inputs(

@@ -6,7 +6,6 @@ import hashlib
 import os
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -18,11 +17,12 @@ from numpy.typing import NDArray
 
 import itk_consensus
 from itk_consensus.assessment.findings import Diagnostics, Finding
+from itk_consensus.assessment.verdict import Verdict
 from itk_consensus.core.errors import InputError, ParameterError
 from itk_consensus.core.parameters import measurements_of, parameters_of
 from itk_consensus.fusing.fusion_result import FusionResult, MadeBy, makes_results, result_of
 from itk_consensus.images import convert
-from itk_consensus.images.content import image_hashes, voxel_hash
+from itk_consensus.images.content import image_hashes
 from itk_consensus.images.files import write_text
 from itk_consensus.images.grey_windows import as_window
 from itk_consensus.report.agreement_tables import heat_map, label_table, rater_table
@@ -34,6 +34,7 @@ from itk_consensus.report.markup import Markup, data_table, document, section, t
 from itk_consensus.report.shown_case import ShownCase
 from itk_consensus.report.text import counted
 from itk_consensus.report.viewer import viewer
+from itk_consensus.review.case import voxel_hashes
 
 PathLike = str | os.PathLike[str]
 
@@ -104,7 +105,7 @@ def page_text(
         raise InputError(f"report: files must be {len(case.names)}, got {len(files)}")
     underlay = underlay_of(case.result, image)
     if files is None:
-        hashes = [(n, voxel_hash(m)) for n, m in zip(case.names, case.maps, strict=True)]
+        hashes = list(zip(case.names, voxel_hashes(case.result, case.maps), strict=True))
     else:
         hashes = file_hashes(case.names, files)
     paths = None if files is None else [Path(file) for file in files]
@@ -161,20 +162,13 @@ def facts(case: ShownCase) -> Markup:
     found = case.findings
     if found.agreement is not None:
         numbers["agreement"] = found.agreement
-    numbers["concerns about the raters"] = len(found.raters.concerns)
-    numbers["concerns about the fusion"] = len(found.fusion.concerns)
     items = [tag("li", tag("b", value), name) for name, value in numbers.items()]
     return tag("ul", *items, class_="facts")
 
 
 def verdict(case: ShownCase) -> list[Markup]:
     """What speaks against a fusion, how far its raters agree, and what was asked."""
-    found = Diagnostics(
-        tuple(
-            replace(one, message=case.in_words(one.message), advice=case.in_words(one.advice))
-            for one in case.findings.findings
-        )
-    )
+    found = case.findings.named(labels=case.structure_names)
     result, parts = case.result, list[Markup]()
     if result.has_measurement("Explanation"):
         parts.append(tag("p", case.in_words(result["Explanation"])))
@@ -182,31 +176,22 @@ def verdict(case: ShownCase) -> list[Markup]:
 
 
 def findings_list(found: Diagnostics) -> Markup:
-    """Findings about the fusion and about the raters, the gravest first; then what is in order."""
-    parts = []
-    for title, part in (("The fusion", found.fusion), ("The raters", found.raters)):
-        if part.findings:
-            parts += [tag("h3", title), *_findings(part)]
+    """The verdict and its findings, the gravest first, with what each explains; what is fine."""
+    parts = [tag("p", tag("b", str(Verdict.of(found))))]
+    if found.noted:
+        items = [_item(one, found.consequences(one)) for one in found.causes]
+        parts.append(tag("ul", *items, class_="findings"))
     passed = [_item(finding) for finding in found.findings if not finding.severity]
     summary = tag("summary", f"{counted(len(passed), 'check')} passed")
     details = tag("details", summary, tag("ul", *passed, class_="findings"))
     return tag("div", *parts, details)
 
 
-def _findings(found: Diagnostics) -> list[Markup]:
-    agreement = f"{found.agreement.capitalize()} agreement. " if found.agreement else ""
-    said = sorted((one for one in found.findings if one.severity), key=lambda one: -one.grade)
-    parts = [tag("p", agreement + found.verdict)]
-    if said:
-        parts.append(tag("ul", *(_item(one) for one in said), class_="findings"))
-    return parts
-
-
-def _item(finding: Finding) -> Markup:
+def _item(finding: Finding, consequences: Sequence[Finding] = ()) -> Markup:
     severity = finding.severity or "fine"
-    text = f"{finding.message} {finding.advice}".strip()
-    badge = tag("span", f"{severity.capitalize()}: {finding.rule}.", class_="badge")
-    return tag("li", badge, " ", text, class_=severity.replace(" ", "-"))
+    badge = tag("span", f"{severity.capitalize()}.", class_="badge")
+    below = tag("ul", *(tag("li", one.what) for one in consequences)) if consequences else None
+    return tag("li", badge, " ", finding.sentence, below, class_=severity.replace(" ", "-"))
 
 
 def raters(case: ShownCase) -> list[Markup]:

@@ -18,6 +18,7 @@ from itk_consensus.assessment.findings import Diagnostics
 from itk_consensus.fusing.fusion_result import FusionResult
 from itk_consensus.methods.consensus.consensus_explanation import MANY_LABELS
 from itk_consensus.report.orientation import Orientation
+from itk_consensus.review.case import missing_of
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class ShownCase:
     @property
     def missing(self) -> int:
         """What stands in `maps` where a rater did not annotate."""
-        return max(self.labels) + 1
+        return missing_of(self.result)
 
     @cached_property
     def maps(self) -> list[NDArray[Any]]:

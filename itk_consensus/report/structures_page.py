@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from itk_consensus.assessment.agreement.result import AgreementResult
+from itk_consensus.assessment.verdict import Verdict
 from itk_consensus.fusing.fusion_result import FusionResult, MadeBy
 from itk_consensus.report.agreement_tables import volume_to_expect
 from itk_consensus.report.dispute_figures import Look, dispute_figures, legend, switch_style
@@ -66,8 +67,8 @@ def structure_part(
         *raters(case),
     ]
     anchor = f"structure-{number}"
-    concerns = len(case.findings.concerns)
-    row = [tag("a", name, href=f"#{anchor}"), len(readers), *_figures(case.agreement), concerns]
+    word = Verdict.of(case.findings).word
+    row = [tag("a", name, href=f"#{anchor}"), word, len(readers), *_figures(case.agreement)]
     return StructurePart(name, row, section(name, *parts, id_=anchor))
 
 
@@ -98,9 +99,9 @@ def structures_page(
         Of the patient, where it was asked for.
     """
     unit = "ml"
-    header = ["structure", "readers", f"consensus {unit}", f"readers {unit}",
+    header = ["structure", "verdict", "readers", f"consensus {unit}", f"readers {unit}",
               f"another reader's {unit}", "mean Dice", "lowest Dice", "Hausdorff 95 % mm",
-              "surface Dice", "concerns"]  # fmt: skip
+              "surface Dice"]  # fmt: skip
     overview = data_table(
         "Means over pairs of readers; Dice 1 is full agreement. Another reader's volume is "
         "expected with its interval of 90 %.",

@@ -117,3 +117,47 @@ def _short(volume: float) -> str:
 
 def _at(place: float) -> str:
     return f"{place:.1f}"
+
+
+class Dot(NamedTuple):
+    """A value with an interval, NaN where there is none."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+
+
+def dot_plot(dots: Sequence[Dot], band: tuple[float, float, float] | None, title: str) -> Markup:
+    """A row for each value, over a band (low, middle, high) that all are compared with."""
+    values = [number for dot in dots for number in dot[1:]] + list(band or ())
+    known = [number for number in values if math.isfinite(number)]
+    low, high = min(known), max(known)
+    margin = 0.06 * (high - low) or max(abs(high), 1.0) * 0.05
+    low, high = low - margin, high + margin
+
+    def x(value: float) -> float:
+        return _LEFT + (_WIDTH - _LEFT - 20) * (value - low) / (high - low)
+
+    height = 20 + _ROW * len(dots)
+    parts = []
+    if band is not None:
+        first, middle, last = (band[1] if math.isnan(one) else one for one in band)
+        width = _at(max(x(last) - x(first), 1))
+        parts.append(tag("rect", x=_at(x(first)), y=4, width=width, height=height - 4,
+                         class_="ceiling"))  # fmt: skip
+        parts.append(tag("line", x1=_at(x(middle)), x2=_at(x(middle)), y1=4, y2=height,
+                         class_="limit"))  # fmt: skip
+    for number, dot in enumerate(dots):
+        y = 20 + _ROW * number
+        parts.append(tag("text", dot.name, x=_LEFT - 10, y=y + 5, text_anchor="end"))
+        if math.isfinite(dot.low):
+            ends = {"x1": _at(x(dot.low)), "x2": _at(x(dot.high))}
+            parts.append(tag("line", **ends, y1=y, y2=y, class_="median"))
+        parts.append(tag("circle", cx=_at(x(dot.value)), cy=y, r=5, fill=rater_color(number),
+                         class_="point"))  # fmt: skip
+    for number in range(5):
+        value = low + margin + (high - low - 2 * margin) * number / 4
+        parts.append(tag("text", f"{value:.3g}", x=_at(x(value)), y=height + 16,
+                         text_anchor="middle", class_="tick"))  # fmt: skip
+    return _plot(parts, height + 24, title)

@@ -184,16 +184,26 @@ class ReviewCase:
 # -- from a fuser ----------------------------------------------------------------------------
 
 
+def missing_of(fused: FusionResult[Any]) -> int:
+    """What stands where a rater did not annotate: one more than all labels."""
+    return max(*fused.labels, fused.undecided, 0) + 1
+
+
+def voxel_hashes(fused: FusionResult[Any], maps: Sequence[NDArray[Any]]) -> tuple[str, ...]:
+    """Of the raters' maps, made once."""
+    return fused.memo.made("voxel hashes", lambda: tuple(map(voxel_hash, maps)))
+
+
 def rated_map(fused: FusionResult[Any], name: str = "") -> RatedMap:
     """What raters and fuser said."""
-    top = max(*fused.labels, fused.undecided, 0)
-    maps = fused.rater_maps(top + 1)
+    missing = missing_of(fused)
+    maps = fused.rater_maps(missing)
     values = np.array([*fused.labels, 0, fused.undecided]).astype(maps[0].dtype)
     consensus = values[fused.decision(fused.labels)]
     is_new = fused.undecided not in fused.labels
     has_undecided = is_new and bool((consensus == fused.undecided).any())
     undecided = fused.undecided if has_undecided else None
-    return RatedMap(name, tuple(maps), top + 1, consensus, fused.labels, undecided)
+    return RatedMap(name, tuple(maps), missing, consensus, fused.labels, undecided)
 
 
 def case_of_result(
@@ -216,8 +226,8 @@ def case_of_result(
     rated, named = rated_map(fused), fused.rater_names
     if files is None:
         hashed = [
-            ReviewInput(n, None, 0, (voxel_hash(m),), "voxels")
-            for n, m in zip(named, rated.maps, strict=True)
+            ReviewInput(n, None, 0, (m,), "voxels")
+            for n, m in zip(named, voxel_hashes(fused, rated.maps), strict=True)
         ]
     else:
         hashed = inputs_of_files(named, files, record)
@@ -231,7 +241,7 @@ def case_of_result(
         fused.made_by.method,
         fused.made_by.parameters["MissingLabel"],
         MapsOnFile(fused.like, fused.dtype),
-        tuple(("", finding) for finding in assess(fused).findings(by_name=False).findings),
+        tuple(("", finding) for finding in assess(fused).findings(full=False).findings),
         lambda _: np.asarray(_written(fused, lambda out: fused.write_uncertainty("entropy", out))),
     )
 
@@ -251,21 +261,21 @@ def case_of_structures(
     readers = {str(path): read_structures(path, series, **options) for path in paths}
     matched = match(readers)
     templates, findings, loaded = [], list[tuple[str, Finding]](), list[RatedMap]()
-    probabilities, uncertainties = [], {}
+    probabilities, results = [], dict[str, FusionResult[Any]]()
     for name, row in matched.table.items():
         FuseStructures({name: [None if one is None else one.mask for one in row]}, fuser)
         fused = fuser.fused
         loaded.append(rated_map(fused, name))
         probabilities.append(fused.probabilities_at)
-        uncertainties[name] = fused
-        findings += [(name, finding) for finding in assess(fused).findings(by_name=False).findings]
+        results[name] = fused
+        findings += [(name, finding) for finding in assess(fused).findings(full=False).findings]
         first = next(one for one in row if one is not None)
         templates.append(replace(first, name=name))
     disputes, unlisted = find_disputes(loaded, probabilities)
     like = convert.load([templates[0].mask], owner="review").without_inputs()
 
     def uncertainty(name: str) -> NDArray[Any]:
-        fused = uncertainties[name]
+        fused = results[name]
         return _written(fused, lambda out: fused.write_uncertainty("entropy", out))
 
     return ReviewCase(

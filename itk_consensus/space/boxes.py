@@ -11,10 +11,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
+from itk_consensus import _kernels
 from itk_consensus.core.array_types import VoxelSteps
+from itk_consensus.core.work import current
 
 _MM3_PER_ML = 1000.0
 
@@ -79,8 +80,25 @@ def moved(box: Box, around: Box) -> Box:
 
 def bounding_box(flagged: NDArray[np.bool_]) -> Box | None:
     """The smallest box around flagged voxels; None if there are none."""
-    found = scipy.ndimage.find_objects(flagged.view(np.uint8))
-    return found[0] if found else None
+    if not flagged.size:
+        return None
+    flat = np.ascontiguousarray(flagged).view(np.uint8).reshape(-1)
+    extents = _kernels.row_extents(
+        flat, flagged.shape[-1], np.arange(2, dtype=np.uint8), current().threads
+    )
+    return box_of_rows(*extents, flagged.shape)
+
+
+def box_of_rows(
+    first: NDArray[np.int64], last: NDArray[np.int64], shape: tuple[int, ...]
+) -> Box | None:
+    """The box around all rows' voxels from the first to the last, which is -1 if there are none."""
+    if last.max() < 0:
+        return None
+    rows = np.argwhere((last >= 0).reshape(shape[:-1]))
+    low = [*rows.min(axis=0), first.min()]
+    high = [*rows.max(axis=0), last.max()]
+    return tuple(slice(int(a), int(b) + 1) for a, b in zip(low, high, strict=True))
 
 
 def clipped(box: Box, shape: Sequence[int]) -> Box:
@@ -123,3 +141,10 @@ def voxel_volume(spacing: Sequence[float]) -> tuple[float, str]:
     space = voxel_sides(spacing)
     unit = "ml" if len(space) == 3 else "mm^2"
     return float(np.prod(space)) / (_MM3_PER_ML if unit == "ml" else 1.0), unit
+
+
+def shown_volume(spacing: Sequence[float], *voxels: float) -> str:
+    """Volumes of so many voxels in ml, or in mm^2 of a 2D image: "23.7 to 45.9 ml"."""
+    one, unit = voxel_volume(spacing)
+    texts = [f"{n:.0f}" if n >= 100 else f"{n:.3g}" for n in (one * count for count in voxels)]
+    return f"{' to '.join(texts)} {unit}"

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from itk_consensus import _kernels
 from itk_consensus.core.errors import InputError
 from itk_consensus.core.work import current
-from itk_consensus.space.boxes import Box, grown
+from itk_consensus.space.boxes import Box, box_of_rows, grown
 from itk_consensus.votes.encoding import MOST_FEW, Table, encode, encode_if_few, merge_tables
 from itk_consensus.votes.label_stack import LabelStack, label_array
 from itk_consensus.votes.recipes import FieldsOnly
@@ -327,13 +327,8 @@ class DecisionPatterns(FieldsOnly):
         first, last = _kernels.row_extents(
             self.codes.reshape(-1), shape[-1], flags, current().threads
         )
-        if last.max() < 0:
-            return tuple(slice(0, 0) for _ in shape)
-        rows = np.argwhere((last >= 0).reshape(shape[:-1]))
-        low = [*rows.min(axis=0), first.min()]
-        high = [*rows.max(axis=0), last.max()]
-        tight = tuple(slice(int(a), int(b) + 1) for a, b in zip(low, high, strict=True))
-        return grown(tight, margin, shape)
+        tight = box_of_rows(first, last, shape)
+        return tuple(slice(0, 0) for _ in shape) if tight is None else grown(tight, margin, shape)
 
     def disputed_region(self, margin: Sequence[int]) -> Box:
         """Bounding box of the voxels the raters disagree about, widened by `margin`."""

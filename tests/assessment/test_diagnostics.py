@@ -19,6 +19,7 @@ from examples.simulation import (
     twelve_settings,
 )
 from itk_consensus.assessment.of_models import equivalent_threshold, with_more_background
+from itk_consensus.assessment.verdict import Verdict
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.overlap import dice
@@ -39,8 +40,7 @@ def sound():
 def test_nothing_speaks_against_a_sound_case(sound):
     found = diagnose(sound, Variant="advanced").fusion
     assert found.concerns == ()
-    said = f"Fusion: All {len(found.findings)} automatic checks passed; they do not judge"
-    assert str(found).startswith(said)
+    assert Verdict.of(found).word == "use"
 
 
 def test_two_raters_are_too_few(sound):
@@ -58,7 +58,8 @@ def test_a_small_structure_is_reported_with_its_share():
 def test_a_mirrored_rater_is_named(sound):
     finding = diagnose([*sound, 1 - sound[0]], Variant="advanced")["rater under one half"]
     assert finding.severity == "note"
-    assert "Rater 8" in finding.message
+    assert finding.who == (8,)
+    assert "reader 8" in finding.what
 
 
 def test_an_infallible_rater_is_implausible():
@@ -73,7 +74,8 @@ def test_a_copied_rater_is_found(sound):
     finding = diagnose([*sound, sound[2]], Variant="advanced")["correlated raters"]
     assert finding.severity == "note"
     assert finding.value > 0.6
-    assert "Raters 2 and 8" in finding.message
+    assert finding.who == (2, 8)
+    assert finding.what.startswith("Readers 2 and 8 ")
     assert diagnose(sound, Variant="advanced")["correlated raters"].value < 0.1
 
 
@@ -192,14 +194,11 @@ def far_off():
 
 def test_diagnostics_print_the_gravest_first_and_serialise():
     found = diagnose(far_off())
-    assert found.severity in ("caution", "do not use")
-    for part, subject in ((found.fusion, "Fusion: "), (found.raters, "Raters: ")):
-        head, *lines = str(part).splitlines()
-        assert head.startswith(subject)
-        order = ("note", "caution", "do not use")
-        grades = [order.index(line.split(":")[0].strip()) for line in lines]
-        assert grades == sorted(grades, reverse=True)
-    assert str(found) == f"{found.fusion}\n{found.raters}"
+    assert found.severity in ("look", "do not use")
+    lines = [line for line in str(found).splitlines() if not line.startswith(" ")]
+    order = ("note", "look", "do not use")
+    grades = [order.index(line.split(":")[0]) for line in lines]
+    assert grades == sorted(grades, reverse=True)
     written = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert written["concerns"] == len(found.concerns)
     assert written["severity"] == found.severity
@@ -210,7 +209,7 @@ def test_every_concern_says_what_to_do(sound):
     for parameters in ({}, {"Prior": 0.999999999}, {"NumberOfInitializations": 8}):
         for raters in (sound[:2], far_off()):
             for finding in diagnose(raters, **parameters).concerns:
-                assert finding.advice
+                assert finding.do
 
 
 def test_dice_to_what_raters_share_is_measured_on_label_maps():
@@ -237,8 +236,8 @@ def test_advice_names_a_setting_only_where_it_was_tried_and_helps():
         advanced = itk_consensus.STAPLEImageFilter(Variant="advanced")
         advanced.Execute(images)
         closer = dice(advanced.GetLabelImage(), shared) > finding.value + 0.01
-        assert ("Variant=advanced" in finding.advice) == (finding.concern and closer)
-        named += "Variant=advanced" in finding.advice
+        assert ("Variant=advanced" in finding.do) == (finding.concern and closer)
+        named += "Variant=advanced" in finding.do
         assert "Variant" not in str(advanced.GetDiagnostics())
     assert named
 
@@ -250,7 +249,7 @@ def test_a_copy_is_found_among_any_number_of_raters(sound, number):
         fuser.Execute([np.asarray(rater, np.uint8) for rater in raters])
         finding = fuser.GetDiagnostics()["near-identical raters"]
         assert finding.severity == "note"
-        assert f"Raters 0 and {number - 1} " in finding.message
+        assert finding.who == (0, number - 1)
     consensus = itk_consensus.ConsensusFilter()
     consensus.Execute([np.asarray(rater, np.uint8) for rater in raters])
     assert consensus.GetDiagnostics()["near-identical raters"].severity == "note"
@@ -277,16 +276,16 @@ def test_a_rater_who_drew_something_else_is_noted_with_numbers(number):
     raters[1] = ndimage.binary_dilation(raters[1], iterations=8)
     finding = noted_rater(raters)
     assert finding.severity == "note"
-    assert finding.message.startswith("Rater 1 ")
+    assert finding.who == (1,)
     dices = [dice(raters[1], other) for k, other in enumerate(raters) if k != 1]
     assert finding.value == pytest.approx(np.mean(dices))
-    assert f"a mean Dice of {np.mean(dices):.2f} to the others" in finding.message
+    assert f"mean Dice {np.mean(dices):.2f} to them" in finding.what
 
 
 def test_among_two_nobody_deviates_and_who_met_nobody_is_left_out(sound):
     assert noted_rater([sound[0], ~sound[1].astype(bool)]).value is None
     three = [*sound[:2], None, ndimage.binary_dilation(sound[2], iterations=8)]
-    assert noted_rater(three).message.startswith("Rater 3 ")
+    assert noted_rater(three).who == (3,)
 
 
 def test_another_label_at_the_same_place_deviates_too(sound):
@@ -303,23 +302,23 @@ def test_a_rater_with_gaps_is_compared_where_others_annotated_too():
     seen[:32] = 1
     fuser = itk_consensus.MajorityVoteFilter(RaterMasks=[None, None, seen])
     fuser.Execute([disc, disc, ndimage.binary_dilation(disc, iterations=8).astype(np.uint8)])
-    message = fuser.GetDiagnostics()["deviating rater"].message
-    assert message.startswith("Rater 2 ")
+    finding = fuser.GetDiagnostics()["deviating rater"]
+    assert finding.who == (2,)
     grown = ndimage.binary_dilation(disc, iterations=8)[:32].sum() / disc[:32].sum()
-    assert f"marked {grown:.2f} times" in message
+    assert f"{grown:.2f} times their volume" in finding.what
 
 
 def test_beside_raters_who_marked_nothing_no_volume_is_told(sound):
     empty = np.zeros_like(sound[0])
-    message = noted_rater([empty, empty, sound[0]]).message
+    message = noted_rater([empty, empty, sound[0]]).what
     assert message == (
-        "Rater 2 has a mean Dice of 0.00 to the others, who have 1.00 among themselves."
+        "Reader 2 is far from the others: mean Dice 0.00 to them, who have 1.00 among themselves."
     )
 
 
 def test_identical_raters_do_not_deviate(sound):
     assert noted_rater([sound[0]] * 4).severity is None
-    assert noted_rater([sound[0]] * 3 + [sound[1]]).message.startswith("Rater 3 ")
+    assert noted_rater([sound[0]] * 3 + [sound[1]]).who == (3,)
 
 
 def test_voting_filters_and_many_labels_have_diagnostics_too(sound):

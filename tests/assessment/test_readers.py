@@ -12,6 +12,7 @@ import itk_consensus.assessment.agreement.surfaces as surfaces_module
 from itk_consensus.assessment.agreement.displacement import Placed, best_shift
 from itk_consensus.assessment.agreement.study import AgreementSettings, study_agreement
 from itk_consensus.assessment.agreement.surfaces import Surface, surface_dices
+from itk_consensus.assessment.verdict import Verdict
 from itk_consensus.fusing.reader_limits import graded
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
@@ -43,14 +44,15 @@ def findings(maps, fuser=itk_consensus.MajorityVoteFilter, spacing=SPACING, **pa
 
 
 def cautions(found):
-    return {one.rule: one.message for one in found.raters.findings if one.concern}
+    return {one.rule: one.what for one in found.raters.findings if one.concern}
 
 
 def test_readers_who_agree_leave_nothing_to_say(agreeing):
     found = findings(agreeing)
     assert found.agreement == "good"
     assert not found.raters.concerns
-    assert "Raters: good agreement. All 13 automatic checks passed" in str(found)
+    verdict = Verdict.of(found)
+    assert str(verdict) == "Use. Readers agree well, and nothing speaks against it."
 
 
 def test_readers_and_fusion_are_judged_apart(agreeing):
@@ -66,13 +68,15 @@ def test_readers_and_fusion_are_judged_apart(agreeing):
 def test_a_mirrored_mask_is_named_with_its_axis(agreeing, axis, name):
     agreeing[2] = np.flip(agreeing, axis)[2]
     said = cautions(findings(agreeing))["mirrored mask"]
-    assert said.startswith(f"Rater 2 would fit if it were mirrored along {name}: Dice 0.")
+    assert said.startswith(
+        f"Reader 2 is mirrored along {name}: mirrored back, Dice to the others rises from 0."
+    )
 
 
 def test_a_shifted_mask_is_named_with_the_way_back(agreeing):
     agreeing[1] = np.roll(agreeing[1], (2, -5), (0, 2))
     said = cautions(findings(agreeing))["shifted mask"]
-    assert said.startswith("Rater 1 would fit if it were moved by (+5.0, +0.0, -4.0) mm along x, y")
+    assert said.startswith("Reader 1 is out of place: moved by (+5.0, +0.0, -4.0) mm along x, y")
 
 
 def test_of_two_raters_the_displacement_is_found_too(agreeing):
@@ -86,7 +90,7 @@ def test_an_empty_or_nearly_empty_mask_is_named(agreeing, left):
     agreeing[3] = 0
     agreeing[3].reshape(-1)[kept] = 1
     said = cautions(findings(agreeing))["empty mask"]
-    assert said.startswith("Rater 3 drew nothing, " if not left else "Rater 3 drew 0.006 ml, ")
+    assert said.startswith("Reader 3 drew nothing, " if not left else "Reader 3 drew 0.006 ml, ")
 
 
 def test_who_never_met_is_not_compared_and_who_annotated_elsewhere_is_not_empty(agreeing):
@@ -116,7 +120,7 @@ def test_a_reader_who_left_out_every_second_slice_is_named(agreeing, axis):
     said = cautions(findings(agreeing, spacing=spacing))["gaps between slices"]
     drawn = np.flatnonzero(volume.any(axis=(1, 2)))
     assert said.startswith(
-        f"Rater 1 drew on {len(drawn)} slices from {drawn[0]} to {drawn[-1]} along {'zyx'[axis]} "
+        f"Reader 1 drew on {len(drawn)} slices from {drawn[0]} to {drawn[-1]} along {'zyx'[axis]} "
         f"and left {len(drawn) - 1} between them empty ({first + 1}, {first + 3}"
     )
 
@@ -125,9 +129,11 @@ def test_a_reader_who_left_out_every_second_slice_is_named(agreeing, axis):
 def test_slices_that_all_readers_left_out_are_named(step):
     maps = np.array([blob((40, 13, 14), (30, 9 + n, 10), (40, 40, 48)) for n in range(3)], np.uint8)
     maps[:, np.arange(40) % step > 0] = 0
-    told = findings(maps)["gaps between slices"]
-    assert told.value == 3
-    assert "Rater 0 drew on" in told.message
+    every = findings(maps).findings
+    told = next(one for one in every if one.rule == "gaps between slices")
+    assert sum(one.rule == told.rule for one in every) == 3
+    assert told.who == (0,)
+    assert "Reader 0 drew on" in told.what
 
 
 def test_one_slice_that_others_drew_on_is_a_gap_and_one_nobody_did_is_none(agreeing):
@@ -169,7 +175,7 @@ def test_a_mask_that_ends_at_the_border_is_noted(agreeing):
     cut = agreeing[:, :, :, 14:].copy()
     told = findings(cut)["cut at the border"]
     assert (told.severity, told.about) == ("note", "raters")
-    assert told.message == ("At the border of the image end: the masks of raters 0, 1, 2 and 3.")
+    assert told.what == "What readers 0, 1, 2 and 3 drew ends at the border of the image."
     ends = agreeing[:, 10:].copy()  # organs are longer than scans, which is no news
     assert findings(ends)["cut at the border"].severity is None
 
@@ -183,21 +189,23 @@ def two_labels(agreeing):
 def test_swapped_labels_are_named(two_labels):
     two_labels[0] = np.array([0, 2, 1], np.uint8)[two_labels[0]]
     found = cautions(findings(two_labels))
-    assert found["swapped labels"] == "Rater 0 has labels 1 and 2 the other way round."
+    assert found["swapped labels"] == "Reader 0 has label 1 and label 2 the other way round."
     assert "deviating rater" not in found
 
 
 def test_another_number_for_a_label_is_named_and_used_alone(two_labels):
     two_labels[1] = np.array([0, 1, 7], np.uint8)[two_labels[1]]
     found = cautions(findings(two_labels))
-    assert found["swapped labels"].startswith("Rater 1 says 7 where others say 2 (Dice 1.00)")
-    assert found["lone label"].startswith("Only rater 1 uses label 7 (")
+    assert found["swapped labels"].startswith(
+        "Reader 1 says label 7 where the others say label 2 (Dice 1.00)"
+    )
+    assert found["lone label"].startswith("Label 7: Only reader 1 used this label (")
 
 
 def test_a_label_map_is_mirrored_as_a_whole(two_labels):
     two_labels[3] = two_labels[3, :, :, ::-1]
     found = cautions(findings(two_labels))
-    assert "rater 3 would fit if it were mirrored along x" in found["mirrored mask"]
+    assert "Reader 3 is mirrored along x" in found["mirrored mask"]
 
 
 def test_one_third_of_the_volume_is_named_in_ml(agreeing):
@@ -208,15 +216,13 @@ def test_one_third_of_the_volume_is_named_in_ml(agreeing):
     agreeing[0].reshape(-1)[order] = 1
     found = cautions(findings(agreeing))
     ml = mask.sum() // 3 * 2 / 1000
-    assert found["volume apart"].startswith(f"Rater 0 drew {ml:.3g} ml, the others ")
+    assert found["volume apart"].startswith(f"Reader 0 drew {ml:.3g} ml, the others ")
     assert "shifted mask" not in found
 
 
 def test_another_structure_deviates(agreeing):
     agreeing[1] = blob((34, 30, 36), (9, 3, 11))
-    assert cautions(findings(agreeing))["deviating rater"].startswith(
-        "Rater 1 has a mean Dice of 0"
-    )
+    assert cautions(findings(agreeing))["apart"] == "Reader 1 drew where none of the others drew."
 
 
 def test_one_rater_alone_is_a_caution_and_two_are_a_note(agreeing):
@@ -238,12 +244,14 @@ def test_low_dice_and_wide_volumes_are_graded_with_numbers(agreeing):
         AgreementSettings(tolerance=2.0),
     ).labels[0]
     between = pairs.between_raters(pairs.dice)
-    assert said["pairwise Dice"].startswith(f"Mean Dice {between.mean():.2f} between raters, ")
-    assert f"lowest {between.min():.2f} (raters 0 and 2)" in said["pairwise Dice"]
+    assert said["pairwise Dice"].startswith(
+        f"Readers agree poorly: mean Dice {between.mean():.2f}, "
+    )
+    assert f"lowest between readers 0 and 2 ({between.min():.2f})" in said["pairwise Dice"]
     surface = pairs.between_raters(pairs.surface_dice).mean()
     assert found["surface Dice"].value == pytest.approx(surface)
     low, high = pairs.volumes.min(), pairs.volumes.max()
-    assert f"Volumes of {low:.3g} to {high:.3g} ml" in said["volume spread"]
+    assert f"Readers drew between {low:.3g} ml and {high:.3g} ml" in said["volume spread"]
 
 
 def test_limits_can_be_set(agreeing):

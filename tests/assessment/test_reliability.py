@@ -161,7 +161,7 @@ def test_terms_of_several_cases_are_those_of_all_voxels_together():
     rng = np.random.default_rng(5)
     first, second = (rng.integers(0, 2, (3, 40)) for _ in range(2))
     together = terms(*np.concatenate([first, second], axis=1))
-    added = terms(*first) + terms(*second)
+    added = ChanceTerms.of_numbers(terms(*first).numbers + terms(*second).numbers)
     for name in ("kappa", "alpha", "ac1"):
         assert getattr(added, name) == pytest.approx(getattr(together, name))
 

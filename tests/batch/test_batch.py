@@ -203,7 +203,7 @@ def test_wrong_options_stop_before_any_work(
 @pytest.mark.parametrize(
     ("cases", "message"),
     [
-        ("{folder}", "holds no BIDS segmentations *_desc-<rater>_dseg.nii.gz"),
+        ("{folder}", "holds no BIDS segmentations of raters, such as *_desc-<rater>_dseg.nii.gz"),
         ("{folder}/{{rater}}.nii.gz", "a pattern with {case} and {rater}"),
         ("{folder}/*.nii.gz", "a pattern with {case} and {rater}"),
         ("{folder}/{{case}}/{{rater}}.mha", "no file is named like this"),

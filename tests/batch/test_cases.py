@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from itk_consensus.batch import bids
 from itk_consensus.batch.cases import BatchCase, find_cases, require_distinct
 from itk_consensus.core.errors import FileError
 
@@ -109,3 +110,86 @@ def test_names_become_folders_of_their_own() -> None:
     assert case.rater_names == ("ann",)
     with pytest.raises(FileError, match="'a/b' and 'a b' must have different names"):
         require_distinct([BatchCase("a/b", (), ()), BatchCase("a b", (), ())])
+
+
+@pytest.mark.parametrize(
+    ("name", "case", "rater"),
+    [
+        ("sub-01_desc-a_dseg.nii.gz", "sub-01", "a"),
+        # BIDS wants _mask for regions; spine-generic keeps the suffix of the image.
+        ("sub-01_label-lesion_desc-a_mask.nii.gz", "sub-01_label-lesion", "a"),
+        (
+            "sub-amu02_T2w_desc-rater1_label-rootlets_dseg.nii.gz",
+            "sub-amu02_T2w_label-rootlets",
+            "rater1",
+        ),
+        # Examples of the specification's section on derivatives, with a rater.
+        (
+            "sub-001_task-rest_run-1_desc-PFC_mask.nii.gz",
+            "sub-001_task-rest_run-1",
+            "PFC",
+        ),
+        ("sub-001_hemi-L_space-orig_rater-b_dseg.nii", "sub-001_hemi-L_space-orig", "b"),
+        # Any order; with both entities the rater's own names him.
+        ("desc-a_sub-01_ses-2_dseg.nii.gz", "sub-01_ses-2", "a"),
+        ("sub-01_rater-b_desc-manual_dseg.nii.gz", "sub-01_desc-manual", "b"),
+    ],
+)
+def test_bids_names_as_people_write_them(tree: Path, name: str, case: str, rater: str) -> None:
+    touch(name)
+    assert found(find_cases(".")) == {case: {rater: name}}
+
+
+def test_several_labels_of_a_subject_are_cases_of_their_own(tree: Path) -> None:
+    touch(*(f"sub-1/anat/sub-1_label-{label}_desc-{rater}_mask.nii.gz"
+            for label in ("core", "edema") for rater in "ab"))  # fmt: skip
+    cases = find_cases(".")
+    assert [(one.name, one.rater_names) for one in cases] == [
+        ("sub-1_label-core", ("a", "b")),
+        ("sub-1_label-edema", ("a", "b")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "lacks"),
+    [
+        ("sub-01_dseg.nii.gz", "sub-01_dseg.nii.gz has neither rater- nor desc-, which names the"),
+        ("sub-01_desc-a_T1w.nii.gz", "does not end in _dseg.nii.gz or _mask.nii.gz"),
+    ],
+)
+def test_a_bids_name_that_is_refused_says_what_it_lacks(tree: Path, name: str, lacks: str) -> None:
+    touch(name)
+    with pytest.raises(FileError, match=lacks):
+        find_cases(".")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "names"),
+    [
+        ("{case}/{rater}_{reading}.nii", ("c/ann_1.nii", "c/ann_2.nii", "c/bob_1.nii")),
+        (".", ("sub-c_desc-ann_reading-1_dseg.nii", "sub-c_desc-ann_reading-2_dseg.nii",
+               "sub-c_desc-bob_reading-1_dseg.nii")),
+    ],
+)  # fmt: skip
+def test_the_first_of_several_readings_is_fused(tree: Path, pattern: str, names: list[str]) -> None:
+    touch(*names)
+    (case,) = find_cases(pattern)
+    assert found([case])[case.name] == {"ann": names[0], "bob": names[2]}
+    assert case.repeats == (("ann", "2", Path(names[1])),)
+
+
+@pytest.mark.parametrize(
+    ("case", "name"),
+    [
+        ("sub-01", "sub-01_desc-consensus_dseg.nii.gz"),
+        ("sub-01_label-lesion", "sub-01_desc-lesionconsensus_dseg.nii.gz"),
+        (
+            "sub-amu02_T2w_label-rootlets",
+            "sub-amu02_desc-T2wrootletsconsensus_dseg.nii.gz",
+        ),
+        ("sub-1_label-a_space-T1w", "sub-1_space-T1w_desc-aconsensus_dseg.nii.gz"),
+        ("nodule 7", "sub-nodule7_desc-consensus_dseg.nii.gz"),
+    ],
+)
+def test_results_have_names_that_bids_knows(case: str, name: str) -> None:
+    assert bids.name_of(case, "dseg.nii.gz") == name

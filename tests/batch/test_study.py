@@ -326,7 +326,7 @@ def test_the_workbook_has_the_tables_and_no_formula(tmp_path: Path) -> None:
     pattern = str(tmp_path / "in/{case}/{rater}.nii.gz")
     assert main(["batch", pattern, "-o", str(tmp_path / "out"), "--method", "vote", "--excel"]) == 0
     book = openpyxl.load_workbook(tmp_path / "out/study.xlsx")
-    assert book.sheetnames == ["summary", "pairs", "raters", "cases"]
+    assert book.sheetnames == ["summary", "pairs", "raters", "cases", "reliability"]
     sheet = book["pairs"]
     assert [cell.value for cell in sheet[1]][:3] == ["case", "structure", "label"]
     assert sheet.max_row == len(rows_of(tmp_path / "out/pairs.csv")) + 1
@@ -354,7 +354,7 @@ def test_a_heading_sorts_the_table_both_ways(study: Any) -> None:
         def shown(column: int) -> list[str]:
             return page.locator(f".sortable tbody tr > :nth-child({column})").all_inner_texts()
 
-        assert [float(text) for text in shown(2)] == sorted(float(text) for text in shown(2))
+        assert [float(text) for text in shown(5)] == sorted(float(text) for text in shown(5))
         page.get_by_role("button", name="case").click()
         assert [text.strip() for text in shown(1)] == ["c0", "c1", "c2", "c3"]
         page.get_by_role("button", name="case").click()

@@ -229,3 +229,21 @@ def test_what_cannot_be_sampled_is_refused(fuser):
     lone.Execute([np.eye(9, dtype=np.uint8)])
     with pytest.raises(InputError, match="at least 2 raters, got 1"):
         ic.SampleSegmentations(lone)
+
+
+def test_volumes_of_arrays_are_voxels_and_of_large_structures_hardly_other_ones():
+    z, y, x = np.ogrid[-30:30, -55:55, -55:55]
+    balls = (
+        (z / (25 + k)) ** 2 + (y / (40 - k)) ** 2 + (x / (42 + 2 * k)) ** 2 < 1 for k in range(3)
+    )
+    raters = [ball.astype(np.uint8) for ball in balls]
+    vote = ic.MajorityVoteFilter()
+    vote.Execute(raters)
+    coarse = volume_intervals(vote)[1]
+    fine = [ic.SampleSegmentations(vote, seed=seed).volume() for seed in range(5)]
+    assert coarse.estimate == pytest.approx(np.mean([r.sum() for r in raters]), rel=1e-3)
+    assert coarse.estimate == pytest.approx(fine[0].estimate, rel=1e-3)
+    # The ends are those of two hundred draws: as far apart as with another seed, at most.
+    for end in ("low", "high"):
+        ends = [getattr(one, end) for one in fine]
+        assert 0.98 * min(ends) < getattr(coarse, end) < 1.02 * max(ends)

@@ -44,8 +44,19 @@ def test_participants_then_group_leave_a_valid_derivative_dataset(
     assert main([str(dataset), str(out), "participant", "--participant-label", "02"]) == 0
     assert derived(out) == {f"sub-02_ses-{s}_desc-consensus_dseg.nii.gz" for s in "ab"}
     first = {path: path.stat().st_mtime_ns for path in out.rglob("*_dseg.nii.gz")}
+    # Names of real datasets: regions, and the suffix of the image among the entities.
+    for number, image in enumerate(ic.sample_cohort(1, seed=6)[0].raters[:2]):
+        for name in (
+            f"sub-04_label-lesion_desc-r{number}_mask.nii.gz",
+            f"sub-amu02_T2w_desc-rater{number}_label-rootlets_dseg.nii.gz",
+        ):
+            sitk.WriteImage(image, str(dataset / name))
     assert main([str(dataset), str(out), "group"]) == 0
-    assert len(derived(out)) == 4
+    assert derived(out) >= {
+        "sub-04_desc-lesionconsensus_dseg.nii.gz",
+        "sub-amu02_desc-T2wrootletsconsensus_dseg.nii.gz",
+    }
+    assert len(derived(out)) == 6
     # Who is done is not done again.
     assert {path: path.stat().st_mtime_ns for path in first} == first
     table = (out / "summary.csv").read_text(encoding="utf-8")

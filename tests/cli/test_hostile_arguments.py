@@ -130,6 +130,13 @@ PLACES = {
         "batch cases.csv -o out --jobs HERE",
         "batch cases.csv -o out --config HERE",
     ),
+    "score": (
+        "score HERE --submissions subs/{submission}/{case}.nii -o out",
+        "score cases.csv --submission net=HERE -o out",
+        "score cases.csv --submissions HERE -o out",
+        "score {case}.nii --submission net={case}.nii -o HERE",
+        "score {case}.nii --submission net={case}.nii -o out --label-names HERE",
+    ),
     "completion": ("completion HERE",),
     "info": ("info HERE", "info good.nii HERE"),
     "calibrate": ("calibrate HERE -o out.json", "calibrate cases.csv -o HERE"),

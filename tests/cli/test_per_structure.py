@@ -130,12 +130,12 @@ def test_what_speaks_against_a_structure_is_said_and_guards(
         mask = mask_of(ball, series.grid())
         ic.write_dicom_contours({"Lens": mask}, files[-1], series, method="hand")
     words = [*options(study), "--method", "vote", "-o", str(tmp_path / "c.seg.nrrd")]
-    assert main(["fuse", *files, *words, "--fail-on", "caution"]) == 1
+    assert main(["fuse", *files, *words, "--fail-on", "look"]) == 1
     said = capsys.readouterr().out
-    assert "Lens: caution: " in said
+    assert "Lens: Look. " in said
     assert "reader2" in said
     page = ["report", *files, *options(study), "-o", str(tmp_path / "p.html")]
-    assert main([*page, "--fail-on", "caution"]) == 1
+    assert main([*page, "--fail-on", "look"]) == 1
 
 
 def test_a_fused_rtstruct_or_seg_is_no_reader(

@@ -63,7 +63,7 @@ def test_a_gain_is_one_over_joint_fusion_too(cohort, atlases):
 
 def test_without_a_gain_joint_fusion_answers(cohort, atlases):
     filter_ = fitted(cohort, atlases, WithoutGain="raters")
-    assert filter_.GetDiagnostics()["gain"].severity == "caution"
+    assert filter_.GetDiagnostics()["gain"].severity == "look"
     image, drawn = image_list(cohort)[1], label_lists(cohort)[1]
     fused = filter_.Execute(image, drawn, atlas_images=atlases[1])
     joint = JointLabelFusionFilter(Image=image, AtlasImages=atlases[1]).Execute(drawn)

@@ -186,7 +186,7 @@ def test_where_no_gain_is_found_the_filter_says_so_and_votes(cohort, mode):
     with pytest.warns(ConsensusWarning, match="vote instead"):
         filter_.Fit(blank(cohort), label_lists(cohort), truths)
     finding = filter_.GetDiagnostics()["gain"]
-    assert finding.severity == "caution"
+    assert finding.severity == "look"
     assert "vote instead" in str(finding)
     assert filter_.GetHeldOutGain()["vote"].low <= 0
     labels = label_lists(cohort)[3]
@@ -279,7 +279,7 @@ def test_an_image_unlike_the_training_is_noticed_in_execute(worthy):
     assert filter_.GetDiagnostics()["likeness"].severity is None
     with pytest.warns(ConsensusWarning, match="unlike those of the training in intensities"):
         filter_.Execute(50 * image + 1000, labels)
-    assert filter_.GetDiagnostics()["likeness"].severity == "caution"
+    assert filter_.GetDiagnostics()["likeness"].severity == "look"
     wide = [sitk_image(one, (3.0, 3.0), (0.0, 0.0)) for one in (image, *labels)]
     with pytest.warns(ConsensusWarning, match="spacing and field of view"):
         filter_.Execute(wide[0], wide[1:])

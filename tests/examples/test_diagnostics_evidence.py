@@ -19,14 +19,14 @@ def test_rates_are_shares_of_bad_and_of_good_results(evidence, monkeypatch):
     monkeypatch.setattr(evidence, "LEAST_BAD", 2)
 
     def run(ours, vote, severity):
-        return evidence.Run("", ours, vote, Diagnostics((Finding("r", 1.0, severity, "", "x"),)))
+        return evidence.Run("", ours, vote, Diagnostics((Finding("r", 1.0, severity),)))
 
     runs = [
-        run(0.8, 0.9, "caution"),
+        run(0.8, 0.9, "look"),
         run(0.7, 0.9, "note"),
-        run(0.97, 0.9, "caution"),
+        run(0.97, 0.9, "look"),
         run(0.99, 0.9, None),
-        run(0.96, 0.97, "caution"),
+        run(0.96, 0.97, "look"),
     ]
     flags = [bool(one.found.concerns) for one in runs]
     assert evidence.rates(flags, runs).split() == ["hits", "0.500", "false", "alarms", "0.500"]

@@ -33,5 +33,5 @@ def test_a_few_planted_slips_are_named_again(
     monkeypatch.setattr(evidence, "DATA", shared_data)
     monkeypatch.setattr(evidence, "NUMBER", 4)
     for one in evidence.planted(slip, 1):
-        said = {finding.rule: finding.message for finding in evidence.cautions(one.case)}
-        assert f"rater {one.reader} " in said[one.rule].lower()
+        said = {finding.rule: finding for finding in evidence.cautions(one.case)}
+        assert one.reader in said[one.rule].who

@@ -122,8 +122,8 @@ def test_findings_see_what_half_of_the_readers_left_empty():
     staple = itk_consensus.STAPLEImageFilter()
     staple.Execute([rater.astype(np.uint8) for rater in raters])
     finding = staple.GetDiagnostics()["presence"]
-    assert finding.severity == "caution"
-    assert "3 of 5 raters left label 1 empty; the result has it" in finding.message
+    assert finding.severity == "look"
+    assert finding.what == "3 of 5 readers drew nothing here; the result has it."
     vote = itk_consensus.MajorityVoteFilter()
     vote.Execute([rater.astype(np.uint8) for rater in raters])
     assert not vote.GetDiagnostics().fusion.concerns
@@ -132,8 +132,8 @@ def test_findings_see_what_half_of_the_readers_left_empty():
 def test_findings_see_copies_that_decide():
     consensus, _ = consensus_of(STRUCTURE_SETTINGS["colluding"](1).raters)
     finding = consensus.GetDiagnostics()["near-identical raters"]
-    assert finding.severity == "caution"
-    assert "decides the outcome" in finding.advice
+    assert finding.severity == "look"
+    assert "which changes the result" in finding.what
 
 
 def test_components_of_one_rater_only_are_counted():

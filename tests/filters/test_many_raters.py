@@ -44,7 +44,7 @@ def test_crowds_are_fused_and_diagnosed(fuser: Fuser, number: int) -> None:
     np.testing.assert_array_equal(found, TRUTH)
     findings = {finding.rule: finding for finding in filter_.GetDiagnostics().findings}
     for rule in ("near-identical raters", "deviating rater"):
-        assert f"{number} raters are too many to compare" in findings[rule].message
+        assert f"{number} raters are too many to compare" in findings[rule].what
 
 
 @pytest.mark.parametrize("raters", [4, 40], ids=["fewer", "more"])

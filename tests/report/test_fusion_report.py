@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from itk_consensus import LabelVotingImageFilter, MajorityVoteFilter, STAPLEImageFilter
+from itk_consensus.assessment.findings import Diagnostics, Finding
 from itk_consensus.report.fusion_report import FusionReport, describe_inputs, to_plain
 from itk_consensus.report.image_file import ImageFile
 
@@ -74,20 +75,13 @@ def test_a_foreground_value_is_not_taken_for_undecided() -> None:
 
 
 def test_diagnostics_are_reported_when_there_are_some() -> None:
-    @dataclass(frozen=True)
-    class Findings:
-        def to_dict(self) -> dict[str, Any]:
-            return {"findings": [{"rule": "few raters", "value": 2.0}]}
-
-        def __str__(self) -> str:
-            return "few raters: only 2"
-
+    found = Diagnostics((Finding("few raters", 2.0, "note", kind="two"),))
     plain = report_of(MajorityVoteFilter(), TIED)
     assert plain.to_dict()["diagnostics"] is None
-    assert "Diagnostics" not in plain.to_text()
-    doubtful = FusionReport(plain.result, plain.inputs, plain.fused, {}, diagnostics=Findings())
+    assert "Findings" not in plain.to_text()
+    doubtful = FusionReport(plain.result, plain.inputs, plain.fused, {}, diagnostics=found)
     assert doubtful.to_dict()["diagnostics"]["findings"][0]["value"] == 2.0
-    assert "  few raters: only 2" in doubtful.to_text()
+    assert "  note: Two readers annotated" in doubtful.to_text()
 
 
 def test_every_rater_has_a_name_and_its_voxels() -> None:

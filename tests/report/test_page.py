@@ -83,7 +83,7 @@ def test_the_page_of_the_bundled_nodule_is_small_whole_and_needs_nothing_else(
     )
     assert all(said)
     assert all(header.get("scope") for header in elements.named("th"))
-    for words in ("Ann", "Dan", "SHA-256", "SimpleITK", "consensus", "Fine: "):
+    for words in ("Ann", "Dan", "SHA-256", "SimpleITK", "consensus", "Fine."):
         assert words in text
 
 
@@ -191,9 +191,9 @@ def test_numbers_of_raters_become_names() -> None:
 
 def test_every_severity_has_a_word_and_a_colour() -> None:
     style = (Path(page.__file__).parent / "parts.css").read_text(encoding="utf-8")
-    for severity in ("note", "caution", "do not use", None):
-        item = str(page._item(Finding("rule", 1.0, severity, "Oh.")))
-        assert (severity or "fine").capitalize() + ": rule." in item
+    for severity in ("note", "look", "do not use", None):
+        item = str(page._item(Finding("training", 1.0, severity)))
+        assert (severity or "fine").capitalize() + "." in item
         assert f'class="{(severity or "fine").replace(" ", "-")}"' in item
         if severity != "note":
             assert f".findings .{(severity or 'fine').replace(' ', '-')} " in style
@@ -203,8 +203,8 @@ def test_notes_stand_in_the_open(tmp_path: Path) -> None:
     filter_ = ic.ConsensusFilter()
     filter_.Execute(ic.sample_case()[:2])
     shown, _, folded = page_of(filter_, tmp_path / "page.html").partition("<details")
-    assert "Note: few raters." in shown
-    assert "Note: " not in folded
+    assert "Two readers annotated" in shown
+    assert "Note." not in folded
 
 
 def test_simpleitk_images_have_an_underlay(tmp_path: Path) -> None:

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
+import scipy.ndimage
 from hypothesis import given
 from hypothesis import strategies as st
 
 from itk_consensus.space.boxes import (
     Box,
+    bounding_box,
     grown,
     in_space,
     intersection,
@@ -58,3 +61,15 @@ def test_the_last_three_axes_are_space() -> None:
     assert in_space([5, 6], 0) == [5, 6]
     assert in_space([4, 5, 6, 7], 0) == [0, 5, 6, 7]
     assert voxel_sides((9.0, 1.0, 2.0, 3.0)) == (1.0, 2.0, 3.0)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_bounding_box_is_scipys(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    flagged = rng.random(rng.integers(1, 9, rng.integers(1, 5))) < rng.random() / 5
+    found = scipy.ndimage.find_objects(flagged.astype(np.uint8))
+    assert bounding_box(flagged) == (found[0] if found else None)
+    assert bounding_box(np.flip(flagged)[:, None]) == bounding_box(
+        np.ascontiguousarray(np.flip(flagged)[:, None])
+    )
+    assert bounding_box(np.zeros((3, 0), bool)) is None

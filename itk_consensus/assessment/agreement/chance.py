@@ -7,13 +7,13 @@ the union every voxel is chosen for being marked, which deflates it; the truth l
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 import scipy
+from numpy.typing import ArrayLike
 
 from itk_consensus.core.array_types import Floats
 from itk_consensus.votes.decision_patterns import DecisionPatterns
@@ -79,80 +79,97 @@ class Ratings:
 
 @dataclass(frozen=True)
 class ChanceTerms:
-    """What agreement beyond chance is made of. Terms of several cases add up."""
+    """What agreement beyond chance is made of. Terms of several cases add up.
 
-    voxels: float  #: That two raters or more annotated
-    agreeing: float  #: Sum over voxels of the share of pairs of raters who agree
-    shares: Floats  #: (C,) sum over voxels of the share of raters who gave each category
-    #: The same, each voxel weighing as much as it has raters, for alpha.
-    values: Floats  #: (C,) votes
-    agreeing_values: float
+    The fields may have axes before their own, as samples of cases do; statistics then have them.
+    """
+
+    voxels: Floats  #: (...) that two raters or more annotated
+    agreeing: Floats  #: (...) sum over voxels of the share of pairs of raters who agree
+    shares: Floats  #: (..., C) sum over voxels of the share of raters who gave each category
+    values: Floats  #: (..., C) votes for each category; with these a voxel weighs as its raters do
+    agreeing_values: Floats  #: (...)
 
     @classmethod
     def of(cls, ratings: Ratings) -> ChanceTerms:
         """Of one table of ratings."""
         number, voxels, agreeing = ratings.number, ratings.voxels, ratings.agreeing_pairs
         return cls(
-            float(voxels.sum()),
-            float(voxels @ (agreeing / (number * (number - 1)))),
+            np.asarray(voxels.sum()),
+            np.asarray(voxels @ (agreeing / (number * (number - 1)))),
             np.asarray(ratings.votes.T @ (voxels / number)),
             np.asarray(ratings.votes.T @ voxels),
-            float(voxels @ (agreeing / (number - 1))),
-        )
-
-    def __add__(self, other: ChanceTerms) -> ChanceTerms:
-        return ChanceTerms(
-            self.voxels + other.voxels,
-            self.agreeing + other.agreeing,
-            self.shares + other.shares,
-            self.values + other.values,
-            self.agreeing_values + other.agreeing_values,
+            np.asarray(voxels @ (agreeing / (number - 1))),
         )
 
     @property
-    def kappa(self) -> float:
+    def numbers(self) -> Floats:
+        """(..., 3 + 2 C) all terms in a row, as files keep them; rows add up as terms do."""
+        parts = (
+            self.voxels[..., None], self.agreeing[..., None], self.shares, self.values,
+            self.agreeing_values[..., None],
+        )  # fmt: skip
+        return np.concatenate(parts, axis=-1)
+
+    @classmethod
+    def of_numbers(cls, numbers: ArrayLike) -> ChanceTerms:
+        """From what `numbers` gave, or sums of it."""
+        row = np.asarray(numbers, np.float64)
+        shares, values = np.split(row[..., 2:-1], 2, axis=-1)
+        return cls(row[..., 0], row[..., 1], shares, values, row[..., -1])
+
+    @property
+    def kappa(self) -> Floats:
         """Fleiss' kappa (1971); NaN if only one category was ever used.
 
         Where raters are missing, a voxel counts with the pairs it has, and a category's frequency
         is the mean of the voxels' shares (Gwet, Handbook of Inter-Rater Reliability).
         """
-        if self.voxels == 0:
-            return math.nan
-        frequencies = self.shares / self.voxels
-        return _beyond_chance(self.agreeing / self.voxels, float(frequencies @ frequencies))
+        expected = np.square(self._frequencies).sum(axis=-1)
+        return _beyond_chance(self._observed, expected)
 
     @property
-    def ac1(self) -> float:
+    def ac1(self) -> Floats:
         """Gwet's AC1 (Br J Math Stat Psychol 61:29-48, 2008); NaN without voxels.
 
         Chance is taken to be what raters leave to it where they are unsure, so that a rare category
         does not make good agreement look poor, as it does with kappa.
         """
-        if self.voxels == 0 or len(self.shares) < 2:
-            return math.nan
-        frequencies = self.shares / self.voxels
-        expected = float(frequencies @ (1 - frequencies)) / (len(frequencies) - 1)
-        return _beyond_chance(self.agreeing / self.voxels, expected)
+        frequencies = self._frequencies
+        unsure = (frequencies * (1 - frequencies)).sum(axis=-1)
+        return _beyond_chance(self._observed, unsure / max(frequencies.shape[-1] - 1, 1))
 
     @property
-    def alpha(self) -> float:
+    def alpha(self) -> Floats:
         """Krippendorff's alpha for nominal data (2011); NaN if only one category was ever used."""
-        number = self.values.sum()
-        expected = number**2 - self.values @ self.values
-        if expected == 0:
-            return math.nan
-        return float(1 - (number - 1) * (number - self.agreeing_values) / expected)
+        number = self.values.sum(axis=-1)
+        expected = np.square(number) - np.square(self.values).sum(axis=-1)
+        apart = (number - 1) * (number - self.agreeing_values)
+        return np.asarray(1 - _ratio(apart, expected))
+
+    @property
+    def _observed(self) -> Floats:
+        return _ratio(self.agreeing, self.voxels)
+
+    @property
+    def _frequencies(self) -> Floats:
+        return _ratio(self.shares, self.voxels[..., None])
 
 
-def _beyond_chance(observed: float, expected: float) -> float:
-    return float((observed - expected) / (1 - expected)) if expected < 1 else math.nan
+def _beyond_chance(observed: Floats, expected: Floats) -> Floats:
+    return _ratio(observed - expected, 1 - expected)
+
+
+def _ratio(part: Floats, whole: Floats) -> Floats:
+    part, whole = np.broadcast_arrays(part, whole)
+    return np.asarray(np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0))
 
 
 def fleiss_kappa(ratings: Ratings) -> float:
     """Kappa of many raters; see `ChanceTerms.kappa`."""
-    return ChanceTerms.of(ratings).kappa
+    return float(ChanceTerms.of(ratings).kappa)
 
 
 def krippendorff_alpha(ratings: Ratings) -> float:
     """Alpha for nominal data; see `ChanceTerms.alpha`."""
-    return ChanceTerms.of(ratings).alpha
+    return float(ChanceTerms.of(ratings).alpha)

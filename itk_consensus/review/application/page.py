@@ -25,7 +25,6 @@ from trame_slicer.segmentation import (
 from vtkmodules.vtkCommonCore import vtkLogger, vtkOutputWindow
 
 from itk_consensus.core.array_types import Mask
-from itk_consensus.core.rater_names import naming_raters
 from itk_consensus.core.work import working
 from itk_consensus.images.grey_windows import GreyWindow, windows_for
 from itk_consensus.review.application.panel import panel
@@ -204,9 +203,7 @@ class ReviewPage:
         state.findings = [
             {
                 "kind": (finding.severity or "fine").replace(" ", "-"),
-                "text": f"{structure}: " * bool(structure)
-                + f"{finding.severity}: "
-                + naming_raters(finding.message, names),
+                "text": f"{structure}: " * bool(structure) + str(finding.named(names)),
             }
             for structure, finding in sorted(case.findings, key=lambda one: -one[1].grade)
             if finding.severity

@@ -200,15 +200,14 @@ class JointsOfLabel {
     return joint + std::log(probability);
   }
 
-  // How strongly the label's column leans to the target: what the rater lacks of the label in the window to
-  // its fair share, times kappa. It is one voxel at least, so that a large kappa leads to the target anywhere.
+  // How strongly the label's column leans to the target: what the rater lacks in the window of the label, or of
+  // all others, to a label's fair share, times kappa. It is one voxel at least, so that a large kappa leads to the
+  // target anywhere.
   double scale_factor(std::size_t k, std::size_t rater) const {
     const std::size_t voxel = voxel_of(first_ + k) - counts_.first, raters = frame_.raters;
     const double seen = counts_.seen[voxel * frame_.annotators() + frame_.annotator(rater)];
-    double held;
-    if (frame_.labels > 2) held = said_[k * raters + rater];
-    else held = label_ == 1 ? counts_.said[voxel * raters + rater] : seen - counts_.said[voxel * raters + rater];
-    return model_.kappa * std::max(seen * fair_ - held, 1.0);
+    const double said = frame_.labels > 2 ? said_[k * raters + rater] : counts_.said[voxel * raters + rater];
+    return model_.kappa * std::max(seen * fair_ - std::min(said, seen - said), 1.0);
   }
 
   double target(std::size_t rater, std::size_t observed) const {

@@ -4,9 +4,9 @@ Asman & Landman, IEEE TMI 31(6):1326-1336, 2012; section numbers are those of "W
 Beat Voting?". As the paper prints section 2.5.4, every observed label leans to the target by a
 scale factor of its own: a column would not sum to one, and where it is made to, a large kappa leads
 to whichever label was rarely observed, not to the target. Here a column, that of one true label,
-has one scale factor: what the rater lacks of that label in the window to its fair share, or one
-voxel if that is more, times kappa. So 0 leaves the window's own estimate, and the limit of a large
-kappa is the target, everywhere.
+has one scale factor: what the rater lacks in the window of that label, or of all others, to a
+label's fair share, or one voxel if that is more, times kappa. So 0 leaves the window's own
+estimate, and the limit of a large kappa is the target, everywhere.
 """
 
 from __future__ import annotations
@@ -81,9 +81,10 @@ def confusion_field(result: SpatialResult, rater: int, observed: int, true: int)
         return patterns.expand((patterns.patterns[:, rater] == label).astype(np.float32))
 
     present = patterns.expand(patterns.present[:, rater].astype(np.float32))
-    share = pooled(present.copy()) / np.float32(labels)
+    seen, said = pooled(present.copy()), pooled(says(true))
+    lacking = seen / np.float32(labels) - np.minimum(said, seen - said)
     target = fields.targets(result.theta)[rater, observed, true]
-    sigma = np.float32(fields.kappa) * np.maximum(share - pooled(says(true)), 1)
+    sigma = np.float32(fields.kappa) * np.maximum(lacking, 1)
     alpha = fields.alpha(labels)[:, true].astype(np.float32)
     wanted = sigma * target + pooled(truth * says(observed)) + alpha[observed]
     total = sigma + pooled(truth * present) + alpha.sum()

@@ -1,0 +1,252 @@
+"""How often a verdict warns of bad results, and how often it cries at good ones.
+
+Simulated families (noise, structures, readers as they come in practice, slips) by Consensus, the
+vote and STAPLE. A result is *bad* if it is worse than the plain vote by .03 of Dice, or below .7
+where another fuser of the package is better by .05. It is *good* if it has a Dice of .85 or more
+and is not worse than the vote by .005. Good results count among readers who agree (mean Dice of
+pairs .85 or more) and moderately (.7 to .85), where nobody slipped: of a slip to be told is right.
+
+Rules were chosen on seeds below 3000 (``--choose``), 3000 to 3999 report. ``--fresh`` runs the
+families of `fresh_family.py` alone, on which nothing was chosen.
+
+    python -m examples.benchmarks.findings.verdict_evidence [--choose] [--seeds 6] [--save]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import SimpleITK as sitk
+from numpy.typing import NDArray
+
+import itk_consensus as ic
+from examples.benchmarks.run_facts import run_facts
+from examples.simulation import (
+    PRACTICE_SETTINGS,
+    SLIP_SETTINGS,
+    STRUCTURE_SETTINGS,
+    SpacedCase,
+    twelve_settings,
+)
+from examples.simulation.contour_errors import contour_error_raters
+from examples.simulation.practice_settings import blob, skill_case
+from examples.simulation.structure_settings import COARSE_ERRORS
+from itk_consensus.assessment.assessment import assess
+from itk_consensus.assessment.findings import Diagnostics
+from itk_consensus.assessment.verdict import Verdict
+from itk_consensus.core.errors import ConsensusWarning
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
+from itk_consensus.votes.overlap import dice
+
+RESULTS = Path(__file__).resolve().with_suffix(".json")
+
+Make = Callable[[], LabelFusionFilter]
+
+#: Whose results are judged.
+JUDGED: dict[str, Make] = {
+    "Consensus": ic.ConsensusFilter,
+    "vote": ic.MajorityVoteFilter,
+    "STAPLE": ic.STAPLEImageFilter,
+}
+
+#: What else the package would have made of it.
+OTHERS: dict[str, Make] = {
+    "STAPLE Advanced": lambda: ic.STAPLEImageFilter(Variant="advanced"),
+    "smoothed vote": lambda: ic.MajorityVoteFilter(SmoothingSigma=1.0),
+    "SIMPLE": ic.SIMPLEFilter,
+    "shape": ic.ShapeAverageFilter,
+}
+
+WORSE_THAN_VOTE, LOW, BETTER = 0.03, 0.7, 0.05
+GOOD, NOT_WORSE = 0.85, 0.005
+AGREE, MODERATE = 0.85, 0.7
+
+#: Families in which somebody slipped: of these only bad results count.
+SLIPPED = ("one inverted", "two empty", "2 of 5 empty", "ten networks", "colluding")
+
+
+class Row(NamedTuple):
+    """One result."""
+
+    family: str
+    method: str
+    dice: float
+    vote: float
+    best: float  #: Of all fusers
+    agreement: float  #: Mean Dice of pairs of raters
+    found: Diagnostics
+
+    @property
+    def is_bad(self) -> bool:
+        low = self.dice < LOW and self.best >= self.dice + BETTER
+        return low or self.dice < self.vote - WORSE_THAN_VOTE
+
+    @property
+    def is_good(self) -> bool:
+        slipped = " readers, one " in self.family or self.family in SLIPPED
+        return not slipped and self.dice >= max(GOOD, self.vote - NOT_WORSE)
+
+    @property
+    def warned(self) -> bool:
+        return Verdict.of(self.found).word != "use"
+
+
+def schools_case(seed: int, first: int = 3, second: int = 3) -> SpacedCase:
+    """Two schools of readers, the second of which draws 2.5 voxels tighter."""
+    return skill_case(seed, [0.7] * (first + second), [0.3] * first + [-2.5] * second)
+
+
+def missing_case(seed: int) -> SpacedCase:
+    """Five readers, each of whom has seen a part of the slices only; 2 is missing."""
+    rng = np.random.default_rng(seed)
+    truth = blob(seed)
+    raters = contour_error_raters(truth, 5, seed, **COARSE_ERRORS).astype(np.uint8)
+    for rater in raters:
+        first = int(rng.integers(0, 60))
+        rater[first : first + 36] = 2
+    return SpacedCase(truth, raters, (1.0, 1.0))
+
+
+def pair_case(seed: int) -> SpacedCase:
+    """Two readers, one of whom draws wider than the other."""
+    return skill_case(seed, [0.7, 0.7], [1.2, -1.2])
+
+
+EXTRA: dict[str, Callable[[int], SpacedCase]] = {
+    "two schools 3:3": schools_case,
+    "two schools 4:2": lambda seed: schools_case(seed, 4, 2),
+    "missing readers": missing_case,
+    "two readers, wide and tight": pair_case,
+}
+
+
+def cases(seeds: range) -> Iterator[tuple[str, SpacedCase]]:
+    """Every family's cases; of several labels the first against the others."""
+    for settings in (STRUCTURE_SETTINGS, SLIP_SETTINGS, PRACTICE_SETTINGS, EXTRA):
+        for name, make in settings.items():
+            for seed in seeds:
+                case = make(seed)
+                raters = np.asarray(case.raters, np.uint8)
+                if name != "missing readers":
+                    raters = (raters == 1).astype(np.uint8)
+                yield name, SpacedCase(case.truth == 1, raters, case.spacing)
+    for setting in twelve_settings(seeds):
+        for truth, raters in setting.cases:
+            masks = (raters != 0).astype(np.uint8)
+            yield setting.name, SpacedCase(truth != 0, masks, (1.0,) * truth.ndim)
+
+
+def rows(drawn: Iterator[tuple[str, SpacedCase]]) -> Iterator[Row]:
+    """Every judged method's result of every case."""
+    for name, case in drawn:
+        images = [sitk.GetImageFromArray(rater) for rater in case.raters]
+        for image in images:
+            image.SetSpacing(case.spacing[::-1])
+        agreement = _agreement(case.raters)
+        scores, found = dict[str, float](), dict[str, Diagnostics]()
+        for method, make in {**JUDGED, **OTHERS}.items():
+            filter_ = make()
+            if case.raters.max() > 1:
+                filter_.MissingLabel = 2
+            filter_.Execute(images)
+            result = filter_.GetResult()
+            scores[method] = _dice(result.settled_labels() == 1, case.truth)
+            if method in JUDGED:
+                found[method] = assess(result).findings()
+        best = max(scores.values())
+        for method, diagnostics in found.items():
+            yield Row(name, method, scores[method], scores["vote"], best, agreement, diagnostics)
+
+
+def _agreement(raters: NDArray[Any]) -> float:
+    """Mean Dice of pairs, where both annotated; two empty masks agree."""
+    values = []
+    for a, b in combinations(raters, 2):
+        both = (a != 2) & (b != 2)
+        values.append(dice(a[both] == 1, b[both] == 1))
+    return float(np.mean(values))
+
+
+def _dice(answer: NDArray[np.bool_], truth: NDArray[np.bool_]) -> float:
+    """Of an absent structure, whether the answer is empty."""
+    return dice(answer, truth) if truth.any() else float(not answer.any())
+
+
+def rates(every: Sequence[Row]) -> list[dict[str, Any]]:
+    """For each method, bad results that were warned of and good ones that were cried at."""
+    table = []
+    for method in (*JUDGED, "all"):
+        own = [one for one in every if method in (one.method, "all")]
+        bad = [one for one in own if one.is_bad]
+        agree = [one for one in own if one.is_good and one.agreement >= AGREE]
+        some = [one for one in own if one.is_good and MODERATE <= one.agreement < AGREE]
+        poor = [one for one in own if one.is_good and one.agreement < MODERATE]
+        groups = {"bad": bad, "agree": agree, "moderate": some, "poor": poor}
+        row: dict[str, Any] = {"method": method}
+        for title, group in groups.items():
+            row[title] = len(group)
+            row[f"{title}, warned"] = sum(one.warned for one in group)
+        table.append(row)
+    return table
+
+
+def by_family(every: Sequence[Row]) -> list[dict[str, Any]]:
+    """Bad results that were missed, and good ones that were cried at, by family and method."""
+    table = []
+    for key in sorted({(one.family, one.method) for one in every}):
+        own = [one for one in every if (one.family, one.method) == key]
+        bad, good = [one for one in own if one.is_bad], [one for one in own if one.is_good]
+        row = {"family": key[0], "method": key[1], "bad": len(bad), "good": len(good)}
+        row["missed"] = sum(not one.warned for one in bad)
+        row["cried"] = sum(one.warned for one in good)
+        table.append(row)
+    return table
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the rates, and keep them if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--choose", action="store_true", help="on seeds below 3000")
+    parser.add_argument("--seeds", type=int, default=6, help="seeds per family")
+    parser.add_argument("--misses", action="store_true", help="name families that went wrong")
+    parser.add_argument("--save", action="store_true", help=f"keep the rates in {RESULTS.name}")
+    options = parser.parse_args(arguments)
+    first = 1000 if options.choose else 3000
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConsensusWarning)
+        every = list(rows(cases(range(first, first + options.seeds))))
+    results = {"run": run_facts(), "rates": rates(every), "families": by_family(every)}
+    if options.save:
+        RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    print(table(results))
+    for row in results["families"] if options.misses else ():
+        if row["missed"] or row["cried"]:
+            print(row)
+
+
+def table(results: dict[str, Any]) -> str:
+    """The rates as Markdown."""
+    lines = [
+        "| method | bad: warned of | good, readers agree: cried at | good, moderately: cried at | "
+        "good, poorly: cried at |",
+        "|---|---|---|---|---|",
+    ]
+    for row in results["rates"]:
+        cells = [
+            f"{row[f'{title}, warned']} of {row[title]}"
+            + (f" ({row[f'{title}, warned'] / row[title]:.0%})" if row[title] else "")
+            for title in ("bad", "agree", "moderate", "poor")
+        ]
+        lines.append(f"| {row['method']} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,271 @@
+"""How far readers of a plan agree, structure by structure, as papers on interobserver variation do.
+
+Added path length is that of Vaassen et al., Phys Imaging Radiat Oncol 13:1, 2020: the length of the
+consensus' contours that is missing in a reader's, which is what an editor would have to draw.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.assessment.agreement.agreement_filter import AgreementFilter
+from itk_consensus.assessment.agreement.reader_bias_filter import ReaderBiasFilter
+from itk_consensus.core.array_types import Floats
+from itk_consensus.core.display import Displayed
+from itk_consensus.core.errors import FileError, InputError
+from itk_consensus.core.escaping import csv_text
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
+from itk_consensus.images import convert
+from itk_consensus.images.files import PathLike, read_bytes
+from itk_consensus.images.structure_names import StructureWords, usual_words
+from itk_consensus.methods.consensus.consensus_filter import ConsensusFilter
+
+#: Of a structure that no table names, in mm.
+USUAL_TOLERANCE = 2.0
+
+
+class Measure(NamedTuple):
+    """One line of the table: a structure, what was measured, and what it came to."""
+
+    structure: str
+    measure: str
+    unit: str
+    mean: float
+    lowest: float
+    highest: float
+    number: int  #: Of the readers or pairs of readers that it is the mean of
+
+
+@dataclass(frozen=True)
+class PlanAgreement(Displayed):
+    """Agreement about the structures of a plan."""
+
+    measures: tuple[Measure, ...]
+    tolerances: Mapping[str, float]  #: mm, by structure
+    consensus: str  #: What readers are compared with
+
+    def of(self, structure: str, measure: str) -> Measure:
+        """One line of the table."""
+        for one in self.measures:
+            if (one.structure, one.measure) == (structure, measure):
+                return one
+        raise KeyError((structure, measure))
+
+    def to_csv(self) -> str:
+        """A row for each structure and measure."""
+        return csv_text(list(Measure._fields), [one._asdict() for one in self.measures])
+
+    def to_markdown(self) -> str:
+        """A row for each structure, mean (range) in each cell."""
+        header, rows = self._grid()
+        lines = [header, ["---"] * len(header), *rows]
+        table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        return f"{table}\n\n{self.caption}\n"
+
+    def to_latex(self) -> str:
+        """The same as the body of a tabular, with booktabs' rules."""
+        header, rows = self._grid()
+        cells = [[_latex(cell) for cell in line] for line in (header, *rows)]
+        lines = [" & ".join(line) + r" \\" for line in cells]
+        body = "\n".join([lines[0], r"\midrule", *lines[1:]])
+        columns = "l" * len(header)
+        return (
+            f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n{body}\n\\bottomrule\n\\end{{tabular}}\n"
+            f"% {self.caption}\n"
+        )
+
+    @property
+    def caption(self) -> str:
+        """What the numbers are."""
+        return (
+            "Mean (range); n is the number of readers and of pairs of readers. Volume, added path "
+            f"length and bias are of readers against {self.consensus}, the others of pairs of "
+            "readers; bias is positive where readers draw wider than the consensus, and the side "
+            "is that on which readers differ most. Surface Dice at the tolerance in brackets."
+        )
+
+    def __str__(self) -> str:
+        return self.to_markdown()
+
+    def _grid(self) -> tuple[list[str], list[list[str]]]:
+        titles = list(dict.fromkeys(_column(one) for one in self.measures))
+        rows = []
+        for structure in dict.fromkeys(one.structure for one in self.measures):
+            own = {_column(one): one for one in self.measures if one.structure == structure}
+            numbers = [self.of(structure, measure).number for measure in ("volume", "Dice")]
+            cells = [_cell(own.get(title), self.tolerances[structure]) for title in titles]
+            rows.append([structure, f"{numbers[0]}, {numbers[1]}", *cells])
+        return ["structure", "n", *titles], rows
+
+
+def plan_agreement(
+    structures: Mapping[str, Sequence[Any]],
+    tolerances: Mapping[str, float] | None = None,
+    *,
+    fuser: LabelFusionFilter | None = None,
+    names: Sequence[str] | None = None,
+) -> PlanAgreement:
+    """Measure how far readers agree about each structure that two or more of them drew.
+
+    Parameters
+    ----------
+    structures : mapping of name to list of masks
+        One mask per reader, None where a reader has no such structure.
+    tolerances : mapping of name to float, optional
+        Of the surface Dice, in mm; by default `surface_tolerances` of the names.
+    fuser : LabelFusionFilter, optional
+        What makes the consensus; ConsensusFilter by default.
+    """
+    fuser = fuser or ConsensusFilter()
+    known = surface_tolerances(structures) if tolerances is None else dict(tolerances)
+    measures: list[Measure] = []
+    for name, masks in structures.items():
+        drawn = [mask for mask in masks if mask is not None]
+        if len(drawn) < 2:
+            continue
+        tolerance = known.setdefault(name, USUAL_TOLERANCE)
+        measures += _of_structure(name, drawn, tolerance, fuser)
+    if not measures:
+        raise InputError("plan_agreement: needs a structure that two readers drew")
+    return PlanAgreement(tuple(measures), known, fuser.GetName())
+
+
+def _of_structure(
+    name: str, masks: Sequence[Any], tolerance: float, fuser: LabelFusionFilter
+) -> Iterator[Measure]:
+    found = AgreementFilter(SurfaceTolerance=tolerance, VolumeIntervals=True).Execute(masks, fuser)
+    one = found[1]
+    volumes = one.volumes[: one.raters]
+    unit = found.volume_unit
+    yield _measure(name, "volume", unit, volumes)
+    if one.expected_volume is not None:
+        expected, low, high = one.expected_volume[:3]
+        yield Measure(name, "another reader's volume (90 %)", unit, expected, low, high, len(masks))
+    yield _measure(name, "Dice", "", one.between_raters(one.dice))
+    for title, matrix in (
+        ("surface Dice", one.surface_dice),
+        ("Hausdorff 95 %", one.hausdorff95),
+        ("mean surface distance", one.mean_distance),
+    ):
+        if matrix is not None:
+            length = "" if title == "surface Dice" else one.length_unit
+            yield _measure(name, title, length, one.between_raters(matrix))
+    consensus = fuser.fused_labels(list(masks))
+    yield _measure(name, "added path length", one.length_unit, added_paths(masks, consensus))
+    yield from _bias(name, masks, consensus)
+
+
+def _bias(name: str, masks: Sequence[Any], consensus: Any) -> Iterator[Measure]:
+    """Each reader's mean distance outside the consensus, and on the side where they differ most."""
+    rows = [row for row in ReaderBiasFilter(Label=1).Execute(masks, consensus).rows if row]
+    yield _measure(name, "bias", "mm", np.array([row["mean"] for row in rows]))
+    sides = [side for side in rows[0] if side != "mean"]
+    spread = {side: np.ptp([row[side] for row in rows]) for side in sides}
+    known = [side for side in sides if np.isfinite(spread[side])]
+    if known:
+        widest = max(known, key=lambda side: spread[side])
+        values = np.array([row[widest] for row in rows])
+        yield _measure(name, f"bias, {widest} side", "mm", values)
+
+
+def added_paths(masks: Sequence[Any], consensus: Any) -> Floats:
+    """Added path length of each mask to become the consensus, in mm (voxels for arrays)."""
+    loaded = convert.load([consensus, *masks], owner="plan_agreement")
+    arrays = [np.asarray(array) == 1 for array in loaded.arrays]
+    side = float(np.sqrt(np.prod(loaded.geometry.spacing[:2])))
+    wanted = _outline(arrays[0])
+    lengths = [np.count_nonzero(wanted & ~_outline(one)) for one in arrays[1:]]
+    return side * np.array(lengths, float)
+
+
+def _outline(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Pixels of a mask that have a neighbour outside it in their slice."""
+    padded = np.pad(mask, [(0, 0)] * (mask.ndim - 2) + [(1, 1)] * 2)
+    inner = padded[..., 1:-1, 1:-1].copy()
+    for axis, step in ((-2, 1), (-2, -1), (-1, 1), (-1, -1)):
+        inner &= np.roll(padded, step, axis)[..., 1:-1, 1:-1]
+    return np.asarray(mask & ~inner)
+
+
+def _measure(structure: str, measure: str, unit: str, values: Floats) -> Measure:
+    known = np.asarray(values)[np.isfinite(values)]
+    if not known.size:
+        return Measure(structure, measure, unit, np.nan, np.nan, np.nan, 0)
+    figures = float(known.mean()), float(known.min()), float(known.max())
+    return Measure(structure, measure, unit, *figures, int(known.size))
+
+
+def surface_tolerances(
+    names: Iterable[str], path: PathLike | None = None, words: StructureWords | None = None
+) -> dict[str, float]:
+    """Up to which distance in mm surfaces of each structure count as one.
+
+    Parameters
+    ----------
+    path : path, optional
+        A CSV with the columns structure and mm, which wins over the table that comes with the
+        package. A structure without a side stands for both.
+    """
+    words = words or usual_words()
+    rows = [*([] if path is None else _read(path)), *_usual()]
+    found = {}
+    for name in names:
+        meant = words.read(name)
+        fits = (mm for row, mm in rows if _is_of(words.read(row).meaning, meant.meaning))
+        found[name] = next(fits, USUAL_TOLERANCE)
+    return found
+
+
+def _is_of(row: tuple[Any, ...], meant: tuple[Any, ...]) -> bool:
+    """Whether a row's name is a structure's; its side only if the row says one."""
+    sides_fit = not row[1] or row[1] == meant[1]
+    return sides_fit and (row[0], row[2:]) == (meant[0], meant[2:])
+
+
+def _read(path: PathLike) -> list[tuple[str, float]]:
+    content = read_bytes(Path(path)).decode("utf-8-sig", errors="replace")
+    lines = [line for line in content.splitlines() if not line.startswith("#")]
+    try:
+        table = csv.DictReader(io.StringIO("\n".join(lines)))
+        rows = [(row["structure"], float(row["mm"])) for row in table]
+    except (KeyError, TypeError, ValueError) as error:
+        raise FileError("must have the columns structure and mm, a number", path=path) from error
+    if any(not 0 < mm < np.inf for _, mm in rows):
+        raise FileError("has a tolerance that is no length above 0", path=path)
+    return rows
+
+
+@cache
+def _usual() -> list[tuple[str, float]]:
+    return _read(Path(__file__).with_name("surface_tolerances.csv"))
+
+
+def _column(one: Measure) -> str:
+    title = "bias, widest side" if one.measure.startswith("bias, ") else one.measure
+    return f"{title} ({one.unit})" if one.unit else title
+
+
+def _cell(one: Measure | None, tolerance: float) -> str:
+    if one is None or not one.number:
+        return "-"
+    figures = [one.mean, one.lowest, one.highest]
+    # Half a millilitre needs another digit than half a litre.
+    digits = 2 if not one.unit or max(map(abs, figures)) < 1 else 1 if max(figures) < 100 else 0
+    mean, lowest, highest = (f"{round(value, digits) + 0.0:.{digits}f}" for value in figures)
+    text = f"{mean} ({lowest} to {highest})"
+    if one.measure.startswith("bias, "):
+        return f"{one.measure.removeprefix('bias, ').removesuffix(' side')} {text}"
+    return f"{text} [{tolerance:g} mm]" if one.measure == "surface Dice" else text
+
+
+def _latex(text: str) -> str:
+    return "".join(f"\\{c}" if c in "&%$#_{}" else c for c in text)

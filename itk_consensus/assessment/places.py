@@ -1,0 +1,147 @@
+"""Where to look: the slice and the position of the largest piece of what a finding is about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.core.array_types import Mask, length_unit
+from itk_consensus.fusing.fusion_result import FusionResult
+from itk_consensus.images.geometry import ImageGeometry
+from itk_consensus.space.boxes import Box, bounding_box
+from itk_consensus.space.pieces import label_pieces
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+
+if TYPE_CHECKING:
+    from itk_consensus.assessment.findings import Finding
+
+#: Of more findings nobody looks at all.
+MOST_PLACED = 12
+
+
+@dataclass(frozen=True)
+class Place:
+    """A voxel in the middle of what is to be looked at, and where it is found."""
+
+    index: tuple[int, ...]  #: Of the voxel, per array axis
+    position: tuple[float, ...]  #: In the order x, y, z
+    unit: str  #: Of the position
+
+    @property
+    def slice(self) -> int | None:
+        """The number of the slice, counted from 0 along the first axis of space; None in 2D."""
+        return self.index[-3] if len(self.index) > 2 else None
+
+    @property
+    def target(self) -> str:
+        """The part of a page's address that opens its viewer there."""
+        return "look=" + ",".join(map(str, self.index))
+
+    def __str__(self) -> str:
+        at = ", ".join(f"{one:.0f}" for one in self.position)
+        unit = "" if self.unit == "voxels" else f" {self.unit}"
+        return f"slice {self.slice}, at ({at}){unit}" if self.slice is not None else f"({at}){unit}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types, ready for JSON."""
+        return {
+            "slice": self.slice,
+            "position": [round(one, 3) for one in self.position],
+            "unit": self.unit,
+            "index": list(self.index),
+            "target": self.target,
+        }
+
+
+def largest_place(
+    mask: Mask, box: Box, geometry: ImageGeometry, spacing: Sequence[float]
+) -> Place | None:
+    """The middle of the largest piece of a mask, in its fullest slice; None if it is empty.
+
+    Parameters
+    ----------
+    mask : ndarray of bool
+        Voxels of a box.
+    box : tuple of slices
+        Where it lies in the image.
+    """
+    tight = bounding_box(mask)
+    if tight is None:
+        return None
+    pieces = label_pieces(mask[tight])
+    largest = int(pieces.sizes.argmax())
+    within = pieces.box(largest)
+    own = pieces.places[within] == largest
+    where = np.argwhere(own)
+    if own.ndim > 2:
+        slices = where[:, -3]
+        where = where[slices == np.bincount(slices).argmax()]
+    middle = where[np.abs(where - where.mean(axis=0)).sum(axis=1).argmin()]
+    starts = zip(middle, within, tight, box, strict=True)
+    index = tuple(int(at + a.start + b.start + c.start) for at, a, b, c in starts)
+    return Place(index, geometry.position(index), length_unit(spacing))
+
+
+def with_places(findings: Sequence[Finding], result: FusionResult[Any]) -> tuple[Finding, ...]:
+    """The findings; those to be looked at know where, the gravest ones if there are many."""
+    patterns = result.case.patterns
+    if patterns.codes is None or patterns.codes.ndim > 3:
+        return tuple(findings)
+    grave = [one for one in findings if one.concern and not one.because]
+    chosen = {id(one) for one in sorted(grave, key=lambda one: -one.grade)[:MOST_PLACED]}
+    known: dict[bytes, Place | None] = {}
+
+    def placed(one: Finding) -> Finding:
+        if id(one) not in chosen:
+            return one
+        flags = disagreement(patterns, one)
+        key = np.packbits(flags).tobytes()
+        if key not in known:
+            known[key] = _place(flags, result)
+        return replace(one, where=known[key])
+
+    return tuple(placed(one) for one in findings)
+
+
+def disagreement(patterns: DecisionPatterns, finding: Finding) -> Mask:
+    """(P,) patterns in which the raters of a finding differ from the others, or all differ most."""
+    said = _is_about(patterns, finding.label)
+    present = patterns.present
+    number = patterns.number_of_raters
+    who = np.isin(np.arange(number), finding.who)
+    if 0 < who.sum() < number and finding.rule != "pairwise Dice":
+        marked = said & present
+        share = marked[:, ~who].sum(axis=1) / np.maximum(present[:, ~who].sum(axis=1), 1)
+        own = marked[:, who].any(axis=1)
+        differs = np.asarray((own != (share >= 0.5)) & present[:, who].any(axis=1))
+        return differs if differs.any() else np.asarray(own)
+    if who.sum() == 2:
+        first, second = finding.who
+        both = present[:, first] & present[:, second]
+        return np.asarray((said[:, first] != said[:, second]) & both)
+    share = (said & present).sum(axis=1) / np.maximum(present.sum(axis=1), 1)
+    minority = np.minimum(share, 1 - share)
+    evenly = minority >= 0.4
+    disputed = evenly if evenly.any() else minority > 0
+    return np.asarray(disputed if disputed.any() else share > 0)
+
+
+def _is_about(patterns: DecisionPatterns, label: int | None) -> NDArray[np.bool_]:
+    """(P, J) who said the label, or any label but background."""
+    if label is None:
+        values = np.append(patterns.labels, 0)
+        return np.asarray(values[patterns.patterns] != 0)
+    return np.asarray(patterns.patterns == np.flatnonzero(patterns.labels == label)[0])
+
+
+def _place(flags: Mask, result: FusionResult[Any]) -> Place | None:
+    patterns, geometry = result.case.patterns, result.like.geometry
+    if not flags.any():
+        return None
+    box = patterns.region(flags, [0] * geometry.dimension)
+    mask = patterns.crop(box).expand(flags)
+    return largest_place(mask, box, geometry, result.case.spacing)

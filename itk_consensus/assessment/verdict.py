@@ -1,0 +1,75 @@
+"""Verdict: use, look or do not use, and the one or two findings that decided it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from itk_consensus.assessment.findings import Diagnostics, Finding
+from itk_consensus.fusing.reader_limits import Agreement
+
+#: What a result may be used for, the best first.
+Word = Literal["use", "look", "do not use"]
+
+WORDS: tuple[Word, ...] = ("use", "look", "do not use")
+
+#: So many findings are named with a verdict.
+MOST_DECIDING = 2
+
+_HOW = {"good": "well", "moderate": "moderately", "poor": "poorly"}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a result may be used, from findings about fusion and raters together."""
+
+    word: Word
+    decided_by: tuple[Finding, ...]  #: The one or two findings that decided it; () for "use"
+    agreement: Agreement | None  #: How far the raters agree; None if nobody can tell
+
+    @classmethod
+    def of(cls, found: Diagnostics) -> Verdict:
+        """What findings come to: the gravest of them; notes change nothing."""
+        word: Word = WORDS[max(0, max((one.grade for one in found.findings), default=0) - 1)]
+        causes = [one for one in found.causes if one.concern]
+        gravest = [one for one in causes if one.severity == word]
+        # What decides may be the consequence of a lesser finding.
+        deciding = gravest or [one for one in found.concerns if one.severity == word]
+        return cls(word, tuple(deciding[:MOST_DECIDING]), found.agreement)
+
+    @property
+    def grade(self) -> int:
+        """0 for use, 1 for look, 2 for do not use."""
+        return WORDS.index(self.word)
+
+    @property
+    def why(self) -> str:
+        """The findings that decided it, or how readers agree, in a sentence each."""
+        if self.decided_by:
+            return " ".join(one.sentence for one in self.decided_by)
+        if self.agreement is None:
+            return "Nothing speaks against it."
+        return f"Readers agree {_HOW[self.agreement]}, and nothing speaks against it."
+
+    def __str__(self) -> str:
+        return f"{self.word.capitalize()}. {self.why}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types, ready for JSON."""
+        return {
+            "verdict": self.word,
+            "why": self.why,
+            "decided_by": [one.rule for one in self.decided_by],
+            "agreement": self.agreement,
+        }
+
+
+def grade_of(word: str) -> int:
+    """0 for use, 1 for look, 2 for do not use; of what is no verdict, 0."""
+    return WORDS.index(word) if word in WORDS else 0
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """The gravest of several, the first of equally grave ones."""
+    return max(verdicts, key=lambda one: one.grade)

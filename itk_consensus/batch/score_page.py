@@ -1,0 +1,210 @@
+"""The page of a study of submissions: who is ahead and how sure that is, then every table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+from urllib.parse import quote
+
+from itk_consensus.assessment.scoring.study_scores import READERS, StudyScores
+from itk_consensus.report.markup import Markup, data_table, document, joined, section, tag
+from itk_consensus.report.study_plots import Dot, dot_plot
+from itk_consensus.report.text import counted
+
+#: Differences with a larger p are told as none.
+_SURE = 0.05
+
+
+def score_page(study: StudyScores, links: Mapping[str, str]) -> str:
+    """HTML page of a study.
+
+    Parameters
+    ----------
+    links : mapping of str to str
+        What other files are, by their names.
+    """
+    part = study.main_part
+    lead = joined(
+        [tag("p", verdict(study), class_="verdict"), _facts(study), *_absent(study)]
+    )  # fmt: skip
+    header, body = study.table(part)
+    caption = (
+        "Means over cases with their 95 % interval (bootstrap over cases). Submissions and readers "
+        "are scored beside the same number of readers, each reader left out in turn; the last row "
+        "is what readers reach."
+    )
+    sections = [
+        section("Scores", data_table(caption, header, _two_lines(body)), id_="scores"),
+        section("Beside the readers", *_plots(study, part), id_="plots"),
+        section("Order", *_order(study, part), id_="order"),
+        *_structures(study),
+        section("What the columns mean", _meanings(study), id_="measures"),
+        section("Files", _links(links), id_="files"),
+    ]
+    if study.failed:
+        rows = [[case, tag("td", why, class_="text")] for case, why in study.failed.items()]
+        table = data_table("Cases that could not be scored, and why.", ["case", "error"], rows)
+        sections.insert(0, section("Failed", table, id_="failed"))
+    script = (files("itk_consensus.report") / "sorting.js").read_text(encoding="utf-8")
+    title = f"{counted(len(study.submissions), 'submission')}, {counted(len(study.cases), 'case')}"
+    return document(title, lead, *sections, tag("script", Markup(script)))
+
+
+def verdict(study: StudyScores) -> str:
+    """Who is ahead by Dice to the readers, and how sure that is, in a sentence or two."""
+    part = study.main_part
+    found = {one.name: one for one in study.summaries if one.structure == study.parts[part]}
+    order = study.ranking(part, "dice").ranks
+    best = order[0].name
+    dice = found[best].values["dice"]
+    ceiling = found[READERS].values["dice"]
+    words = [f"{best} has the highest Dice to the readers, {dice.value:.3f}"]
+    if len(order) > 1:
+        pairs = study.comparisons(part, "dice")
+        sure = [
+            one.second if one.first == best else one.first
+            for one in pairs
+            if best in (one.first, one.second) and one.corrected_p <= _SURE
+        ]
+        if len(sure) == len(order) - 1:
+            words.append(", ahead of every other submission (p corrected <= .05)")
+        elif sure:
+            words.append(f", surely ahead only of {', '.join(sure)}")
+        else:
+            words.append(", but no difference between submissions is sure (p corrected > .05)")
+    words.append(".")
+    if not math.isnan(ceiling.value):
+        apart = dice.value - ceiling.value
+        side = "above" if apart > 0 else "below"
+        words.append(
+            f" Readers reach {ceiling.value:.3f} among themselves: it is {abs(apart):.3f} {side}."
+        )
+    return "".join(words)
+
+
+def _facts(study: StudyScores) -> Markup:
+    readers = [len(case.readers) or 1 for case in study.cases]
+    span = f"{min(readers)} to {max(readers)}" if min(readers) < max(readers) else str(readers[0])
+    facts = {
+        "cases": len(study.cases),
+        "submissions": len(study.submissions),
+        "readers a case": span,
+        "structures": len(study.structures),
+    }
+    return tag("ul", *(tag("li", tag("b", v), k) for k, v in facts.items()), class_="facts")
+
+
+def _absent(study: StudyScores) -> list[Markup]:
+    lacking = {
+        name: [case.case for case in study.cases if name in case.missing]
+        for name in study.submissions
+    }
+    return [
+        tag("p", f"{name} has no file of {counted(len(cases), 'case')} ({', '.join(cases[:5])}"
+            f"{' ...' if len(cases) > 5 else ''}): scored as empty.")
+        for name, cases in lacking.items() if cases
+    ]  # fmt: skip
+
+
+def _plots(study: StudyScores, part: int | str) -> list[Markup]:
+    """A dot for each submission, over the band of what readers reach."""
+    found = {one.name: one for one in study.summaries if one.structure == study.parts[part]}
+    plots = []
+    for measure, about in study.measures.items():
+        ceiling = found[READERS].values[measure]
+        dots = [
+            Dot(name, value.value, value.low, value.high)
+            for name in study.submissions
+            if not math.isnan((value := found[name].values[measure]).value)
+        ]
+        if not dots:
+            continue
+        better = {"higher": "; right is better", "lower": "; left is better", "neither": ""}
+        title = f"{study.column(measure)}: {about.title}{better[about.better]}"
+        band = None if math.isnan(ceiling.value) else (ceiling.low, ceiling.value, ceiling.high)
+        plots.append(dot_plot(dots, band, title))
+    return plots
+
+
+def _order(study: StudyScores, part: int | str) -> list[Markup]:
+    """How often each submission has each place when cases are drawn again."""
+    if len(study.submissions) < 2:
+        return [tag("p", "One submission has no order.", class_="quiet")]
+    found = study.ranking(part, "dice")
+    places = [f"place {number}" for number in range(1, len(found.ranks) + 1)]
+    rows = [
+        [one.name, one.rank, f"{one.low} to {one.high}", *map(_place, shares)]
+        for one, shares in zip(found.ranks, found.places, strict=True)
+    ]
+    caption = (
+        "Order by Dice to the readers, and how often each has each place when cases are drawn "
+        f"again; the order is another in {found.changed:.0%} of the draws."
+    )
+    table = data_table(caption, ["submission", "place", "95 % interval", *places], rows)
+    compared = [
+        [
+            f"{one.first} less {one.second}",
+            one.difference.value,
+            _interval(one.difference.low, one.difference.high),
+            f"{one.p:.4f}",
+            f"{one.corrected_p:.4f}",
+        ]
+        for one in study.comparisons(part, "dice")
+    ]
+    header = ["difference of Dice", "mean", "95 % interval", "p", "p corrected"]
+    about = "Paired by case; p by changing signs of differences, corrected for the number of pairs."
+    return [table, data_table(about, header, compared)]
+
+
+def _structures(study: StudyScores) -> list[Markup]:
+    if len(study.parts) < 2:
+        return []
+    tables = []
+    for part, title in study.parts.items():
+        if part == study.main_part:
+            continue
+        header, body = study.table(part)
+        tables.append(data_table(title, header, _two_lines(body)))
+    return [section("Structures", *tables, id_="structures")]
+
+
+def _meanings(study: StudyScores) -> Markup:
+    rows = [
+        [
+            study.column(name),
+            tag("td", f"{one.title}. {one.meaning}", class_="text"),
+            one.better,
+            tag("td", one.source or "–", class_="text"),
+        ]
+        for name, one in study.measures.items()
+    ]
+    return data_table("As in the tables.", ["column", "meaning", "better", "source"], rows)
+
+
+def _two_lines(body: list[list[str]]) -> list[list[Any]]:
+    """Intervals below their values."""
+
+    def cell(text: str) -> Any:
+        value, _, interval = text.partition(" (")
+        below = tag("small", interval.rstrip(")")) if interval else None
+        return tag("td", value, below, class_="interval")
+
+    return [[name, *map(cell, cells)] for name, *cells in body]
+
+
+def _place(share: float) -> Markup:
+    """A share as a cell, the darker the larger."""
+    return tag("td", f"{share:.0%}", style=f"--share:{share:.2f}", class_="place")
+
+
+def _links(links: Mapping[str, str]) -> Markup:
+    items = [
+        tag("li", tag("a", name, href=quote(name)), f" – {what}") for name, what in links.items()
+    ]
+    return tag("ul", *items)
+
+
+def _interval(low: float, high: float) -> str:
+    return "–" if math.isnan(low) else f"{low:.3f} to {high:.3f}"

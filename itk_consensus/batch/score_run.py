@@ -1,0 +1,140 @@
+"""A study of submissions from files: every case scored, tables, and a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from itk_consensus.assessment.scoring.score_study import score_study
+from itk_consensus.assessment.scoring.study_scores import StudyScores
+from itk_consensus.batch.cases import BatchCase, find_cases
+from itk_consensus.batch.folder_record import begin, finish, require_ours
+from itk_consensus.batch.score_page import score_page
+from itk_consensus.core.errors import FileError
+from itk_consensus.core.escaping import csv_text
+from itk_consensus.images.file_claims import Claim, require_no_overlap
+from itk_consensus.images.files import require_writable, write_text
+from itk_consensus.images.locking import locked
+
+RECORD = "score.json"
+PAGE = "index.html"
+#: What is written besides, and what it is.
+TABLES = {
+    "summary.csv": "each submission over all cases, and what readers reach",
+    "comparisons.csv": "every two submissions, with corrected p",
+    "ranks.csv": "the order of the submissions, and how sure it is",
+    "scores.csv": "every case",
+    "pairs.csv": "every submission with every reader",
+}
+OTHERS = {
+    "scores.json": "everything, as JSON",
+    "table.md": "the table for Markdown",
+    "table.tex": "the table for LaTeX",
+}
+
+
+@dataclass(frozen=True)
+class ScorePlan:
+    """What is scored, and where results go."""
+
+    output: Path
+    structures: Mapping[int, str] | None = None
+    #: Keywords of `score_study`.
+    measured: Mapping[str, Any] | None = None
+    overwrite: bool = False
+
+
+def submissions_of(patterns: Mapping[str, str], together: str | None) -> dict[str, dict[str, Any]]:
+    """Files of submissions, by name and case.
+
+    Parameters
+    ----------
+    patterns : mapping of str to str
+        By submission, such as ``net/{case}.nii.gz``; ``*`` gives several samples of a case.
+    together : str, optional
+        One pattern for all, such as ``{submission}/{case}.nii.gz``.
+    """
+    found: dict[str, dict[str, list[Path]]] = {}
+    if together is not None:
+        for case in find_cases(together.replace("{submission}", "{rater}")):
+            for name, path in zip(case.rater_names, case.raters, strict=True):
+                found.setdefault(name, {}).setdefault(case.name, []).append(path)
+    for name, pattern in patterns.items():
+        for case in find_cases(pattern):
+            found.setdefault(name, {}).setdefault(case.name, []).extend(case.raters)
+    return {
+        name: {case: files[0] if len(files) == 1 else files for case, files in cases.items()}
+        for name, cases in found.items()
+    }
+
+
+def run_score(
+    cases: Sequence[BatchCase],
+    submissions: Mapping[str, Mapping[str, Any]],
+    plan: ScorePlan,
+    after_case: Callable[[str], None] | None = None,
+) -> StudyScores:
+    """Score every case, and write tables and a page.
+
+    Raises
+    ------
+    FileError
+        Something would be overwritten: what was read or, unless the plan says so, a file that is
+        not of an earlier run. Or another run is writing to this folder.
+    """
+    record, names = plan.output / RECORD, (*TABLES, *OTHERS, PAGE)
+    require_no_overlap(_read(cases, submissions), _written(plan, (*names, RECORD)))
+    try:
+        plan.output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{plan.output}: cannot be made a folder: {error.strerror}") from error
+    with locked(record, wait=1.0):
+        if not plan.overwrite:
+            require_ours(record, names)
+        for name in names:
+            require_writable(plan.output / name)
+        readers = {one.name: dict(zip(one.rater_names, one.raters, strict=True)) for one in cases}
+        study = score_study(
+            readers,
+            submissions,
+            structures=plan.structures,
+            afterCase=after_case,
+            **(plan.measured or {}),
+        )
+        begun = begin(record, {"submissions": list(submissions)}, names)
+        _write(study, plan.output)
+        finish(begun, names, {"cases": len(study.cases)})
+    return study
+
+
+def _write(study: StudyScores, folder: Path) -> None:
+    tables = (
+        study.summary(), study.all_comparisons(), study.ranks(), study.of_cases(), study.pairs()
+    )  # fmt: skip
+    for name, rows in zip(TABLES, tables, strict=True):
+        write_text(folder / name, csv_text(list(rows[0]), rows) if rows else "")
+    for name, text in zip(
+        OTHERS, (study.to_json(), study.to_markdown(), study.to_latex()), strict=True
+    ):
+        write_text(folder / name, text)
+    write_text(folder / PAGE, score_page(study, {**TABLES, **OTHERS}))
+
+
+def _read(cases: Sequence[BatchCase], submissions: Mapping[str, Mapping[str, Any]]) -> list[Claim]:
+    """The files themselves; one that is missing is an error of its case."""
+    found = [
+        Claim(f"a reader of case {one.name!a}, {path}", path)
+        for one in cases
+        for path in one.raters
+    ]
+    for name, files in submissions.items():
+        for path in files.values():
+            listed = path if isinstance(path, list) else [path]
+            found += [Claim(f"submission {name!a}, {one}", one) for one in listed]
+    return found
+
+
+def _written(plan: ScorePlan, names: Sequence[str]) -> list[Claim]:
+    return [Claim(f"the study: {plan.output / name}", plan.output / name) for name in names]
