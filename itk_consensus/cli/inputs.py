@@ -82,9 +82,9 @@ def _way_out(first: ImageFile, stray: ImageFile) -> str:
     if stray.geometry.lost(first.geometry):
         copied = f"If only its header lost its place, copy that of {first.path}"
         return f"{copied}; otherwise r{resample[1:]}"
-    gaps = first.geometry.gaps(stray.geometry)
-    if not all(gap <= LARGEST_HEADER_NOISE for gap in gaps):
+    if first.geometry.distance(stray.geometry) > LARGEST_HEADER_NOISE:
         return resample
+    gaps = first.geometry.gaps(stray.geometry)
     names = ("--coordinate-tolerance", "--direction-tolerance")
     told = zip(names, gaps, strict=True)
     options = " ".join(f"{name} {1.1 * gap:.2g}" for name, gap in told if gap)

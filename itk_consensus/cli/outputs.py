@@ -18,7 +18,7 @@ from itk_consensus.cli.options import add_file
 from itk_consensus.core.errors import FileError
 from itk_consensus.images import convert
 from itk_consensus.images.file_claims import Claim, reading, require_no_overlap
-from itk_consensus.images.files import quietly, write_image, write_text
+from itk_consensus.images.files import quietly, reject_image, write_image, write_text
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.images.headers.header import require_name
 from itk_consensus.images.locking import locked
@@ -129,6 +129,8 @@ def _rehearse(output: Output, space: ImageGeometry | int) -> list[Path]:
     """Write a small test file near the target; return the files that the output will consist of."""
     path = output.path
     beside = _folder_near(path)
+    if output.pixel_type is None:
+        reject_image(path)
     try:
         with tempfile.TemporaryDirectory(prefix=".itk_consensus-", dir=beside) as folder:
             draft = Path(folder, path.name)

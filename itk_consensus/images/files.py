@@ -209,9 +209,19 @@ def write_text(path: PathLike, text: str) -> None:
 
 
 def write_bytes(path: PathLike, contents: bytes) -> None:
-    """Write a file of bytes, replacing `path` in one step."""
+    """Write a file of bytes, which is no image, replacing `path` in one step."""
+    reject_image(path)
     with replacing(Path(path), alone=True) as draft:
         draft.write_bytes(contents)
+
+
+def reject_image(path: PathLike) -> None:
+    """Raise if there is an image where something else is about to be written."""
+    path = Path(path)
+    if path.is_file() and sitk.ImageFileReader.GetImageIOFromFileName(str(path)):
+        raise FileError(
+            "is an image, which text would replace: give another name or move the image", path=path
+        )
 
 
 def read_bytes(path: PathLike) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import ClassVar
 
 import numpy as np
@@ -91,6 +92,22 @@ class ImageGeometry:
             for field, limit in limits.items()
             if not _largest_difference(getattr(self, field), getattr(other, field)) <= limit
         ]
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether spacing, origin and direction are numbers."""
+        return bool(np.isfinite([*self.spacing, *self.origin, *self.direction]).all())
+
+    def distance(self, other: ImageGeometry) -> float:
+        """How far apart the voxels of two grids of one size lie at most, in the shortest spacing.
+
+        A spacing that differs by little moves the last voxels by much.
+        """
+        ends = [(0, extent - 1) for extent in self.shape]
+        corners = list(product(*ends))
+        here, there = (np.array([one.position(at) for at in corners]) for one in (self, other))
+        apart = there - here
+        return float(np.linalg.norm(apart, axis=1).max() / np.abs(self.spacing).min())
 
     def gaps(self, other: ImageGeometry) -> tuple[float, float]:
         """How far apart two of one dimension lie, in first spacings, and their directions."""
@@ -198,6 +215,13 @@ def check_same_space(
         ITK's: relative to the first image's first spacing, and absolute.
     """
     tolerances = coordinate_tolerance, direction_tolerance
+    for name, one in zip(names, geometries, strict=True):
+        if not one.is_finite:
+            raise GeometryError(
+                f"{name} lies nowhere: spacing {one.spacing}, origin {one.origin}, direction "
+                f"{one.direction} must be finite numbers",
+                owner=owner,
+            )
     if not any(geometries[0].differences(one, *tolerances) for one in geometries[1:]):
         return
     at, strays = odd_ones_out(geometries, *tolerances)
@@ -241,10 +265,10 @@ def _advice(
     if first.size != other.size:
         return [f"To fuse different grids, {resample}"]
     relative_gap, direction_gap = first.gaps(other)
-    if relative_gap > LARGEST_HEADER_NOISE:
+    if (apart := first.distance(other)) > LARGEST_HEADER_NOISE:
         if other.lost(first):
             return [f"If only the header of {name} lost its place, {_COPY}; otherwise {resample}"]
-        return [f"They lie {relative_gap:.3g} voxels apart, which is no header noise: {resample}"]
+        return [f"They lie {apart:.3g} voxels apart, which is no header noise: {resample}"]
     lines = []
     if relative_gap > coordinate_tolerance:
         lines.append(

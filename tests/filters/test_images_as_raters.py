@@ -99,7 +99,7 @@ def test_a_ct_enters_by_no_other_way(entry: Any) -> None:
 
 def test_somebody_may_insist_at_the_other_ways_too() -> None:
     insisted = ic.MajorityVoteFilter(InputsAreLabels=True)
-    assert len(ic.hold_out_raters([[mask(), ct(), mask()]], insisted).references) == 1
+    assert len(ic.hold_out_raters([[mask(), ct(), mask()]], insisted, 1).references) == 1
     accumulator = ic.PatternAccumulator(inputs_are_labels=True)
     for one in (mask(), ct()):
         accumulator.add(one)
@@ -143,3 +143,12 @@ def test_an_image_within_a_border_of_nothing_is_still_one() -> None:
     padded = np.zeros((60, 200, 200), np.uint16)
     padded[20:40, 70:130, 60:140] = RNG.integers(1, 3000, (20, 60, 80))
     assert intensities(padded)
+
+
+@pytest.mark.parametrize("masked", ["MaskImage", "RaterMasks"])
+def test_a_mask_of_nan_is_refused(masked: str) -> None:
+    """NaN is not 0, and counted as inside."""
+    region = np.where(mask(), np.nan, 0.0)
+    given = region if masked == "MaskImage" else [region, None]
+    with pytest.raises(InputError, match=rf"{masked}.* must say at every voxel .*found NaN"):
+        ic.MajorityVoteFilter(**{masked: given}).Execute([mask(), mask()])

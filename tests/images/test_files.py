@@ -473,3 +473,20 @@ def test_voxels_that_look_like_line_ends_are_no_part_of_an_nrrd_header(tmp_path)
     path = tmp_path / "lines.nrrd"
     sitk.WriteImage(sitk.GetImageFromArray(array), path)
     np.testing.assert_array_equal(sitk.GetArrayFromImage(read_image(path)), array)
+
+
+@pytest.mark.parametrize("suffix", ["nii.gz", "nrrd", "mha", "png", "dcm"])
+def test_text_replaces_no_image(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"a.{suffix}"
+    plane = sitk.GetImageFromArray(np.ones((4, 5), np.uint8))
+    sitk.WriteImage(plane, str(path))
+    before = path.read_bytes()
+    masks = [np.eye(6, dtype=np.uint8), np.ones((6, 6), np.uint8)]
+    fused = ic.ConsensusFilter()
+    fused.Execute(masks)
+    for write in (write_text, lambda to, _: ic.report(fused, to)):
+        with pytest.raises(FileError, match=r"is an image, which text would replace"):
+            write(path, "a page")
+    assert path.read_bytes() == before
+    write_text(tmp_path / "page.html", "a page")
+    ic.report(fused, tmp_path / "page.html")

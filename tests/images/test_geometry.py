@@ -134,8 +134,25 @@ def test_message_names_owner_inputs_values_and_how_to_raise_the_tolerance() -> N
 
 
 def test_an_origin_voxels_away_is_no_header_noise() -> None:
-    with pytest.raises(GeometryError, match="25 voxels apart, which is no header noise: resample"):
+    with pytest.raises(GeometryError, match="50 voxels apart, which is no header noise: resample"):
         check(moved(), moved(origin=(10.0, 70.0, 30.0)))
+
+
+def test_a_spacing_that_moves_the_last_voxel_is_no_header_noise() -> None:
+    """Half of a voxel at the first one is many at the last."""
+    long = moved(size=(400, 5, 6))
+    with pytest.raises(GeometryError, match=r"voxels apart, which is no header noise"):
+        check(long, moved(size=(400, 5, 6), spacing=(2.1, 1.0, 3.0)))
+    with pytest.raises(GeometryError, match=r"set CoordinateTolerance to"):
+        check(long, moved(size=(400, 5, 6), spacing=(2.0001, 1.0, 3.0)))
+
+
+@pytest.mark.parametrize("field", ["origin", "spacing", "direction"])
+def test_an_image_that_lies_nowhere_is_named_alone(field: str) -> None:
+    nowhere = moved(**{field: (np.nan, *getattr(BASE, field)[1:])})
+    for images in ((nowhere, nowhere), (BASE, nowhere)):
+        with pytest.raises(GeometryError, match=rf"input {images.index(nowhere)} lies nowhere: "):
+            check(*images)
 
 
 @given(st.floats(1e-5, 1.0), st.floats(0.1, 10.0))
@@ -143,7 +160,7 @@ def test_the_advised_tolerance_is_enough(shift: float, spacing: float) -> None:
     first = moved(spacing=(spacing, 1.0, 1.0))
     second = moved(spacing=(spacing, 1.0, 1.0), origin=(10.0, 20.0 + shift, 30.0))
     assume(first.differences(second, 1e-6, 1e-6))
-    assume(shift < 0.49 * spacing)
+    assume(shift < 0.49 * min(spacing, 1.0))
     with pytest.raises(GeometryError) as caught:
         check(first, second)
     advised = str(caught.value).split("set CoordinateTolerance to ")[1].split(",")[0]
@@ -170,7 +187,7 @@ def test_an_oblique_image_is_not_called_flipped() -> None:
     oblique = moved(direction=(cosine, -sine, 0.0, sine, cosine, 0.0, 0.0, 0.0, 1.0))
     assert not BASE.is_flipped_or_permuted(oblique)
     assert not BASE.is_flipped_or_permuted(BASE)
-    with pytest.raises(GeometryError, match="set DirectionTolerance"):
+    with pytest.raises(GeometryError, match=r"direction .*\n.* no header noise: resample"):
         check(BASE, oblique)
 
 
