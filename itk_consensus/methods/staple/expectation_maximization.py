@@ -197,7 +197,7 @@ class _State(NamedTuple):
 
 
 def _rests(score: Floats, before: Floats, tolerance: float) -> NDArray[np.bool_]:
-    """Which scores rise no more; one of minus infinity, of votes the start rules out, tells nothing."""
+    """Which scores rise no more; that of votes the start rules out, minus infinity, is none."""
     with np.errstate(invalid="ignore"):
         return np.asarray(np.abs(score - before) <= tolerance)
 
