@@ -49,16 +49,17 @@ _OTHERS = (
     ("pipeline.ensembled", "ConsensusEnsembled"),
     ("report.notebook", "html_of"),
     ("report.notebook", "show"),
-    ("report.page", "report"),
     ("report.pictures", "draw_rater_number"),
     ("report.progress", "show_progress"),
-    ("review.opening", "review"),
     ("samples", "SampleAtlases"),
     ("samples", "SampleCase"),
     ("samples", "sample_atlases"),
     ("samples", "sample_case"),
     ("samples", "sample_cohort"),
 )
+
+#: Rooms that are called like their main function (core/callable_rooms.py).
+_CALLABLE_ROOMS = ("report", "review")
 
 
 def _loaders() -> dict[str, Callable[[], Any]]:
@@ -70,6 +71,7 @@ def _loaders() -> dict[str, Callable[[], Any]]:
     names = [name for name, kind in kinds.items() if issubclass(kind, Exception)]
     loaders = {name: partial(_member, "core.errors", name) for name in names}
     loaders |= {name: partial(_member, module, name) for module, name in _OTHERS}
+    loaders |= {name: partial(import_module, f"itk_consensus.{name}") for name in _CALLABLE_ROOMS}
     for name in (*registry.FUSER_MODULES, *registry.OTHER_FILTER_MODULES):
         loaders[name] = partial(registry.load_filter, name)
     for name in registry.FUSER_MODULES:

@@ -36,7 +36,6 @@ from itk_consensus.deep.deep_inputs import RaterIds as RaterIds
 from itk_consensus.fusing.accumulators import PatternAccumulator as PatternAccumulator
 from itk_consensus.fusing.fusion_result import FusionResult as FusionResult
 from itk_consensus.images.dicom.series import DicomSeries as DicomSeries
-from itk_consensus.images.files import PathLike as PathLike
 from itk_consensus.images.structure_matching import MatchedStructures as MatchedStructures
 from itk_consensus.images.structure_matching import Renamings as Renamings
 from itk_consensus.images.structure_names import StructureWords as StructureWords
@@ -50,6 +49,7 @@ from itk_consensus.methods.lesions.table import ReaderDetection as ReaderDetecti
 from itk_consensus.methods.staple.staple_result import StartSummary as StartSummary
 from itk_consensus.pipeline.ensembled import ConsensusEnsembled as ConsensusEnsembled
 from itk_consensus.report.notebook import Shown as Shown
+from itk_consensus.report.page import PathLike as PathLike
 from itk_consensus.samples import SampleAtlases as SampleAtlases
 from itk_consensus.samples import SampleCase as SampleCase
 from itk_consensus.votes.uncertainty import UncertaintyKind as UncertaintyKind
@@ -1400,8 +1400,8 @@ class ConformalBandFilter(ProcessObject):
             one 0/1 component per label).
         """
     @classmethod
-    def FromRecord(cls, record: Any) -> Any:
-        """Make a filter with a calibration and the options it was made with."""
+    def FromRecord(cls, record: Any, **parameters: Any) -> Any:
+        """Make a filter with a calibration and the options it was made with, or others given."""
     def GetGuarantee(self) -> str:
         """What the calibration promises for the last Execute, or the next, in one sentence."""
     def GetRecord(self) -> Any:
@@ -1495,8 +1495,8 @@ class ConformalMarginFilter(ProcessObject):
             label k is possible.
         """
     @classmethod
-    def FromRecord(cls, record: Any) -> Any:
-        """Make a filter with a calibration and the options it was made with."""
+    def FromRecord(cls, record: Any, **parameters: Any) -> Any:
+        """Make a filter with a calibration and the options it was made with, or others given."""
     def GetGuarantee(self) -> str:
         """What the calibration promises for the last Execute, or the next, in one sentence."""
     def GetRecord(self) -> Any:
@@ -1561,8 +1561,8 @@ class CutCalibrationFilter(ProcessObject):
             The label map: uint8, above 256 labels uint16.
         """
     @classmethod
-    def FromRecord(cls, record: Any) -> Any:
-        """Make a filter with a calibration and the options it was made with."""
+    def FromRecord(cls, record: Any, **parameters: Any) -> Any:
+        """Make a filter with a calibration and the options it was made with, or others given."""
     def GetMeaning(self) -> str:
         """What was learned, in a sentence."""
     def GetRecord(self) -> Any:
@@ -1625,8 +1625,8 @@ class TemperatureScalingFilter(ProcessObject):
             Of float64, as many as were given.
         """
     @classmethod
-    def FromRecord(cls, record: Any) -> Any:
-        """Make a filter with a calibration and the options it was made with."""
+    def FromRecord(cls, record: Any, **parameters: Any) -> Any:
+        """Make a filter with a calibration and the options it was made with, or others given."""
     def GetComparison(self) -> ScalingComparison:
         """The binned frequencies of the last Calibrate or Evaluate, for reliability diagrams."""
     def GetRecord(self) -> Any:

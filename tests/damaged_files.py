@@ -20,11 +20,11 @@ from mutations import mutate_bytes, mutate_json
 from itk_consensus.calibration.conformal_band_filter import ConformalBandFilter
 from itk_consensus.calibration.conformal_margin_filter import ConformalMarginFilter
 from itk_consensus.calibration.cut_calibration_filter import CutCalibrationFilter
-from itk_consensus.calibration.record import checksum
 from itk_consensus.calibration.temperature_scaling_filter import TemperatureScalingFilter
 from itk_consensus.core.errors import ConsensusError, ConsensusWarning, FileError
 from itk_consensus.deep.deep_consensus_filter import DeepConsensusFilter
 from itk_consensus.simulation.deep_phantoms import easy_cohort
+from itk_consensus.storage.record import checksum
 
 RATERS = 5
 RECORDS: dict[str, tuple[type[Any], dict[str, Any]]] = {

@@ -19,6 +19,7 @@ FLOORS = {
     "_kernels": 0,
     "core": 0,
     "space": 1,
+    "storage": 1,
     "simulation": 1,
     "images": 2,
     "votes": 2,

@@ -149,3 +149,24 @@ def test_an_error_about_a_file_or_an_input_says_which() -> None:
     assert str(InputError("has no voxels", owner="f", input_index=2)) == "f: input 2 has no voxels"
     rater_mask = InputError("is empty", owner="f", parameter="RaterMasks", input_index=2)
     assert str(rater_mask) == "f: RaterMasks[2] is empty"
+
+
+@pytest.mark.parametrize("name", ["report", "review"])
+def test_a_room_called_like_its_function_is_the_same_whatever_was_imported_first(
+    name: str, run_python: Callable[[str], subprocess.CompletedProcess[str]]
+) -> None:
+    module = {"report": "report.page", "review": "review.opening"}[name]
+    asks, imports = f"found = ic.{name}", f"import itk_consensus.{module}"
+    for first, second in ((asks, imports), (imports, asks)):
+        script = f"""
+            import inspect, types
+            import itk_consensus as ic
+            {first}
+            {second}
+            assert found is ic.{name} and isinstance(found, types.ModuleType)
+            function = inspect.unwrap(found)
+            assert function.__name__ == "{name}" and function.__module__ == "itk_consensus.{module}"
+            assert inspect.signature(found) == inspect.signature(function)
+            """
+        done = run_python(script)
+        assert done.returncode == 0, done.stderr

@@ -80,7 +80,7 @@ def ignored_labels(filter_: Any, found: set[Any]) -> list[Any]:
 
     None if its foreground is missing: that is an error of its own.
     """
-    foreground = getattr(filter_, "ForegroundValue", None)
+    foreground = filter_.foreground
     if foreground is None or foreground not in found:
         return []
     return sorted(found - {0, foreground, filter_.MissingLabel})

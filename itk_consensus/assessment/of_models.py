@@ -23,6 +23,7 @@ from itk_consensus.core.array_types import Floats
 from itk_consensus.fusing.near_copies import MOST_RATERS
 from itk_consensus.methods.staple.staple_result import StartSummary
 from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.overlap import dice_of
 
 RATER_AT_CHANCE = 0.5  # diagonal dominance, section 2.4.1
 LITTLE_INFORMATION = 0.2  # sensitivity + specificity - 1
@@ -196,7 +197,7 @@ def equivalent_threshold(
     counts = patterns.counts.astype(np.float64)
     both = counts @ (maps & foreground[:, None])
     total = counts @ maps + counts @ foreground
-    dice = np.divide(2 * both, total, out=np.ones_like(total), where=total > 0)
+    dice = dice_of(both, total)
     best = int(dice.argmax())
     slope, offset = log_odds_line(patterns, foreground)
     return ThresholdEquivalence(float(levels[best]), float(dice[best]), slope, offset)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, fields
 from functools import partial
 from pathlib import Path
@@ -27,9 +28,10 @@ from itk_consensus.batch.study_tables import Row, Study, columns
 from itk_consensus.batch.workers import results_of
 from itk_consensus.core.errors import FileError
 from itk_consensus.core.escaping import csv_text
-from itk_consensus.images.file_claims import Claim, reading, require_no_overlap
-from itk_consensus.images.files import read_bytes, require_writable, write_text
-from itk_consensus.images.locking import locked
+from itk_consensus.images.content import reading
+from itk_consensus.storage.claims import Claim, require_no_overlap
+from itk_consensus.storage.files import read_bytes, require_writable, write_text
+from itk_consensus.storage.locking import locked
 
 TABLE = "summary.csv"
 INDEX = "index.html"
@@ -128,8 +130,11 @@ def _write_study(cases: Sequence[BatchCase], results: Sequence[CaseResult], plan
     """Tables and page of the study, from what each case has left."""
     done = {result.case for result in results if result.status != FAILED}
     files = {case.name: CaseFiles.of(case, plan) for case in cases if case.name in done}
-    read = {name: CaseStudy.read(one.agreement) for name, one in files.items()}
-    ordered = {one.case: found for one in results if (found := read.get(one.case)) is not None}
+    read = {}
+    for name, one in files.items():
+        with suppress(FileError):  # damaged, or gone: the table has its row all the same
+            read[name] = CaseStudy.read(one.agreement)
+    ordered = {one.case: read[one.case] for one in results if one.case in read}
     study = Study(ordered, plan.look.get("label_names") or {})
     rows = study.pairs(), study.of_raters(), study.of_cases(), study.reliability()
     tables = dict(zip(STUDY, rows, strict=True))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,46 +14,59 @@ from itk_consensus.assessment.agreement.chance import ChanceTerms, Ratings
 from itk_consensus.assessment.agreement.left_out import left_out_dice
 from itk_consensus.assessment.agreement.result import AgreementResult
 from itk_consensus.assessment.agreement.study import REGIONS
-from itk_consensus.core.errors import FileError
+from itk_consensus.core.constraints import Integer, Real, Text, optional
 from itk_consensus.fusing.fusion_result import FusionResult
-from itk_consensus.images.files import read_bytes
 from itk_consensus.report.image_file import label_counts
+from itk_consensus.storage.record import Anything, Each, Members, OnePart, Part, Record
 from itk_consensus.votes.overlap import dice
 
+_LABEL = Integer(-(2**63), 2**63)
+_VOLUME = Real(0.0)
+_TEXT = Text(may_be_empty=True)
+
 
 @dataclass(frozen=True)
-class LabelRecord:
+class LabelRecord(Part):
     """One label of a case."""
 
-    label: int
-    volumes: list[float]  #: Of each rater
-    consensus: float | None  #: Volume of the consensus
-    left_out: list[float | None]  #: Dice of each rater with the vote of the others
+    label: Annotated[int, _LABEL]
+    volumes: Annotated[tuple[float, ...], Each(_VOLUME)]  #: Of each rater
+    consensus: Annotated[float, _VOLUME]  #: Volume of the consensus
+    #: Dice of each rater with the vote of the others.
+    left_out: Annotated[tuple[float | None, ...], Each(optional(Real(0.0, 1.0)))]
     #: What another rater's volume is expected to be, from and to; None if it was not asked for.
-    expected: list[float] | None = None
+    expected: Annotated[tuple[float, ...] | None, optional(Each(Real()))]
     #: What agreement beyond chance is made of, of this label against the rest, by region.
-    chance: dict[str, list[float]] = field(default_factory=dict)
+    chance: Annotated[Mapping[str, tuple[float, ...]], Members(Each(Real()))]
 
 
 @dataclass(frozen=True)
-class RepeatRecord:
+class RepeatRecord(Part):
     """A further reading of a rater."""
 
-    rater: str
-    reading: str
-    volumes: dict[int, float]  #: By label
-    dice: dict[int, float]  #: With the rater's first reading
+    rater: Annotated[str, _TEXT]
+    reading: Annotated[str, _TEXT]
+    labels: Annotated[tuple[int, ...], Each(_LABEL)]
+    volumes: Annotated[tuple[float, ...], Each(_VOLUME)]  #: Of each label
+    dice: Annotated[tuple[float, ...], Each(Real(0.0, 1.0))]  #: With the rater's first reading
+
+    def volume_of(self, label: int) -> float:
+        """0 of a label that nobody drew in this case."""
+        return dict(zip(self.labels, self.volumes, strict=True)).get(label, 0.0)
 
 
 @dataclass(frozen=True)
-class CaseStudy:
+class CaseStudy(Record):
     """All that the study wants to know of one case."""
 
-    raters: list[str]
-    unit: str  #: Of volumes
-    labels: list[LabelRecord]
-    pairs: list[dict[str, Any]]  #: As of `AgreementResult.pairs`
-    repeats: list[RepeatRecord] = field(default_factory=list)
+    schema: ClassVar[str] = "itk_consensus case of a study"
+
+    raters: Annotated[tuple[str, ...], Each(_TEXT)]
+    unit: Annotated[str, _TEXT]  #: Of volumes
+    labels: Annotated[tuple[LabelRecord, ...], Each(OnePart(LabelRecord))]
+    #: As of `AgreementResult.pairs`.
+    pairs: Annotated[tuple[dict[str, Any], ...], Each(Members(Anything()))]
+    repeats: Annotated[tuple[RepeatRecord, ...], Each(OnePart(RepeatRecord))]
 
     @classmethod
     def of(
@@ -80,53 +91,33 @@ class CaseStudy:
         ratings = Ratings.of(votes)
         spacing = result.like.geometry.spacing[:3]
         voxel = math.prod(spacing) / (1000 if agreement.volume_unit == "ml" else 1)
-        labels = [
+        labels = tuple(
             LabelRecord(
                 one.label,
-                one.volumes[:raters].tolist(),
+                tuple(one.volumes[:raters].tolist()),
                 counts.get(one.label, 0) * voxel,
-                [_known(value) for value in left_out[index[one.label]]],
-                None if one.expected_volume is None else list(one.expected_volume),
+                tuple(_known(float(value)) for value in left_out[index[one.label]]),
+                None if one.expected_volume is None else tuple(one.expected_volume),
                 {
-                    region: ChanceTerms.of(
-                        ratings.against_the_rest(index[one.label], region)
-                    ).numbers.tolist()
+                    region: tuple(
+                        ChanceTerms.of(
+                            ratings.against_the_rest(index[one.label], region)
+                        ).numbers.tolist()
+                    )
                     for region in REGIONS
                 },
             )
             for one in agreement.labels
-        ]
-        names = list(agreement.raters[:raters])
-        pairs = [
+        )
+        names = tuple(agreement.raters[:raters])
+        pairs = tuple(
             {key: _known(value) for key, value in row.items()}
             for row in agreement.pairs()
             if row["second"] in names
-        ]
-        again = [
-            _repeat(result, names, one, [record.label for record in labels], voxel)
-            for one in repeats
-        ]
+        )
+        values = tuple(record.label for record in labels)
+        again = tuple(_repeat(result, names, one, values, voxel) for one in repeats)
         return cls(names, agreement.volume_unit, labels, pairs, again)
-
-    def to_json(self) -> str:
-        """The text of its file."""
-        content = {
-            **vars(self),
-            "labels": [vars(one) for one in self.labels],
-            "repeats": [vars(one) for one in self.repeats],
-        }
-        return json.dumps(content, allow_nan=False, ensure_ascii=False) + "\n"
-
-    @classmethod
-    def read(cls, path: Path) -> CaseStudy | None:
-        """What a file says; None if it is damaged or gone."""
-        try:
-            content = json.loads(read_bytes(path))
-            labels = [LabelRecord(**one) for one in content.pop("labels")]
-            repeats = [_read_repeat(one) for one in content.pop("repeats")]
-            return cls(labels=labels, repeats=repeats, **content)
-        except (FileError, ValueError, TypeError, AttributeError, KeyError, RecursionError):
-            return None
 
     def mean_left_out(self) -> list[float]:
         """(J,) Dice of each rater with the vote of the others, averaged over labels."""
@@ -137,28 +128,19 @@ def _repeat(
     result: FusionResult[Any],
     names: Sequence[str],
     repeat: tuple[str, str, NDArray[Any]],
-    labels: Sequence[int],
+    labels: tuple[int, ...],
     voxel: float,
 ) -> RepeatRecord:
     rater, reading, array = repeat
     votes = result.case.patterns
     first = votes.patterns[:, list(names).index(rater)]
     index = {int(value): k for k, value in enumerate(votes.labels)}
-    volumes, overlaps = {}, {}
+    volumes, overlaps = [], []
     for label in labels:
         again = np.asarray(array == label)
-        volumes[label] = float(np.count_nonzero(again)) * voxel
-        overlaps[label] = dice(again, votes.expand((first == index[label]).view(np.uint8)))
-    return RepeatRecord(rater, reading, volumes, overlaps)
-
-
-def _read_repeat(content: dict[str, Any]) -> RepeatRecord:
-    """JSON has no numbers for keys."""
-    numbers = {
-        name: {int(label): float(value) for label, value in content[name].items()}
-        for name in ("volumes", "dice")
-    }
-    return RepeatRecord(content["rater"], content["reading"], **numbers)
+        volumes.append(float(np.count_nonzero(again)) * voxel)
+        overlaps.append(dice(again, votes.expand((first == index[label]).view(np.uint8))))
+    return RepeatRecord(rater, reading, labels, tuple(volumes), tuple(overlaps))
 
 
 def same_raters(case: str, names: Sequence[str]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from itk_consensus.core.errors import MissingDependencyError
 from itk_consensus.core.escaping import visible
-from itk_consensus.images.replacing import replacing
+from itk_consensus.storage.replacing import replacing
 
 
 def require_excel() -> Any:

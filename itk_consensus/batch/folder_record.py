@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from itk_consensus.core.errors import FileError
-from itk_consensus.images.content import file_hash
-from itk_consensus.images.files import read_bytes, write_text
 from itk_consensus.report.text import PROGRAM
+from itk_consensus.storage.files import read_bytes, write_text
+from itk_consensus.storage.hashes import file_hash
 
 
 @dataclass(frozen=True)

@@ -30,10 +30,9 @@ from itk_consensus.fusing.fusion_result import FusionResult, result_of
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images import convert
 from itk_consensus.images.content import image_hashes
-from itk_consensus.images.files import joined, read_quietly, write_bytes, write_image, write_text
+from itk_consensus.images.files import joined, read_quietly, write_image
 from itk_consensus.images.geometry import check_same_space
 from itk_consensus.images.kept_metadata import Keep
-from itk_consensus.images.locking import locked
 from itk_consensus.images.own_outputs import is_marked, reject_own_output
 from itk_consensus.methods.registry import METHODS
 from itk_consensus.report.agreement_tables import mean_matrix
@@ -41,6 +40,8 @@ from itk_consensus.report.fusion_report import to_plain
 from itk_consensus.report.page import report
 from itk_consensus.report.text import shown
 from itk_consensus.report.thumbnail import thumbnail
+from itk_consensus.storage.files import write_bytes, write_text
+from itk_consensus.storage.locking import locked
 from itk_consensus.votes.intensities import intensities
 
 RECORD = "case.json"
@@ -228,8 +229,7 @@ def _write_for_the_study(
     """What the tables and the index page need of a case, and the files of BIDS."""
     (array,) = convert.load(labels, owner="consensus", keep=Keep.NOTHING).arrays
     assert array is not None
-    study = CaseStudy.of(fused, agreement, array, _repeats(case, fused))
-    write_text(files.agreement, study.to_json())
+    CaseStudy.of(fused, agreement, array, _repeats(case, fused)).write(files.agreement)
     window = plan.look.get("window")
     write_bytes(files.thumbnail, thumbnail(fused, labels, image, window))
     if files.probability is not None and files.sidecar is not None:
@@ -353,7 +353,7 @@ def _notes(case: BatchCase, filter_: LabelFusionFilter, images: Sequence[Any]) -
     """What the command that fuses one case would warn of."""
     arrays = convert.load(images, owner=case.name, keep=Keep.NOTHING).arrays
     raters = [rater for rater in arrays if rater is not None]
-    is_binary = hasattr(filter_, "ForegroundValue")
+    is_binary = filter_.foreground is not None
     notes = InputNotes.of(raters, filter_.GetName(), with_labels=is_binary)
     names, _ = _rater_files(case, len(raters))
     words = [f"{names[i]} and {names[j]} hold the same labels" for i, j in notes.copies]

@@ -14,9 +14,9 @@ from itk_consensus.batch.folder_record import begin, finish, require_ours
 from itk_consensus.batch.score_page import score_page
 from itk_consensus.core.errors import FileError
 from itk_consensus.core.escaping import csv_text
-from itk_consensus.images.file_claims import Claim, require_no_overlap
-from itk_consensus.images.files import require_writable, write_text
-from itk_consensus.images.locking import locked
+from itk_consensus.storage.claims import Claim, require_no_overlap
+from itk_consensus.storage.files import require_writable, write_text
+from itk_consensus.storage.locking import locked
 
 RECORD = "score.json"
 PAGE = "index.html"

@@ -148,7 +148,7 @@ class Study:
             first[row, called] = known.get(label, 0.0)
             for one in study.repeats:
                 place = row, called[study.raters.index(one.rater)]
-                again.setdefault(place, []).append(one.volumes.get(label, 0.0))
+                again.setdefault(place, []).append(one.volume_of(label))
         table = np.full((*first.shape, 1 + max(map(len, again.values()), default=0)), np.nan)
         table[:, :, 0] = first
         for (row, column), volumes in again.items():

@@ -21,9 +21,9 @@ from itk_consensus.calibration.conformal_record import (
     check_cases,
     make_record,
 )
-from itk_consensus.calibration.record import OnePart
 from itk_consensus.calibration.scored_case import ScoredCase
 from itk_consensus.core.errors import InputError
+from itk_consensus.storage.record import OnePart
 
 USUAL_SPREADS = 0.95
 """Quantile of the calibration cases' spreads up to which a spread is usual."""

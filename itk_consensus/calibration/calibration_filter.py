@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
+from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -27,8 +28,9 @@ from itk_consensus.core.work import report
 from itk_consensus.fusing.label_inputs import LabelInputs
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
-from itk_consensus.images.files import PathLike, read_bytes, write_text
 from itk_consensus.images.geometry import check_same_space
+from itk_consensus.storage.files import PathLike, read_bytes
+from itk_consensus.votes.class_probabilities import has_fractions
 from itk_consensus.votes.label_stack import LabelStack
 
 Record = TypeVar("Record", BandRecord, CutRecord, MarginRecord, ScalingRecord)
@@ -81,23 +83,31 @@ class CalibrationFilter(LabelInputs, Generic[Record]):
 
     def Save(self, path: PathLike) -> None:
         """Write the calibration as JSON, replacing the file in one step."""
-        write_text(path, self.GetRecord().to_json())
+        self.GetRecord().write(Path(path))
 
     @on_class_or_instance
     def Load(self, path: PathLike) -> Any:
         """Take the calibration and options of a saved record; the class makes a new filter."""
-        return self._with(self.record_class.from_json(_text_of(path), str(path)))
+        record = self.record_class.from_json(_text_of(path), str(path))
+        for name, value in self._parameters_of(record).items():
+            setattr(self, name, value)
+        return self._take(record)
 
     @classmethod
-    def FromRecord(cls: type[Filter], record: Any) -> Filter:
-        """Make a filter with a calibration and the options it was made with."""
-        return cls()._with(record)
+    def FromRecord(cls: type[Filter], record: Any, **parameters: Any) -> Filter:
+        """Make a filter with a calibration and the options it was made with, or others given."""
+        return cls(**{**cls._parameters_of(record), **parameters})._take(record)
 
-    def _with(self: Filter, record: Any) -> Filter:
-        for name, value in record.parameters.items():
-            setattr(self, find_parameter(type(self), name, self.GetName()).name, value)
+    def _take(self: Filter, record: Any) -> Filter:
+        """Have a calibration that was made elsewhere."""
         self._record = handed_out(record)
         return self
+
+    @classmethod
+    def _parameters_of(cls, record: Any) -> dict[str, Any]:
+        """The options a calibration was made with, by the names they have here."""
+        known = record.parameters.items()
+        return {find_parameter(cls, name, cls.__name__).name: value for name, value in known}
 
     def _reject_other(self, made_with: Mapping[str, Any], given: Mapping[str, Any]) -> None:
         """Raise if something is known to differ from what the calibration was made with."""
@@ -224,7 +234,7 @@ class CalibrationFilter(LabelInputs, Generic[Record]):
         return array.astype(np.uint16)
 
     def _require_labels(self, array: NDArray[Any], owner: str) -> None:
-        if array.dtype.kind == "f" and not (array == np.rint(array)).all():  # false for NaN, too
+        if has_fractions(array):  # or NaN
             what = "NaN" if np.isnan(array).any() else "values between the whole numbers"
             is_probability = array.min() >= 0 and array.max() <= 1
             advice = (
@@ -279,16 +289,16 @@ class OneKindFilter(CalibrationFilter[Kindred]):
             yield "the calibration was made with fusion_method {}, this is {}".format(*methods)
 
 
-def opened_calibration(
+def kind_of_calibration(
     path: PathLike, kinds: Collection[type[CalibrationFilter[Any]]]
-) -> CalibrationFilter[Any]:
+) -> type[CalibrationFilter[Any]]:
     """The filter, of some kinds, whose record a file holds."""
     text = _text_of(path)
-    kind = next((one for one in kinds if f'"{one.record_class.schema}"' in text[:1000]), None)
-    if kind is None:
+    found = next((one for one in kinds if f'"{one.record_class.schema}"' in text[:1000]), None)
+    if found is None:
         known = ", ".join(f"'{one.record_class.schema}'" for one in kinds)
         raise FileError(f"is not a record of one of the kinds {known}", path=path)
-    return kind.Load(path)  # type: ignore[no-any-return]
+    return found
 
 
 def _text_of(path: PathLike) -> str:

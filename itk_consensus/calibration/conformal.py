@@ -14,9 +14,9 @@ from typing import Annotated
 import numpy as np
 import scipy
 
-from itk_consensus.calibration.record import Part
 from itk_consensus.calibration.scores import ScoreDistribution, as_written
 from itk_consensus.core.constraints import Boolean, Choice, Real
+from itk_consensus.storage.record import Part
 
 UNITS = ("case", "voxel")
 RISKS = ("miscoverage", "fnr", "max")

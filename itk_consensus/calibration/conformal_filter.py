@@ -77,8 +77,8 @@ class ConformalFilter(OneKindFilter[Promise]):
         result = self._result
         return Sentence(promise if result is None else result.guarantee)
 
-    def _with(self: Filter, record: Any) -> Filter:
-        super()._with(record)
+    def _take(self: Filter, record: Any) -> Filter:
+        super()._take(record)
         self._latest = Latest()
         self._tell(record.doubts())
         return self

@@ -16,19 +16,18 @@ from itk_consensus.calibration.conformal import (
     Thresholds,
 )
 from itk_consensus.calibration.probabilities import KINDS, CaseFacts, Spreads
-from itk_consensus.calibration.record import (
+from itk_consensus.calibration.record import CalibrationRecord, library_versions
+from itk_consensus.core.constraints import Choice, Integer, Real, Text, optional
+from itk_consensus.core.errors import InputError, ParameterError
+from itk_consensus.storage.record import (
     ANY_REAL,
     Anything,
     Each,
     Members,
     OnePart,
     Part,
-    Record,
     RecordError,
-    library_versions,
 )
-from itk_consensus.core.constraints import Choice, Integer, Real, Text, optional
-from itk_consensus.core.errors import InputError, ParameterError
 
 R = TypeVar("R", bound="ConformalRecord")
 
@@ -51,7 +50,7 @@ class CaseRecord(Part):
 
 
 @dataclass(frozen=True)
-class ConformalRecord(Record):
+class ConformalRecord(CalibrationRecord):
     """A conformal calibration: what Execute needs, and where it comes from."""
 
     said = ("guarantee",)

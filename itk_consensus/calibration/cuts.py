@@ -23,9 +23,10 @@ from itk_consensus.calibration.probabilities import (
     consensus_labels,
     one_per_label,
 )
-from itk_consensus.calibration.record import Each, Members, OnePart, Part, Record
+from itk_consensus.calibration.record import CalibrationRecord
 from itk_consensus.core.array_types import Floats
 from itk_consensus.core.constraints import Choice, Integer, Real, Text, optional
+from itk_consensus.storage.record import Each, Members, OnePart, Part
 
 MEASURES = ("dice", "volume")
 
@@ -153,7 +154,7 @@ def cut_labels(probabilities: Sequence[NDArray[Any]], cuts: Sequence[float]) -> 
 
 
 @dataclass(frozen=True)
-class CutRecord(Record):
+class CutRecord(CalibrationRecord):
     """Learned cuts."""
 
     schema = "itk_consensus cut"

@@ -31,13 +31,13 @@ from itk_consensus.calibration.conformal_record import (
     make_record,
 )
 from itk_consensus.calibration.probabilities import CaseFacts, ProbabilityCase, box_around
-from itk_consensus.calibration.record import Each, OnePart, Part
 from itk_consensus.calibration.scores import ScoreDistribution, as_written
 from itk_consensus.core.array_types import Floats
 from itk_consensus.core.constraints import Choice, Real
 from itk_consensus.core.errors import InputError
 from itk_consensus.space.boxes import Box
 from itk_consensus.space.distance import signed_distance
+from itk_consensus.storage.record import Each, OnePart, Part
 
 DIRECTIONS = ("outward", "inward", "both")
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.calibration.probabilities import clipped, consensus_labels
-from itk_consensus.calibration.record import OnePart, Part
 from itk_consensus.core.constraints import Real
+from itk_consensus.storage.record import OnePart, Part
 
 BINS = 15
 

@@ -26,8 +26,9 @@ from itk_consensus.core.errors import InputError
 from itk_consensus.core.parameters import Parameter
 from itk_consensus.fusing.fusion_result import FusionResult, result_of
 from itk_consensus.images import convert
-from itk_consensus.images.files import PathLike, write_image
+from itk_consensus.images.files import write_image
 from itk_consensus.space.boxes import voxel_volume
+from itk_consensus.storage.files import PathLike
 
 T = TypeVar("T")
 

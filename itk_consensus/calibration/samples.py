@@ -30,6 +30,7 @@ from itk_consensus.core.array_types import Floats, Mask
 from itk_consensus.core.work import checkpoint
 from itk_consensus.space.boxes import Box, bounding_box
 from itk_consensus.space.gaussian import smooth_volume
+from itk_consensus.votes.overlap import dice_of
 from itk_consensus.votes.pair_counts import PairCounts
 
 Singles = NDArray[np.float32]
@@ -83,8 +84,7 @@ def differences_of_masks(masks: Sequence[Mask]) -> ReaderDifferences:
     flat = np.stack([mask.ravel() for mask in masks]).astype(np.float32)
     shared = flat @ flat.T
     sizes = np.diag(shared)
-    total = np.add.outer(sizes, sizes)
-    overlap = np.divide(2 * shared, total, out=np.ones_like(shared), where=total > 0)
+    overlap = dice_of(shared, np.add.outer(sizes, sizes))
     return reader_differences(np.asarray(overlap, np.float64), sizes.tolist())
 
 

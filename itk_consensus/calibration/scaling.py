@@ -24,11 +24,12 @@ from itk_consensus.calibration.probabilities import (
     log_odds,
     one_per_label,
 )
-from itk_consensus.calibration.record import Each, Members, OnePart, Part, Record
+from itk_consensus.calibration.record import CalibrationRecord
 from itk_consensus.calibration.reliability import Reliability, ScalingComparison, ScalingReport
 from itk_consensus.core.array_types import Floats
 from itk_consensus.core.constraints import Boolean, Choice, Integer, Real, Text, optional
 from itk_consensus.space.distance import signed_distance
+from itk_consensus.storage.record import Each, Members, OnePart, Part
 
 METHODS = ("temperature_bias", "temperature", "isotonic")
 
@@ -199,7 +200,7 @@ def compare(
 
 
 @dataclass(frozen=True)
-class ScalingRecord(Record):
+class ScalingRecord(CalibrationRecord):
     """A fitted scaling."""
 
     schema = "itk_consensus temperature scaling"

@@ -44,8 +44,8 @@ from itk_consensus.core.parameters import measurements_of
 from itk_consensus.fusing.fusion_result import label_type
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images.geometry import check_same_space
-from itk_consensus.images.locking import locked
 from itk_consensus.space.boxes import Box
+from itk_consensus.storage.locking import locked
 
 #: Blocks have about so many voxels: enough to make what a task costs by itself negligible.
 BLOCK_VOXELS = 1 << 24
@@ -204,7 +204,8 @@ def _opened(
 
 def _noted(filter_: LabelFusionFilter, block: Block) -> InputNotes:
     raters = [rater for rater in block.raters if rater is not None]
-    return InputNotes.of(raters, filter_.GetName(), with_labels=hasattr(filter_, "ForegroundValue"))
+    is_binary = filter_.foreground is not None
+    return InputNotes.of(raters, filter_.GetName(), with_labels=is_binary)
 
 
 @dataclass(frozen=True)

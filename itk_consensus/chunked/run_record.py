@@ -26,8 +26,9 @@ from itk_consensus.chunked.passes import Gathered
 from itk_consensus.chunked.pattern_chunks import PatternCodes, PatternSummary
 from itk_consensus.chunked.tile_chunks import VoteSummary
 from itk_consensus.core.errors import FileError
-from itk_consensus.images.file_claims import Claim, reading, require_no_overlap
-from itk_consensus.images.replacing import mode_of
+from itk_consensus.images.content import reading
+from itk_consensus.storage.claims import Claim, require_no_overlap
+from itk_consensus.storage.replacing import mode_of
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.vote_tiles import MixedCounts
 

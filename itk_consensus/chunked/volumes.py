@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 from zarr.core.sync import sync
 
 from itk_consensus.core.errors import FileError
-from itk_consensus.images.content import file_hash, files_below, folder_hash, image_hashes
+from itk_consensus.images.content import image_hashes
 from itk_consensus.images.geometry import ArrayGeometry, ImageGeometry
 from itk_consensus.images.slabs import ImageSlabs
 from itk_consensus.space.boxes import Box, space_axes
+from itk_consensus.storage.hashes import file_hash, files_below, folder_hash
 
 #: Chunks of an output whose first input has none of its own.
 DEFAULT_CHUNK = 128

@@ -56,10 +56,10 @@ from itk_consensus.cli.structure_inputs import (
 )
 from itk_consensus.core.escaping import csv_text
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
-from itk_consensus.images.files import write_text
 from itk_consensus.images.structure_names import words_with
 from itk_consensus.methods.registry import METHODS
 from itk_consensus.report.text import section, table, wrapped
+from itk_consensus.storage.files import write_text
 
 _MEANING = (
     "Kappa and alpha over the grid are inflated by background, over the union (voxels that any "

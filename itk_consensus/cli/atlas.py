@@ -219,11 +219,8 @@ def _filter(
             raise ParameterError(f"{letter} must have one radius or {len(sides)}, got {len(radii)}")
         all_axes = radii * len(sides) if len(radii) == 1 else radii
         given[name] = [r * side for r, side in zip(all_axes, sides, strict=True)]
-    filter_ = JointLabelFusionFilter()
-    with naming_options(filter_, "atlas"):
-        for name, value in given.items():
-            setattr(filter_, name, value)
-    return filter_
+    with naming_options(JointLabelFusionFilter(), "atlas"):
+        return JointLabelFusionFilter(**given)
 
 
 def _label_images(arguments: argparse.Namespace, files: dict[Path, ImageFile]) -> list[Any]:

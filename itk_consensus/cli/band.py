@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from itk_consensus.calibration.calibration_filter import opened_calibration
+from itk_consensus.calibration.calibration_filter import kind_of_calibration
 from itk_consensus.calibration.conformal_band_filter import ConformalBandFilter
 from itk_consensus.calibration.cut_calibration_filter import CutCalibrationFilter
 from itk_consensus.cli.calibrate import KINDS, one_or_all
@@ -23,9 +23,10 @@ from itk_consensus.cli.options import (
 )
 from itk_consensus.cli.outputs import add_output_options, check_outputs, given_outputs, writing
 from itk_consensus.core.parameters import measurements_of, parameters_of, snake_case
-from itk_consensus.images.files import write_image, write_text
+from itk_consensus.images.files import write_image
 from itk_consensus.report.fusion_report import to_plain
 from itk_consensus.report.text import pairs, section, wrapped
+from itk_consensus.storage.files import write_text
 
 #: Options that a calibration leaves open; it fixes the others.
 _FREE = (
@@ -96,16 +97,13 @@ def _band(arguments: argparse.Namespace, console: Console) -> None:
 
 def _opened(arguments: argparse.Namespace) -> Any:
     """The filter of a calibration, with what else was asked for."""
-    filter_ = opened_calibration(arguments.calibration, KINDS.values())
-    known = {parameter.name for parameter in parameters_of(type(filter_))}
-    for name, value in given_parameters(arguments, ConformalBandFilter).items():
-        if name not in known:
-            option = option_of(getattr(ConformalBandFilter, name))
-            arguments.parser.error(
-                f"{option} is no option of {filter_.record_class.schema} records"
-            )
-        setattr(filter_, name, value)
-    return filter_
+    kind = kind_of_calibration(arguments.calibration, KINDS.values())
+    known = {parameter.name for parameter in parameters_of(kind)}
+    given = given_parameters(arguments, ConformalBandFilter)
+    for name in given.keys() - known:
+        option = option_of(getattr(ConformalBandFilter, name))
+        arguments.parser.error(f"{option} is no option of {kind.record_class.schema} records")
+    return kind.FromRecord(kind.record_class.read(arguments.calibration), **given)
 
 
 def _thickness(filter_: Any, dimension: int) -> dict[str, str]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from itk_consensus.cli.options import is_file_name
 from itk_consensus.core.errors import FileError
-from itk_consensus.images.files import read_bytes
+from itk_consensus.storage.files import read_bytes
 
 FORMATS_HELP = """\
 CASES is a CSV file with these columns, or a JSON list of objects with these keys. Several files in

@@ -191,9 +191,8 @@ def _add_apply(commands: Any) -> None:
 
 
 def _apply(arguments: argparse.Namespace, console: Console) -> None:
-    filter_ = DeepConsensusFilter.Load(arguments.model)
-    for name, value in given_parameters(arguments, DeepConsensusFilter).items():
-        setattr(filter_, name, value)
+    given = given_parameters(arguments, DeepConsensusFilter)
+    filter_ = DeepConsensusFilter(**given).Load(arguments.model)
     if arguments.label is not None and arguments.probability is None:
         arguments.parser.error("--label chooses the label of --probability; give both")
     label = 1 if arguments.label is None else arguments.label

@@ -22,8 +22,7 @@ from itk_consensus.core.errors import MissingDependencyError
 from itk_consensus.core.escaping import csv_text
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images import convert
-from itk_consensus.images.files import write_image, write_text
-from itk_consensus.images.locking import locked
+from itk_consensus.images.files import write_image
 from itk_consensus.methods.consensus.consensus_filter import ConsensusFilter
 from itk_consensus.methods.staple.staple_filter import STAPLEImageFilter
 from itk_consensus.methods.voting.majority_vote_filter import MajorityVoteFilter
@@ -31,6 +30,8 @@ from itk_consensus.report.page import report
 from itk_consensus.report.pictures import draw_consensus
 from itk_consensus.report.text import pairs, section, table, wrapped
 from itk_consensus.samples import SAMPLE_NODULES, sample_case
+from itk_consensus.storage.files import write_text
+from itk_consensus.storage.locking import locked
 from itk_consensus.votes.overlap import dice
 
 #: Record of the files that the demo wrote and may replace.

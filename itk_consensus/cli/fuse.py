@@ -35,10 +35,11 @@ from itk_consensus.cli.page_options import add_page_options, page_options
 from itk_consensus.cli.structure_inputs import add_structure_options, require_no_structure_options
 from itk_consensus.core.errors import ParameterError
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
-from itk_consensus.images.files import write_image, write_text
+from itk_consensus.images.files import write_image
 from itk_consensus.report.fusion_report import FusionReport, describe_inputs
 from itk_consensus.report.image_file import ImageFile
 from itk_consensus.report.text import PROGRAM, shown
+from itk_consensus.storage.files import write_text
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS
 
 #: In the name of --probability it stands for every label in turn.
@@ -146,8 +147,8 @@ def _probabilities(filter_: LabelFusionFilter, arguments: argparse.Namespace) ->
 
 def _foreground(filter_: LabelFusionFilter) -> int:
     """The label meant when none is named: the foreground, if there is only one."""
-    if hasattr(filter_, "ForegroundValue"):
-        return int(filter_.ForegroundValue)
+    if filter_.foreground is not None:
+        return int(filter_.foreground)
     labels = [label for label in filter_.GetLabels() if label != 0]
     if len(labels) != 1:
         raise ParameterError(

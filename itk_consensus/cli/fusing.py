@@ -213,20 +213,20 @@ def read_raters(
     """Read and check what is to be fused, and what is to be written."""
     given = given_parameters(arguments, arguments.fuser)
     parameter_files = {name: value for name, value in given.items() if isinstance(value, Path)}
-    filter_ = arguments.fuser(**{k: v for k, v in given.items() if k not in parameter_files})
+    numbers = {name: value for name, value in given.items() if name not in parameter_files}
+    arguments.fuser(**numbers)  # what is wrong with them is said before files are read
     images = {_IMAGE: getattr(arguments, _IMAGE)} if hasattr(arguments, _IMAGE) else {}
     images |= parameter_files
     inputs, by_name = _read(arguments, images, console, outputs)
+    others = {name: file.image for name, file in by_name.items()}
+    filter_ = arguments.fuser(**numbers, **{name: others[name] for name in parameter_files})
     known = [*inputs, *by_name.values()]
     require_one_space(known, filter_.CoordinateTolerance, filter_.DirectionTolerance)
-    others = {name: file.image for name, file in by_name.items()}
     warn_of_copies(inputs, console)
-    if hasattr(filter_, "ForegroundValue"):
+    if filter_.foreground is not None:
         raters = [array for file in inputs for array in file.components]
         found = set(label_table(raters, filter_.GetName()).tolist())
         warn_of_ignored_labels(filter_, found, console)
-    for name in parameter_files:
-        setattr(filter_, name, others[name])
     is_grouped = getattr(arguments, "classes", None) is not None
     return FusedFiles(filter_, inputs, parameter_files, others.get(_IMAGE), not is_grouped)
 
@@ -287,8 +287,7 @@ def warn_of_ignored_labels(filter_: Any, found: set[Any], console: Console) -> N
     """Warn of labels that a binary method treats as background."""
     ignored = ignored_labels(filter_, found)
     if ignored:
-        foreground = getattr(filter_, "ForegroundValue", None)
         console.warn(
-            f"{filter_.method} fuses label {foreground:g} and treats {shown(ignored)} as "
+            f"{filter_.method} fuses label {filter_.foreground:g} and treats {shown(ignored)} as "
             "background; --foreground-value chooses another, --method multilabel-staple fuses all"
         )

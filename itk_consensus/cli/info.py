@@ -17,12 +17,12 @@ from itk_consensus.cli.structure_inputs import (
 )
 from itk_consensus.images.dicom.rtstruct_reading import ROI_TYPE
 from itk_consensus.images.dicom.series import described, series_within
-from itk_consensus.images.files import write_text
 from itk_consensus.images.geometry import DEFAULT_TOLERANCE
 from itk_consensus.images.structure_renamings import names_csv
 from itk_consensus.images.structures import Structure
 from itk_consensus.report.image_file import ImageFile, differences_in_space, label_sizes
 from itk_consensus.report.text import section, table
+from itk_consensus.storage.files import write_text
 
 
 def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:

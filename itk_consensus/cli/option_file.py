@@ -21,7 +21,7 @@ from typing import Any
 
 from itk_consensus.cli.did_you_mean import did_you_mean
 from itk_consensus.core.errors import FileError
-from itk_consensus.images.files import read_bytes
+from itk_consensus.storage.files import read_bytes
 
 Options = Mapping[str, Any]
 

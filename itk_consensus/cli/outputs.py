@@ -17,12 +17,14 @@ from numpy.typing import DTypeLike
 from itk_consensus.cli.options import add_file
 from itk_consensus.core.errors import FileError
 from itk_consensus.images import convert
-from itk_consensus.images.file_claims import Claim, reading, require_no_overlap
-from itk_consensus.images.files import quietly, reject_image, write_image, write_text
+from itk_consensus.images.content import reading
+from itk_consensus.images.files import quietly, write_image
 from itk_consensus.images.geometry import ImageGeometry
-from itk_consensus.images.headers.header import require_name
-from itk_consensus.images.locking import locked
-from itk_consensus.images.replacing import destination
+from itk_consensus.storage.claims import Claim, require_no_overlap
+from itk_consensus.storage.files import write_text
+from itk_consensus.storage.guards import require_name, require_text
+from itk_consensus.storage.locking import locked
+from itk_consensus.storage.replacing import destination
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,7 @@ def _rehearse(output: Output, space: ImageGeometry | int) -> list[Path]:
     path = output.path
     beside = _folder_near(path)
     if output.pixel_type is None:
-        reject_image(path)
+        require_text(path)
     try:
         with tempfile.TemporaryDirectory(prefix=".itk_consensus-", dir=beside) as folder:
             draft = Path(folder, path.name)

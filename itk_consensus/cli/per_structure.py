@@ -26,7 +26,7 @@ from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images.dicom.identity import identity_of
 from itk_consensus.images.dicom.rtstruct_reading import ROI_TYPE
 from itk_consensus.images.dicom.seg_reading import NOT_ANNOTATED
-from itk_consensus.images.files import write_image, write_text
+from itk_consensus.images.files import write_image
 from itk_consensus.images.slicer_segmentation import shared_details
 from itk_consensus.images.structure_files import (
     is_dicom,
@@ -45,6 +45,7 @@ from itk_consensus.report.structures_page import (
     structures_page,
 )
 from itk_consensus.report.text import wrapped
+from itk_consensus.storage.files import write_text
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS
 
 #: In the name of --uncertainty and --probability it stands for every structure in turn.

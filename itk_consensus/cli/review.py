@@ -38,7 +38,6 @@ from itk_consensus.images import convert
 from itk_consensus.images.dicom.seg_reading import NOT_ANNOTATED
 from itk_consensus.images.dicom.series import DicomSeries, read_dicom_series
 from itk_consensus.images.files import read_quietly
-from itk_consensus.images.locking import locked
 from itk_consensus.images.structure_files import CONTOURS, is_dicom
 from itk_consensus.methods.registry import METHODS
 from itk_consensus.report.image_file import ImageFile
@@ -47,6 +46,7 @@ from itk_consensus.review.case import ReviewCase, case_of_result, case_of_struct
 from itk_consensus.review.opening import require_application, user_name
 from itk_consensus.review.record import ReviewRecord, default_record_path
 from itk_consensus.review.session import CaseToOpen, ReviewSession, SeenImage
+from itk_consensus.storage.locking import locked
 
 _DESCRIPTION = """\
 Review a consensus in 3D Slicer's own views, in the browser: go through the regions in which readers

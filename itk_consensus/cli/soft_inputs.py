@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 
 from itk_consensus.core.errors import InputError
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
-from itk_consensus.fusing.probability_inputs import has_fractions
 from itk_consensus.images import convert
 from itk_consensus.images.files import volumes_of
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.images.network_outputs import read_network_output
 from itk_consensus.methods.registry import METHODS
 from itk_consensus.report.image_file import ImageFile
-from itk_consensus.votes.class_probabilities import likeliest, sum_to_one
+from itk_consensus.votes.class_probabilities import has_fractions, likeliest, sum_to_one
 
 
 def takes_probabilities(fuser: type[LabelFusionFilter]) -> bool:

@@ -1,7 +1,7 @@
 """Constraints on values: what is accepted, how to say so, how a command line reads it.
 
 One kind serves setter, keyword, CLI option, stub, documentation and type checker of a parameter,
-and the fields of records in files (`calibration/record.py`).
+and the fields of records in files (`storage/record.py`).
 """
 
 from __future__ import annotations

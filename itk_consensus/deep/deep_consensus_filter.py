@@ -73,7 +73,7 @@ from itk_consensus.fusing.estimates import Estimate
 from itk_consensus.fusing.fusion_case import FusionCase
 from itk_consensus.fusing.fusion_result import Fused, FusionResult, MadeBy, common_type
 from itk_consensus.fusing.inner_fusers import ImageFuser
-from itk_consensus.images.files import PathLike, read_bytes, require_writable, write_bytes
+from itk_consensus.storage.files import PathLike, read_bytes, require_writable, write_bytes
 from itk_consensus.votes.fusions import LabelShares, VolumeFusion
 
 if TYPE_CHECKING:
@@ -654,7 +654,7 @@ class DeepConsensusFilter(ImageFuser):
         """Ask the network, or the raters by themselves where no gain was shown."""
         from itk_consensus.deep.model import find_device
 
-        model.network.to(find_device(self.Device, self.GetName()))
+        model = model.on(find_device(self.Device, self.GetName()))
         if known_gain(model).is_shown or self.WithoutGain == "network":
             fusion, write_evidence = self._network_answer(model, given, self._locks(model))
         else:

@@ -94,6 +94,7 @@ class ConsensusModel:
     locks: bool = True  #: Whether voxels on which all raters agree are left to them
     #: Iteration and score of each evaluation; not written.
     history: list[dict[str, float]] = field(default_factory=list)
+    _elsewhere: dict[torch.device, ConsensusModel] = field(default_factory=dict, repr=False)
 
     @classmethod
     def untrained(
@@ -128,6 +129,18 @@ class ConsensusModel:
         tally = np.concatenate([self.rater_model.tally, nobody])
         raters = RaterModel(tally, self.rater_model.symmetric)
         return ConsensusModel(network, self.mode, self.labels, self.rater_ids + new, raters)
+
+    def on(self, device: torch.device) -> ConsensusModel:
+        """The model with its network on a device: itself, or a copy that is made once."""
+        if device == self.device:
+            return self
+        if device not in self._elsewhere:
+            network = copy.deepcopy(self.network).to(device)
+            self._elsewhere[device] = replace(self, network=network, _elsewhere={})
+        return self._elsewhere[device]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_elsewhere": {}}
 
     @property
     def device(self) -> torch.device:

@@ -108,7 +108,7 @@ class PatternAccumulator:
             )
         if filter_.MaskImage is not None or filter_.RaterMasks is not None:
             raise InputError("an accumulator takes no masks", owner=filter_.GetName())
-        patterns = self.patterns(getattr(filter_, "ForegroundValue", None))
+        patterns = self.patterns(filter_.foreground)
         return filter_.primary_output(filter_.fuse_case(FusionCase(like, patterns)))
 
     def _reference(self) -> LoadedImages:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats
 from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.overlap import dice_of
 from itk_consensus.votes.pair_counts import PairCounts
 
 #: Two raters cannot say which of them is far from the other.
@@ -69,7 +70,7 @@ def farthest_rater(
     drawn = patterns.labels != 0
     marked, shared = pairs.marked[drawn].sum(axis=0), pairs.shared[drawn].sum(axis=0)
     either = marked + marked.T
-    dices = np.divide(2 * shared, either, out=np.ones(either.shape), where=either > 0)
+    dices = dice_of(shared, either)
     dices[pairs.marked.sum(axis=0) == 0] = np.nan
     np.fill_diagonal(dices, np.nan)
     met = np.flatnonzero(np.isfinite(dices).any(axis=0))

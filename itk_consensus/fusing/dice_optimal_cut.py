@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats
+from itk_consensus.votes.overlap import dice_of
 
 
 def dice_optimal_cut(
@@ -38,10 +39,10 @@ def dice_optimal_cut(
     overlap = np.cumsum(probability[order] * sizes[order])
     if len(order) == 0 or overlap[-1] <= 0:
         return np.zeros(len(probability), bool), 1.0
-    expected = 2 * overlap / (np.cumsum(sizes[order]) + overlap[-1])
+    expected = dice_of(overlap, np.cumsum(sizes[order]) + overlap[-1])
     best = float(expected.max())
     number = int(np.argmax(expected >= best * (1 - 1e-12))) + 1
     # Equal probabilities belong together.
     chosen = probability >= probability[order[number - 1]]
     total = (probability[chosen] * sizes[chosen]).sum()
-    return chosen, float(2 * total / (sizes[chosen].sum() + overlap[-1]))
+    return chosen, float(dice_of(total, sizes[chosen].sum() + overlap[-1]))

@@ -72,6 +72,11 @@ class LabelFusionFilter(RaterInputs):
         "docs/howto/findings.md lists them.",
     )
 
+    @property
+    def foreground(self) -> float | None:
+        """The one value a binary method looks for; None for methods that fuse all labels."""
+        return None
+
     # -- the one way through ----------------------------------------------------------------
 
     def Execute(self, *images: Any) -> Any:

@@ -21,6 +21,7 @@ from itk_consensus.images.families.image_family import LoadedImages
 from itk_consensus.votes.class_probabilities import (
     SoftVotes,
     first_impossible,
+    has_fractions,
     likeliest,
     sum_to_one,
 )
@@ -28,9 +29,6 @@ from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.votes import patterns_of
 
 Array = NDArray[Any]
-
-#: Voxels looked at before asking whether that was enough.
-_LOOK_AT_ONCE = 1 << 20
 
 
 class ProbabilityInputsMixin(LabelFusionFilter):
@@ -40,6 +38,10 @@ class ProbabilityInputsMixin(LabelFusionFilter):
     - If any input is a scalar of a floating type, all are foreground probabilities.
     - Vector images of a floating type (channels of a MetaTensor), lists of one image per class,
       and arrays with `ClassAxis` are class probabilities, which must sum to 1; class k is label k.
+
+    A rater who is sure everywhere gives 0.0 and 1.0, which a pool of probabilities must not take
+    for labels. Where labels are the rule, and many tools save them as floats, `SoftInputsMixin`
+    asks for a fraction instead.
     """
 
     takes_probabilities = True
@@ -258,15 +260,3 @@ def _without(missing: int, opinion: Sequence[Array] | None, mask: Array | None) 
 
 def _form(classes: int) -> str:
     return f"a list of the images of {classes} classes" if classes else "an image"
-
-
-def has_fractions(array: Array) -> bool:
-    """Whether some value is no whole number; looks no farther than the first found."""
-    if array.dtype.kind != "f":
-        return False
-    values = array.reshape(-1)
-    for start in range(0, len(values), _LOOK_AT_ONCE):
-        part = values[start : start + _LOOK_AT_ONCE]
-        if (part != np.trunc(part)).any():
-            return True
-    return False

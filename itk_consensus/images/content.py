@@ -1,36 +1,18 @@
-"""Hashes of files: equal hashes mean equal content, whatever their times and names."""
+"""The files that an image consists of, and hashes of what they hold."""
 
 from __future__ import annotations
 
 import hashlib
-import os
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.core.errors import FileError
-from itk_consensus.images.files import PathLike, files_of
-from itk_consensus.images.headers.header import require_regular
-
-_CHUNK_BYTES = 1 << 20
-
-
-def file_hash(path: PathLike) -> str:
-    """SHA-256 of a file's bytes."""
-    path = Path(path)
-    digest = hashlib.sha256()
-    try:
-        require_regular(path)
-        with path.open("rb") as stream:
-            for chunk in iter(lambda: stream.read(_CHUNK_BYTES), b""):
-                digest.update(chunk)
-    except OSError as error:
-        raise FileError(f"cannot be read: {error.strerror}", path=path) from error
-    return digest.hexdigest()
+from itk_consensus.images.files import files_of
+from itk_consensus.storage.claims import Claim
+from itk_consensus.storage.files import PathLike
+from itk_consensus.storage.hashes import CHUNK_BYTES, file_hash
 
 
 def image_hashes(path: PathLike) -> dict[Path, str]:
@@ -41,26 +23,18 @@ def image_hashes(path: PathLike) -> dict[Path, str]:
 def voxel_hash(labels: NDArray[Any]) -> str:
     """SHA-256 of labels as little-endian 64-bit integers in C order, whatever their type was."""
     digest, flat = hashlib.sha256(), np.ascontiguousarray(labels).reshape(-1)
-    for start in range(0, flat.size, _CHUNK_BYTES):
-        digest.update(flat[start : start + _CHUNK_BYTES].astype("<i8").tobytes())
+    for start in range(0, flat.size, CHUNK_BYTES):
+        digest.update(flat[start : start + CHUNK_BYTES].astype("<i8").tobytes())
     return digest.hexdigest()
 
 
-def folder_hash(folder: PathLike) -> str:
-    """SHA-256 of the names and bytes of all files below a folder."""
-    files = list(files_below(Path(folder)))
-    digest = hashlib.sha256()
-    with ThreadPoolExecutor() as pool:
-        for file, found in zip(files, pool.map(file_hash, files), strict=True):
-            name = os.fsencode(os.path.relpath(file, folder))
-            digest.update(b"%d:%s%s" % (len(name), name, found.encode()))
-    return digest.hexdigest()
+def reading(path: Path, what: str = "the input") -> list[Claim]:
+    """Claims on a folder, or on all files that an image consists of.
 
-
-def files_below(folder: Path) -> Iterator[Path]:
-    """Every file below a folder, sorted by name; links are followed, but not in circles."""
-    for parent, folders, names in os.walk(folder, followlinks=True):
-        here = os.path.realpath(parent)
-        ends = {name: os.path.realpath(Path(parent, name)) for name in folders}
-        folders[:] = sorted(n for n, end in ends.items() if not f"{here}/".startswith(f"{end}/"))
-        yield from (Path(parent, name) for name in sorted(names))
+    Raises
+    ------
+    FileError
+        The file is not there, or cannot be read.
+    """
+    files = [path] if path.is_dir() else files_of(path)
+    return [Claim(f"{what} {path}", file) for file in files]

@@ -21,16 +21,11 @@ from itk_consensus.core.errors import FileError
 from itk_consensus.images.families.image_family import keep_alive
 from itk_consensus.images.families.simpleitk_family import PIXEL_KIND
 from itk_consensus.images.headers import binary, text
-from itk_consensus.images.headers.header import (
-    Header,
-    head_of,
-    require_complete,
-    require_regular,
-)
+from itk_consensus.images.headers.header import Header, head_of, require_complete
 from itk_consensus.images.own_outputs import marked
-from itk_consensus.images.replacing import replacing
-
-PathLike = str | os.PathLike[str]
+from itk_consensus.storage.files import PathLike
+from itk_consensus.storage.guards import require_regular
+from itk_consensus.storage.replacing import replacing
 
 #: Formats that are never more than one file.
 _ONE_FILE = {".nii", ".nrrd", ".mha"}
@@ -201,45 +196,6 @@ def write_image(
 def joined(images: Sequence[Any]) -> Any:
     """Several SimpleITK images as the volumes of one with an axis more; one stays as it is."""
     return images[0] if len(images) == 1 else sitk.JoinSeries(list(images))
-
-
-def write_text(path: PathLike, text: str) -> None:
-    """Write a UTF-8 text file, replacing `path` in one step."""
-    write_bytes(path, text.encode("utf-8", errors="backslashreplace"))
-
-
-def write_bytes(path: PathLike, contents: bytes) -> None:
-    """Write a file of bytes, which is no image, replacing `path` in one step."""
-    reject_image(path)
-    with replacing(Path(path), alone=True) as draft:
-        draft.write_bytes(contents)
-
-
-def reject_image(path: PathLike) -> None:
-    """Raise if there is an image where something else is about to be written."""
-    path = Path(path)
-    if path.is_file() and sitk.ImageFileReader.GetImageIOFromFileName(str(path)):
-        raise FileError(
-            "is an image, which text would replace: give another name or move the image", path=path
-        )
-
-
-def read_bytes(path: PathLike) -> bytes:
-    """All bytes of a file."""
-    path = Path(path)
-    try:
-        require_regular(path)
-        return path.read_bytes()
-    except FileError as error:
-        raise FileError(f"cannot be read: {error.problem}", path=path) from error
-    except OSError as error:
-        raise FileError(f"cannot be read: {error.strerror or error}", path=path) from error
-
-
-def require_writable(path: PathLike) -> None:
-    """Raise now, rather than after the work, if a file cannot be written; write nothing."""
-    with replacing(Path(path)):
-        pass
 
 
 def _header(path: Path) -> tuple[Path, Header | None]:

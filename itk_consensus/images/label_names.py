@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from itk_consensus.core.errors import FileError, ParameterError
-from itk_consensus.images.files import read_bytes
+from itk_consensus.storage.files import read_bytes
 
 #: Columns of the number of a label in tables of BIDS (dseg.tsv) and others.
 _NUMBERS = ("index", "label", "value", "id", "number")

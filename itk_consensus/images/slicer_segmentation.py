@@ -11,10 +11,9 @@ import numpy as np
 import SimpleITK as sitk
 
 from itk_consensus.core.errors import FileError, InputError
-from itk_consensus.images.files import PathLike, header_reader
+from itk_consensus.images.files import header_reader
 from itk_consensus.images.kept_metadata import MARK
 from itk_consensus.images.own_outputs import MARK_KEY
-from itk_consensus.images.replacing import replacing
 from itk_consensus.images.structures import (
     TISSUE,
     Code,
@@ -25,6 +24,8 @@ from itk_consensus.images.structures import (
     mask_of,
     put_on_grid,
 )
+from itk_consensus.storage.files import PathLike
+from itk_consensus.storage.replacing import replacing
 
 _TERMINOLOGY = "TerminologyEntry"
 _CONTEXT = "Segmentation category and type - 3D Slicer General Anatomy list"

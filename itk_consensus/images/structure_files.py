@@ -13,7 +13,7 @@ from itk_consensus.images.dicom.rtstruct_writing import write_dicom_contours
 from itk_consensus.images.dicom.seg_reading import read_dicom_segmentation
 from itk_consensus.images.dicom.seg_writing import write_dicom_segmentation
 from itk_consensus.images.dicom.series import DicomSeries, read_dicom
-from itk_consensus.images.files import PathLike, header_reader
+from itk_consensus.images.files import header_reader
 from itk_consensus.images.own_outputs import PROGRAM, is_marked
 from itk_consensus.images.slicer_segmentation import (
     read_slicer_segmentation,
@@ -21,6 +21,7 @@ from itk_consensus.images.slicer_segmentation import (
     write_fused_segmentation,
 )
 from itk_consensus.images.structures import Structure
+from itk_consensus.storage.files import PathLike
 
 #: What the name of a file ends in that is to hold contours.
 CONTOURS = ".rtstruct.dcm"

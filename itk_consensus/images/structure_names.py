@@ -19,7 +19,7 @@ from itertools import product
 from pathlib import Path
 
 from itk_consensus.core.errors import FileError
-from itk_consensus.images.files import PathLike, read_bytes
+from itk_consensus.storage.files import PathLike, read_bytes
 
 _SIDES = {
     "left": "l lt lft left li lks links linke linker linkes gauche izq izquierda izquierdo esq "

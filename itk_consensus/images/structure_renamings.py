@@ -15,8 +15,8 @@ from importlib import import_module
 from pathlib import Path
 
 from itk_consensus.core.errors import FileError, ParameterError
-from itk_consensus.images.files import PathLike, read_bytes
 from itk_consensus.images.structure_matching import MatchedStructures, Proposal, Renamings
+from itk_consensus.storage.files import PathLike, read_bytes
 
 _COLUMNS = ("reader", "old", "new")
 _EVERYBODY = ("", "*")

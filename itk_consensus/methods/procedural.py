@@ -120,8 +120,8 @@ def numpydoc(fuser: type[LabelFusionFilter], style: str) -> str:
 
 
 def _returned(fuser: type[LabelFusionFilter]) -> str:
-    is_binary = hasattr(fuser, "ForegroundValue")
-    what = "Probability of the foreground, as float64" if is_binary else "The fused label map"
+    probability = "Probability of the foreground, as float64"
+    what = "The fused label map" if fuser.returns_labels else probability
     return f"{what}, of the first input's family, with its geometry."
 
 

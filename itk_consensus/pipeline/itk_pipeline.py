@@ -247,7 +247,7 @@ def _template(input_type: Any, output_type: Any, fuser: LabelFusionFilter) -> An
     """The ``itk.PyImageFilter`` between two types; a label map is of the inputs' type."""
     if output_type is None:
         pixel, dimension = itk.template(input_type)[1][:2]
-        if hasattr(fuser, "ForegroundValue"):
+        if fuser.foreground is not None:
             pixel = itk.D
         elif pixel in (itk.F, itk.D):
             pixel = itk.UC

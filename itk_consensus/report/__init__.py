@@ -4,18 +4,6 @@ The package has the name of its main function: ``itk_consensus.report(filter, pa
 page whether or not this package was imported before.
 """
 
-from __future__ import annotations
+from itk_consensus.core.callable_rooms import make_callable
 
-import sys
-from types import ModuleType
-from typing import Any
-
-
-class _Room(ModuleType):
-    def __call__(self, *arguments: Any, **keywords: Any) -> None:
-        from itk_consensus.report.page import report
-
-        report(*arguments, **keywords)
-
-
-sys.modules[__name__].__class__ = _Room
+make_callable(__name__, "itk_consensus.report.page")

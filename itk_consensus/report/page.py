@@ -23,7 +23,6 @@ from itk_consensus.core.parameters import measurements_of, parameters_of
 from itk_consensus.fusing.fusion_result import FusionResult, MadeBy, makes_results, result_of
 from itk_consensus.images import convert
 from itk_consensus.images.content import image_hashes
-from itk_consensus.images.files import write_text
 from itk_consensus.images.grey_windows import as_window
 from itk_consensus.report.agreement_tables import heat_map, label_table, rater_table
 from itk_consensus.report.bias_tables import bias_tables
@@ -35,6 +34,7 @@ from itk_consensus.report.shown_case import ShownCase
 from itk_consensus.report.text import counted
 from itk_consensus.report.viewer import viewer
 from itk_consensus.review.case import voxel_hashes
+from itk_consensus.storage.files import write_text
 
 PathLike = str | os.PathLike[str]
 

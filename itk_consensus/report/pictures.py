@@ -15,9 +15,9 @@ from itk_consensus.assessment.agreement.rater_number import RaterNumberCurve
 from itk_consensus.calibration.reliability import BINS, ReliabilityCurve
 from itk_consensus.core.array_types import Mask
 from itk_consensus.core.errors import MissingDependencyError
-from itk_consensus.images.files import PathLike
-from itk_consensus.images.replacing import replacing
 from itk_consensus.space.boxes import bounding_box, grown
+from itk_consensus.storage.files import PathLike
+from itk_consensus.storage.replacing import replacing
 
 PANEL_INCHES = 1.7
 # Okabe and Ito's colours, which colour-blind readers tell apart.

@@ -24,7 +24,7 @@ from itk_consensus.report.shown_case import ShownCase
 from itk_consensus.review.case import ReviewCase, case_of_result, rated_map
 from itk_consensus.review.disputes import Dispute, RatedMap, marked_voxels
 from itk_consensus.review.rater_colors import rater_color, rater_dashes
-from itk_consensus.review.record import SCHEMA, SCHEMA_VERSION, default_record_path
+from itk_consensus.review.record import ReviewRecord, default_record_path
 from itk_consensus.space.boxes import Box, bounding_box, grown
 
 #: Bytes of a page that slices may take; what does not fit is left out, and the page says so.
@@ -127,7 +127,7 @@ class _Voxels:
             "consensus": _packed(self._coded(self.rated.consensus)),
             "raters": [_packed(self._coded(labels)) for labels in self.rated.maps],
             "disputed": _packed(numbers[box].astype("<u2")),
-            "record": {"schema": SCHEMA, "schema_version": SCHEMA_VERSION, **plain},
+            "record": {**ReviewRecord.opening(), **plain},
         }
         text = json.dumps(content, ensure_ascii=False, allow_nan=False)
         return text.replace("<", "\\u003c")  # nothing in it may end the element it stands in

@@ -5,18 +5,6 @@ application and the module of 3D Slicer mean the same by a decision. The room ca
 its front door: ``itk_consensus.review(filter)`` opens the application.
 """
 
-from __future__ import annotations
+from itk_consensus.core.callable_rooms import make_callable
 
-import sys
-from types import ModuleType
-from typing import Any
-
-
-class _Room(ModuleType):
-    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        from itk_consensus.review.opening import review
-
-        return review(*arguments, **keywords)
-
-
-sys.modules[__name__].__class__ = _Room
+make_callable(__name__, "itk_consensus.review.opening")

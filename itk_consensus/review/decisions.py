@@ -10,11 +10,11 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.calibration.record import Part
 from itk_consensus.core.constraints import Choice, Integer, Kind, Text, optional
 from itk_consensus.core.errors import InputError
 from itk_consensus.review.disputes import Dispute, RatedMap
 from itk_consensus.review.voxel_runs import counted, decoded, encoded
+from itk_consensus.storage.record import Part
 
 #: As the consensus has it; all of it one label, which is in and out of a structure; as one rater
 #: drew it; as a person painted it.

@@ -16,11 +16,11 @@ from typing import Any
 from itk_consensus.core.errors import MissingDependencyError, ParameterError
 from itk_consensus.fusing.fusion_result import makes_results, result_of
 from itk_consensus.images import convert
-from itk_consensus.images.locking import locked
 from itk_consensus.methods.consensus.consensus_filter import ConsensusFilter
 from itk_consensus.review.case import case_of_result
 from itk_consensus.review.record import default_record_path
 from itk_consensus.review.session import CaseToOpen, ReviewSession, SeenImage
+from itk_consensus.storage.locking import locked
 
 PathLike = str | os.PathLike[str]
 

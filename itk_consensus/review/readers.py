@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from itk_consensus.review.case import ReviewCase
+from itk_consensus.votes.overlap import dice_of
 
 
 class ReaderRow(NamedTuple):
@@ -34,7 +35,7 @@ def reader_rows(case: ReviewCase) -> list[ReaderRow]:
                 here, there = int(np.count_nonzero(own)), int(np.count_nonzero(fused))
                 both = int(np.count_nonzero(own & fused))
                 volume, theirs = volume + here, theirs + there
-                overlaps.append(2 * both / (here + there) if here + there else 1.0)
+                overlaps.append(float(dice_of(both, here + there)))
         bias = (volume - theirs) / theirs if theirs else float("nan")
         dice = float(np.mean(overlaps)) if overlaps else 1.0
         rows.append(ReaderRow(name, volume * voxel_ml, dice, bias))

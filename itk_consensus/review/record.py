@@ -8,7 +8,6 @@ of a report can write as well.
 
 from __future__ import annotations
 
-import json
 import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,24 +15,26 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 import itk_consensus
-from itk_consensus.calibration.record import Each, Members, OnePart, Part, RecordError
 from itk_consensus.core.constraints import Boolean, Choice, Integer, Real, Text, optional
 from itk_consensus.core.errors import FileError, InputError
-from itk_consensus.images.files import read_bytes, write_text
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.review.decisions import Decision, Review, Runs
 from itk_consensus.review.disputes import Dispute, RatedMap
 from itk_consensus.review.voxel_runs import counted, decoded, decoded_map, encoded, encoded_map
-
-SCHEMA = "itk_consensus review"
-SCHEMA_VERSION = 1
-#: Bytes; a volume of a hundred million voxels takes a few million.
-LARGEST_RECORD = 2**30
+from itk_consensus.storage.record import (
+    Each,
+    Members,
+    OnePart,
+    Part,
+    Record,
+    RecordError,
+    field_lines,
+)
 
 _LABEL = Integer(-(2**31), 2**53)
 _VOXELS = Integer(0)
@@ -137,8 +138,12 @@ class ReviewedDispute(Part):
 
 
 @dataclass(frozen=True)
-class ReviewRecord(Part):
+class ReviewRecord(Record):
     """A review, finished or not."""
+
+    schema: ClassVar[str] = "itk_consensus review"
+    #: Characters; a volume of a hundred million voxels takes a few million.
+    largest: ClassVar[int] = 2**30
 
     version: Annotated[str, _TEXT]  #: Of this package
     method: Annotated[str, _TEXT]  #: That made the consensus
@@ -179,71 +184,26 @@ class ReviewRecord(Part):
         """What was painted where raters agree, by structure."""
         return {one.name: one.correction for one in self.maps if one.correction}
 
-    def to_json(self) -> str:
-        """The record as text."""
-        kind = {"schema": SCHEMA, "schema_version": SCHEMA_VERSION}
-        return sealed({**kind, **self.plain()})
+    @classmethod
+    def seal(cls, written: Mapping[str, Any]) -> str:
+        """Fields as text, with the CRC-32 of all letters before it at the end.
+
+        Fields cannot be hashed as those of other records are: the page of a report writes numbers
+        as JavaScript does.
+        """
+        body = "{\n" + ",\n".join(field_lines(written))
+        return f'{body}{_CHECKSUM}{checksum(body)}"\n}}\n'
 
     @classmethod
-    def from_json(cls, contents: str, source: str) -> ReviewRecord:
-        """Read a record back; `source` is the file, for messages."""
+    def is_sealed(cls, written: Mapping[str, Any], contents: str) -> bool:
+        """Whether the checksum is that of the letters before it."""
         body, mark, rest = contents.rpartition(_CHECKSUM)
-        try:
-            written = json.loads(contents)
-        except (ValueError, RecursionError) as error:
-            raise FileError(
-                f"the record is damaged: it is not JSON: {error}", path=source
-            ) from error
-        if not isinstance(written, dict) or written.get("schema") != SCHEMA:
-            raise FileError("is not the record of a review", path=source)
-        if written.get("schema_version") != SCHEMA_VERSION:
-            raise FileError(
-                f"has schema version {written.get('schema_version')!r:.40}, this "
-                f"itk_consensus {itk_consensus.__version__} reads {SCHEMA_VERSION}",
-                path=source,
-            )
-        if not mark or rest != f'{checksum(body)}"\n}}\n':
-            raise FileError(
-                "the record is damaged, or was edited: its checksum is another", path=source
-            )
-        own = {"schema", "schema_version", "checksum"}
-        try:
-            return cls.checked({key: one for key, one in written.items() if key not in own})
-        except (RecordError, OverflowError, RecursionError) as error:
-            raise FileError(f"the record is damaged: {error}", path=source) from error
-
-    @classmethod
-    def read(cls, path: Path) -> ReviewRecord:
-        """Read a record from a file."""
-        contents = read_bytes(path)
-        if len(contents) > LARGEST_RECORD:
-            raise FileError(f"is too large for a record: {len(contents)} bytes", path=path)
-        try:
-            return cls.from_json(contents.decode("utf-8"), str(path))
-        except UnicodeDecodeError as error:
-            raise FileError("the record is damaged: it is not UTF-8", path=path) from error
+        return bool(mark) and rest == f'{checksum(body)}"\n}}\n'
 
 
 def checksum(body: str) -> str:
     """CRC-32 of a text, as eight digits; it finds damage, not forgery."""
     return f"{zlib.crc32(body.encode()):08x}"
-
-
-def sealed(fields: Mapping[str, Any]) -> str:
-    """Fields as JSON, a line for each dispute, with the checksum at the end."""
-    lines = [f"  {json.dumps(key)}: {_lines(value)}" for key, value in fields.items()]
-    body = "{\n" + ",\n".join(lines)
-    return f'{body}{_CHECKSUM}{checksum(body)}"\n}}\n'
-
-
-def _lines(value: Any) -> str:
-    if isinstance(value, list) and value and isinstance(value[0], Mapping):
-        return "[\n    " + ",\n    ".join(map(_dumped, value)) + "\n  ]"
-    return _dumped(value)
-
-
-def _dumped(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 class RecordWriter:
@@ -268,7 +228,7 @@ class RecordWriter:
 
     def write(self, path: Path, *, done: bool = False) -> None:
         """Write the record as it is now, replacing the file in one step."""
-        write_text(path, self.record(done=done).to_json())
+        self.record(done=done).write(path)
 
     def record(self, *, done: bool = False) -> ReviewRecord:
         """The record as it is now."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.calibration.record import RecordError
+from itk_consensus.storage.record import RecordError
 
 #: Sorting so many at a time stays in the cache.
 _VOXELS_AT_ONCE = 1 << 16

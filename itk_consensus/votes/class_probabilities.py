@@ -21,6 +21,10 @@ Opinions = Sequence[Opinion | None]
 Masks = Sequence[NDArray[Any] | None] | None
 
 
+#: Voxels looked at before asking whether that was enough.
+_LOOK_AT_ONCE = 1 << 20
+
+
 @dataclass(frozen=True)
 class SoftVotes:
     """What raters who are not certain say: a fraction of a vote for each class."""
@@ -123,3 +127,15 @@ def _rows(opinion: Opinion) -> Any:
     each = max(1, _VOXELS_AT_ONCE * length // max(opinion[0].size, 1))
     for part in chunks(length, each):
         yield [*(classes[part] for classes in opinion), part]
+
+
+def has_fractions(array: NDArray[Any]) -> bool:
+    """Whether some value is no whole number; looks no farther than the first found."""
+    if array.dtype.kind != "f":
+        return False
+    values = array.reshape(-1)
+    for start in range(0, len(values), _LOOK_AT_ONCE):
+        part = values[start : start + _LOOK_AT_ONCE]
+        if (part != np.trunc(part)).any():
+            return True
+    return False

@@ -20,6 +20,9 @@ from itk_consensus.votes.label_stack import LabelStack
 _BLOCK = 64
 _WORD = np.dtype(np.uint64)
 
+#: Raters whose masks take no more than one byte a voxel together.
+_FEW_MASKS = 8
+
 #: A volume is restored in about so many parts.
 _SLABS = 16
 
@@ -37,11 +40,19 @@ class KeptStack:
     blocks: NDArray[np.intp]
     others: dict[int, Bytes]  #: Those blocks of every other present rater of the first one's type
     strangers: dict[int, NDArray[Any]]  #: Raters of another type, copied as they are
+    #: Of masks, which have two labels, instead of all that: every present rater, a bit a voxel.
+    bits: dict[int, Bytes]
 
     @classmethod
     def of(cls, stack: LabelStack) -> KeptStack:
         """Copy what is needed of a stack."""
         present = {j: array for j, array in enumerate(stack.arrays) if array is not None}
+        emptied = replace(stack, arrays=tuple(_emptied(array) for array in stack.arrays))
+        is_mask = (
+            len(stack.labels) == 2 and stack.foreground is None and stack.missing_label is None
+        )
+        if is_mask and len(present) <= _FEW_MASKS:
+            return cls._of_masks(emptied, stack.shape, present)
         first = next(iter(present.values()))
         alike = {j: array for j, array in present.items() if array.dtype == first.dtype}
         differs = np.zeros(_number_of_blocks(first), bool)
@@ -49,14 +60,31 @@ class KeptStack:
             if array is not first:
                 differs |= _differing_blocks(array, first)
         blocks = np.flatnonzero(differs)
+        if is_mask and first.nbytes + _BLOCK * len(blocks) * len(alike) > first.size / 8 * len(
+            present
+        ):
+            return cls._of_masks(emptied, stack.shape, present)
         return cls(
-            replace(stack, arrays=tuple(_emptied(array) for array in stack.arrays)),
+            emptied,
             stack.shape,
             _bytes(first).copy(),
             blocks,
             {j: _taken(array, blocks) for j, array in alike.items()},
             {j: array.copy() for j, array in present.items() if j not in alike},
+            {},
         )
+
+    @classmethod
+    def _of_masks(
+        cls, emptied: LabelStack, shape: tuple[int, ...], present: dict[int, NDArray[Any]]
+    ) -> KeptStack:
+        low = emptied.labels[0]
+        bits = {
+            j: np.packbits(array if array.dtype.kind in "ui" and low == 0 else array != low)
+            for j, array in present.items()
+        }
+        nothing = np.zeros(0, np.uint8)
+        return cls(emptied, shape, nothing, np.zeros(0, np.intp), {}, {}, bits)
 
     @property
     def labels(self) -> NDArray[Any]:
@@ -108,7 +136,12 @@ class KeptStack:
     def _rater(self, rater: int, dtype: np.dtype[Any], planes: slice) -> NDArray[Any]:
         if rater in self.strangers:
             return self.strangers[rater][planes]
-        plane = math.prod(self.shape[1:]) * dtype.itemsize
+        plane = math.prod(self.shape[1:])
+        if rater in self.bits:
+            return self._mask(
+                rater, dtype, slice(planes.start * plane, planes.stop * plane)
+            ).reshape(planes.stop - planes.start, *self.shape[1:])
+        plane *= dtype.itemsize
         begin, end = planes.start * plane, planes.stop * plane
         low, high = begin // _BLOCK, -(-end // _BLOCK)
         restored = self.first[low * _BLOCK : high * _BLOCK].copy()
@@ -121,6 +154,15 @@ class KeptStack:
         whole[blocks] = kept
         cut = restored[begin - low * _BLOCK : end - low * _BLOCK]
         return cut.view(dtype).reshape(planes.stop - planes.start, *self.shape[1:])
+
+    def _mask(self, rater: int, dtype: np.dtype[Any], voxels: slice) -> NDArray[Any]:
+        """The labels of a rater who has two, at some voxels in a line."""
+        low = voxels.start // 8
+        bits = np.unpackbits(self.bits[rater][low : -(-voxels.stop // 8)])
+        bits = bits[voxels.start - 8 * low : voxels.stop - 8 * low]
+        if self.labels.tolist() == [0, 1]:
+            return bits.astype(dtype, copy=False)
+        return np.asarray(self.labels.astype(dtype)[bits])
 
 
 def _bytes(array: NDArray[Any]) -> Bytes:

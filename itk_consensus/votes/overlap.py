@@ -1,10 +1,11 @@
-"""Overlap between two masks."""
+"""Overlap of masks: of two masks, and from counts of voxels."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from itk_consensus.core.array_types import Floats
 from itk_consensus.core.errors import InputError
 
 
@@ -27,5 +28,16 @@ def dice(first: ArrayLike, second: ArrayLike) -> float:
     b = np.asarray(second).astype(bool, copy=False)
     if a.shape != b.shape:
         raise InputError(f"dice: masks must have the same shape, got {a.shape} and {b.shape}")
-    total = int(np.count_nonzero(a) + np.count_nonzero(b))
-    return 2 * int(np.count_nonzero(a & b)) / total if total else 1.0
+    return float(dice_of(np.count_nonzero(a & b), np.count_nonzero(a) + np.count_nonzero(b)))
+
+
+def dice_of(shared: ArrayLike, sizes: ArrayLike) -> Floats:
+    """Dice from the voxels that two masks share and the sum of their sizes; 1 if both are empty."""
+    return share_of(2 * np.asarray(shared), sizes)
+
+
+def share_of(part: ArrayLike, whole: ArrayLike) -> Floats:
+    """``part / whole``; 1 where the whole is empty, for two empty masks agree."""
+    part, whole = np.asarray(part), np.asarray(whole)
+    ones = np.ones(np.broadcast_shapes(part.shape, whole.shape))
+    return np.asarray(np.divide(part, whole, out=ones, where=whole > 0))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats
 from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.overlap import dice_of, share_of
 
 
 @dataclass(frozen=True)
@@ -43,12 +44,12 @@ class PairCounts:
     @property
     def dice(self) -> Floats:
         """(K, J, J) ``2 |A and B| / (|A| + |B|)``; 1 where both are empty."""
-        return _ratio(2 * self.shared, self.marked + self.marked.transpose(0, 2, 1))
+        return dice_of(self.shared, self.marked + self.marked.transpose(0, 2, 1))
 
     @property
     def jaccard(self) -> Floats:
         """(K, J, J) ``|A and B| / |A or B|``; 1 where both are empty."""
-        return _ratio(self.shared, self._union)
+        return share_of(self.shared, self._union)
 
     @property
     def conformity(self) -> Floats:
@@ -56,7 +57,7 @@ class PairCounts:
 
         Kouwenhoven, Giezen & Struikmans, Phys Med Biol 54:2897-2905, 2009.
         """
-        return _ratio(_over_pairs(self.shared), _over_pairs(self._union))
+        return share_of(_over_pairs(self.shared), _over_pairs(self._union))
 
     @property
     def specific_agreement(self) -> Floats:
@@ -65,7 +66,7 @@ class PairCounts:
         Dice of all pairs pooled; Cicchetti & Feinstein 1990, de Vet et al. 2017 for many raters.
         """
         either = self.marked + self.marked.transpose(0, 2, 1)
-        return _ratio(2 * _over_pairs(self.shared), _over_pairs(either))
+        return dice_of(_over_pairs(self.shared), _over_pairs(either))
 
     @property
     def _union(self) -> NDArray[np.int64]:
@@ -75,8 +76,3 @@ class PairCounts:
 def _over_pairs(table: NDArray[np.int64]) -> NDArray[np.int64]:
     """(K,) sums over the pairs i < j."""
     return np.asarray(np.triu(table, 1).sum(axis=(1, 2)))
-
-
-def _ratio(part: NDArray[np.int64], whole: NDArray[np.int64]) -> Floats:
-    # Two empty masks agree perfectly, as in labels.overlap.dice.
-    return np.asarray(np.divide(part, whole, out=np.ones(part.shape), where=whole > 0))

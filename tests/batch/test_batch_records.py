@@ -19,7 +19,7 @@ from itk_consensus.batch.batch import run_batch, table_text
 from itk_consensus.batch.cases import BatchCase, find_cases
 from itk_consensus.batch.one_case import CaseResult, Plan, run_case
 from itk_consensus.cli import main
-from itk_consensus.images.locking import locked
+from itk_consensus.storage.locking import locked
 
 RATERS = np.arange(120, dtype=np.uint8).reshape(4, 5, 6)
 

@@ -17,9 +17,9 @@ from itk_consensus.calibration.conformal import (
     guarantee,
 )
 from itk_consensus.calibration.conformal_record import CaseRecord, hashed
-from itk_consensus.calibration.record import SCHEMA_VERSION, checksum
 from itk_consensus.calibration.scores import ScoreDistribution
 from itk_consensus.core.errors import FileError
+from itk_consensus.storage.record import SCHEMA_VERSION, checksum
 
 OPTIONS = BandOptions(
     0.1, 0.05, "case", "miscoverage", "distance", "rater_spread", False, 10.0, False

@@ -18,8 +18,8 @@ from damaged_files import (
 from mutations import MUTATIONS
 
 from itk_consensus.calibration.conformal_band_filter import ConformalBandFilter
-from itk_consensus.calibration.record import LARGEST_RECORD
 from itk_consensus.core.errors import ConsensusError, FileError
+from itk_consensus.storage.record import LARGEST_RECORD
 
 pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 FILTERS = {name: calibrated(name) for name in RECORDS}

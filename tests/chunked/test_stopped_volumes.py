@@ -21,7 +21,7 @@ from itk_consensus.chunked.run_record import RunRecord
 from itk_consensus.chunked.volumes import VolumeFile
 from itk_consensus.cli import main
 from itk_consensus.core.errors import FileError
-from itk_consensus.images.locking import locked
+from itk_consensus.storage.locking import locked
 
 SHAPE, CHUNKS, BLOCK = (12, 16, 8), (4, 8, 8), (4, 8, 8)
 

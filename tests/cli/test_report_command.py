@@ -9,7 +9,7 @@ import SimpleITK as sitk
 
 import itk_consensus as ic
 from itk_consensus.cli import main
-from itk_consensus.images.content import file_hash
+from itk_consensus.storage.hashes import file_hash
 
 
 @pytest.fixture

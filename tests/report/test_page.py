@@ -16,12 +16,12 @@ from itk_consensus.assessment.findings import Finding
 from itk_consensus.cli import main
 from itk_consensus.core.errors import GeometryError, NotExecutedError, ParameterError
 from itk_consensus.core.rater_names import naming_raters
-from itk_consensus.images.content import file_hash
 from itk_consensus.report import page
 from itk_consensus.report.agreement_tables import rater_mark
 from itk_consensus.report.dispute_figures import disputed_slices
 from itk_consensus.report.shown_case import ShownCase, naming_labels
 from itk_consensus.simulation.atlas_phantoms import atlas_labels
+from itk_consensus.storage.hashes import file_hash
 
 MOST_BYTES = 3_000_000
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from itk_consensus.calibration.record import RecordError
 from itk_consensus.core.errors import InputError
 from itk_consensus.review.decisions import Decision, Review, adjudicated, labels_after
 from itk_consensus.review.disputes import RatedMap, disputed_voxels, find_disputes
 from itk_consensus.review.voxel_runs import decoded, decoded_map, encoded, encoded_map
+from itk_consensus.storage.record import RecordError
 
 MISSING = 9
 SHAPE = (3, 5, 4)

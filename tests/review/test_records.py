@@ -13,10 +13,10 @@ import SimpleITK as sitk
 import itk_consensus as ic
 from itk_consensus.cli import main
 from itk_consensus.core.errors import FileError
-from itk_consensus.images.content import file_hash
 from itk_consensus.images.dicom.series import read_dicom_series
 from itk_consensus.review.case import ReviewCase, case_of_result, case_of_structures
 from itk_consensus.review.record import ReviewRecord, default_record_path
+from itk_consensus.storage.hashes import file_hash
 from tests.images.dicom_objects import SHAPE, write_series
 from tests.review.four_readers import write_readers
 

@@ -67,3 +67,19 @@ def test_slabs_with_their_halo_are_planes_of_the_stack(shape, dtype, halo):
         assert slab.rater_masks[1] is None
         np.testing.assert_array_equal(slab.rater_masks[2], ~mask[wide])
     assert seen == shape[0]
+
+
+@pytest.mark.parametrize("values", [(0, 1), (0, 255), (3, 7)])
+@pytest.mark.parametrize("shape", [(7, 5, 3), (4, 9), (33,), (5, 2, 3, 3)])
+def test_masks_are_kept_as_bits_and_come_back(values, shape):
+    rng = np.random.default_rng(len(shape))
+    raters = [rng.choice(values, shape).astype(t) for t in (np.uint8, np.int16, np.float32)]
+    stack = LabelStack.multilabel([raters[0], None, *raters[1:]])
+    kept = KeptStack.of(stack)
+    assert sum(bits.nbytes for bits in kept.bits.values()) == 3 * -(-raters[0].size // 8)
+    for planes, here, part in kept.slabs(halo=1):
+        for array, wanted in zip(part.arrays, stack.arrays, strict=True):
+            if wanted is not None:
+                assert array.dtype == wanted.dtype
+                np.testing.assert_array_equal(array[here], wanted[planes])
+    assert kept.restored().arrays[1] is None

@@ -162,3 +162,34 @@ def test_wrong_weights_values_and_outputs_are_refused() -> None:
         StackVote(stack).write_share(0, np.empty(4, "u1"))
     with pytest.raises(InputError, match="label index 0 to 3"):
         StackVote(stack).write_share(4, np.empty(4))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_masks_are_counted_as_numpy_counts_them(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    raters, extent = int(rng.choice([1, 2, 3, 4, 5, 9, 254, 255])), int(rng.integers(1, 3000))
+    low, high = sorted(rng.choice(256, 2, replace=False).tolist())
+    rate = rng.choice([0.001, 0.5, 0.9])
+    said = rng.random((raters, extent)) < rate
+    said[0, 0], said[-1, -1] = True, False
+    arrays = [np.where(one, high, low).astype(np.uint8) for one in said]
+    stack = LabelStack.multilabel(arrays)
+    if len(stack.labels) < 2:
+        return
+    threshold = rng.choice([None, 0.2, 0.5, 0.75])
+    ties = str(rng.choice(TIE_RULES))
+    out = np.empty(extent, np.uint8)
+    vote = StackVote(stack, VoteRules(threshold=threshold, ties=ties))
+    undecided = vote.write_labels(np.array([10, 11, 12, 13], np.uint8), out)
+
+    share = said.sum(axis=0) / raters
+    needed = -1.0 if threshold is None else threshold
+    wins = np.maximum(share, 1 - share) > needed + 1e-9
+    chosen = np.where(share > 0.5, 11, 10)
+    tied = wins & (share == 0.5)
+    by_prior = 11 if said.mean() > 0.5 else 10
+    chosen[tied] = {"undecided": 13, "background": 12, "lowest": 10, "highest": 11,
+                    "prior": by_prior}[ties]  # fmt: skip
+    chosen[~wins] = 12 if ties == "background" else 13
+    np.testing.assert_array_equal(out, chosen)
+    assert undecided == np.count_nonzero(chosen == 13)

@@ -1,5 +1,10 @@
 // Voting: labels, the share of one label, how unsure all shares leave voxels, and how often each rater says each label.
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
 #include "bindings.hpp"
+#include "count_vote.hpp"
 #include "memory.hpp"
 #include "parallel.hpp"
 #include "rater_votes.hpp"
@@ -40,6 +45,34 @@ std::size_t vote_slabs(const VoteRule& rule, MakeRows make_rows, const std::uint
   return total;
 }
 
+// The symbol that means the second of two labels, where all others mean the first; else none.
+std::optional<std::uint8_t> second_of_two(const Alphabet& alphabet, std::uint32_t labels) {
+  if (alphabet.width != 1 || labels != 2) return std::nullopt;
+  const auto& digits = alphabet.digits;
+  const auto second = std::find(digits.begin(), digits.end(), 1);
+  const auto others = std::count(digits.begin(), digits.end(), 0);
+  if (second == digits.end() || others + 1 != static_cast<std::ptrdiff_t>(digits.size())) return std::nullopt;
+  return static_cast<std::uint8_t>(second - digits.begin());
+}
+
+template <class Value>
+std::size_t count_slabs(const std::vector<const Votes*>& votes, std::uint8_t label, const VoteRule& rule,
+                        const AnswersByCount& found, const Value* values, std::size_t extent, std::size_t threads,
+                        Value* out) {
+  nb::gil_scoped_release release;
+  prefer_huge_pages(out, extent * sizeof(Value));
+  std::vector<const std::uint8_t*> rows;
+  for (const Votes* rater : votes) rows.push_back(static_cast<const std::uint8_t*>(rater->symbols()));
+  const auto slabs = make_slabs(extent, threads);
+  std::vector<std::size_t> undecided(slabs.size());
+  for_each_slab(slabs, [&](std::size_t k, Slab slab) {
+    in_pieces(slab, kPiece, [&](Slab piece) {
+      undecided[k] += count_vote(rows, label, rule, found, values, piece.begin, piece.end, out);
+    });
+  });
+  return std::accumulate(undecided.begin(), undecided.end(), std::size_t{0});
+}
+
 // A threshold below 0 means none. Returns the number of undecided voxels.
 std::size_t run_vote(const Raters& raters, std::uint32_t labels, const Mask& mask,
                      const Reals& weights, double threshold, double tolerance, int ties,
@@ -54,7 +87,10 @@ std::size_t run_vote(const Raters& raters, std::uint32_t labels, const Mask& mas
   const VoteRule rule{labels, reals_of(weights, votes.size()), threshold, tolerance,
                       static_cast<Ties>(ties), reals_of(prior, labels)};
   const std::uint8_t* inside = pointer_or_null(mask, extent);
-  const std::size_t width = Alphabet::of(votes).width;
+  const Alphabet alphabet = Alphabet::of(votes);
+  const std::size_t width = alphabet.width;
+  const auto second = second_of_two(alphabet, labels);
+  const auto by_count = second && !inside ? AnswersByCount::of(rule) : std::nullopt;
   return with_value_width(values, [&](auto tag) {
     using Value = typename decltype(tag)::type;
     const auto* table = static_cast<const Value*>(values.data());
@@ -62,6 +98,7 @@ std::size_t run_vote(const Raters& raters, std::uint32_t labels, const Mask& mas
     const auto pass = [&](auto make_rows) {
       return vote_slabs(rule, make_rows, inside, table, extent, threads, to);
     };
+    if (by_count) return count_slabs(votes, *second, rule, *by_count, table, extent, threads, to);
     if (width == 1) return pass([&] { return PlainRows<std::uint8_t>(votes); });
     if (width == 2) return pass([&] { return PlainRows<std::uint16_t>(votes); });
     return pass([&] { return DigitRows(votes, labels); });

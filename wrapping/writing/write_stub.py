@@ -70,8 +70,7 @@ def stub_text() -> str:
 def _other_functions() -> Iterator[Any]:
     """Public functions that are no form of a filter."""
     for name, load in sorted(itk_consensus._loaders().items()):
-        # Not by getattr: a room that is loaded hides the function it is named after.
-        member = load()
+        member = inspect.unwrap(load())  # a room stands for the function it is named after
         if inspect.isfunction(member) and name not in all_functions():
             yield member
 

@@ -29,9 +29,10 @@ from itk_consensus.calibration.conformal_band_filter import ConformalBandFilter
 from itk_consensus.calibration.held_out_rater import HeldOutCohort, hold_out_raters
 from itk_consensus.core.errors import ConsensusWarning
 from itk_consensus.images import convert
-from itk_consensus.images.files import read_image, write_text
+from itk_consensus.images.files import read_image
 from itk_consensus.methods.voting.majority_vote_filter import MajorityVoteFilter
 from itk_consensus.samples import SAMPLE_NODULES
+from itk_consensus.storage.files import write_text
 
 NODULES = Path(__file__).resolve().parents[3] / ".." / "shared" / "data" / "lidc"
 ALPHA = 0.1

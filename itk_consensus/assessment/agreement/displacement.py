@@ -16,6 +16,7 @@ import scipy
 
 from itk_consensus.core.array_types import Floats
 from itk_consensus.space.boxes import Box, bounding_box, moved
+from itk_consensus.votes.overlap import dice_of
 
 #: A box is looked at in voxels so large that both together have at most so many along an axis.
 MOST_VOXELS = 96
@@ -60,7 +61,7 @@ class Placed:
             )
         here, there = zip(*cuts, strict=True)
         shared = np.vdot(self.shares[here], other.shares[there])
-        return float(2 * shared / (self.shares.sum() + other.shares.sum()))
+        return float(dice_of(shared, self.shares.sum() + other.shares.sum()))
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import numpy as np
 
 from itk_consensus.core.array_types import Floats
 from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.overlap import dice_of
 from itk_consensus.votes.voting import StackVote, VoteRules, rows_as_stack
 
 
@@ -34,5 +35,5 @@ def left_out_dice(patterns: DecisionPatterns) -> Floats:
         decided = winner >= 0
         sizes = np.bincount(own, weights, labels)
         sizes += np.bincount(winner[decided], weights[decided], labels)
-        found[:, rater] = np.divide(2 * same, sizes, out=np.ones(labels), where=sizes > 0)
+        found[:, rater] = dice_of(same, sizes)
     return found

@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from itk_consensus.assessment.agreement.lesions import (
     SIZE_LIMITS,
@@ -19,7 +20,7 @@ from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.fusing.label_inputs import load_labels
 from itk_consensus.images import convert
 from itk_consensus.methods.lesions.objects import OBJECT_KINDS, ObjectKind, numbered_objects
-from itk_consensus.space.boxes import voxel_sides
+from itk_consensus.space.boxes import bounding_box, voxel_sides
 
 
 def LesionAgreement(
@@ -78,11 +79,9 @@ def LesionAgreement(
         reference = convert.to_image(fused.settled_labels(), fused.like)
     given = listed if reference is None else [*listed, reference]
     loaded, _ = load_labels(given, owner=owner, insist=inputsAreLabels)
-    maps = [
-        numbered_objects(np.asarray(array), inputObjects).places
-        for array in loaded.arrays
-        if array is not None
-    ]
+    maps = _objects_where_marked(
+        [np.asarray(array) for array in loaded.arrays if array is not None], inputObjects
+    )
     named = _names(names, len(maps), reference is not None, owner)
     sides = voxel_sides(loaded.geometry.array_spacing)
     rows = []
@@ -90,6 +89,23 @@ def LesionAgreement(
         pairs = paired_objects(maps[one], maps[other], leastOverlap)
         rows += lesion_agreement((named[one], named[other]), pairs, sides, limits)
     return LesionAgreements(tuple(rows))
+
+
+def _objects_where_marked(
+    maps: Sequence[NDArray[Any]], kind: ObjectKind
+) -> list[NDArray[np.int32]]:
+    """(M,) by map the number of the object at each voxel that anybody marked; 0: not by this one.
+
+    Lesions are few voxels, and whatever is compared then costs as little.
+    """
+    marked = np.zeros(maps[0].shape, bool)
+    for labels in maps:
+        marked |= labels != 0
+    box = bounding_box(marked)
+    if box is None:
+        return [np.zeros(0, np.int32) for _ in maps]
+    inside = marked[box]
+    return [numbered_objects(labels[box], kind).places[inside] for labels in maps]
 
 
 def _names(names: Sequence[str] | None, maps: int, has_reference: bool, owner: str) -> list[str]:

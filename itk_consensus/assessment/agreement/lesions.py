@@ -21,6 +21,9 @@ from itk_consensus.core.escaping import csv_text
 #: Diameters of balls, in mm, between which objects are of one size.
 SIZE_LIMITS = (5.0, 10.0)
 
+#: Pairs of objects that are counted in a table; more only where so many voxels are shared.
+_FEW_PAIRS = 1 << 16
+
 #: Of the whole, beside classes of size.
 ALL_SIZES = "all"
 
@@ -84,7 +87,12 @@ def paired_objects(
     sizes = np.bincount(one.ravel())[1:], np.bincount(other.ravel())[1:]
     both = (one > 0) & (other > 0)
     codes = (one[both].astype(np.int64) - 1) * len(sizes[1]) + other[both] - 1
-    code, shared = np.unique(codes, return_counts=True)
+    if len(sizes[0]) * len(sizes[1]) <= max(codes.size, _FEW_PAIRS):
+        counts = np.bincount(codes)
+        code = np.flatnonzero(counts)
+        shared = counts[code]
+    else:
+        code, shared = np.unique(codes, return_counts=True)
     first, second = np.divmod(code, max(len(sizes[1]), 1))
     iou = shared / (sizes[0][first] + sizes[1][second] - shared)
     taken = _one_to_one(first, second, iou, least_overlap)

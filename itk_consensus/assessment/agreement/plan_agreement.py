@@ -25,9 +25,9 @@ from itk_consensus.core.errors import FileError, InputError
 from itk_consensus.core.escaping import csv_text
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images import convert
-from itk_consensus.images.files import PathLike, read_bytes
 from itk_consensus.images.structure_names import StructureWords, usual_words
 from itk_consensus.methods.consensus.consensus_filter import ConsensusFilter
+from itk_consensus.storage.files import PathLike, read_bytes
 
 #: Of a structure that no table names, in mm.
 USUAL_TOLERANCE = 2.0

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from itk_consensus.calibration.probabilities import contour_area
 from itk_consensus.core.array_types import Floats
 from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.overlap import dice_of
 
 MOST_SUBSETS = 60
 """Subsets of one size that are looked at."""
@@ -113,8 +114,7 @@ def median_variance(raters: int) -> float:
 
 def _dice(one: Floats, other: Floats, counts: Floats) -> float:
     """Dice of two votes by pattern, a tie being half a voxel."""
-    total = float((one + other) @ counts)
-    return 2 * float((one * other) @ counts) / total if total else 1.0
+    return float(dice_of((one * other) @ counts, (one + other) @ counts))
 
 
 @dataclass(frozen=True)

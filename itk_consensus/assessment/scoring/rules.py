@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from itk_consensus.core.array_types import Floats, Mask
 from itk_consensus.core.errors import InputError
+from itk_consensus.votes.overlap import dice_of, share_of
 
 #: Thresholds of QUBIQ (Menze et al., 2020), at which probability and share of readers are cut.
 THRESHOLDS = tuple(number / 10 for number in range(1, 10))
@@ -35,7 +36,7 @@ def soft_dice(
 ) -> float:
     """``2 sum(p s) / (sum(p) + sum(s))`` of a probability and the share of readers; 1 if empty."""
     both, total = _sum(probability * share, weights), _sum(probability + share, weights)
-    return 2 * both / total if total else 1.0
+    return float(dice_of(both, total))
 
 
 def threshold_averaged_dice(
@@ -209,8 +210,7 @@ def overlaps(
 ) -> Floats:
     """(N, M) intersection over union; 1 where both are empty."""
     shared, sizes = _shared(ones, others, weights)
-    union = sizes - shared
-    return np.asarray(np.divide(shared, union, out=np.ones_like(shared), where=union > 0))
+    return share_of(shared, sizes - shared)
 
 
 def _dices(
@@ -218,7 +218,7 @@ def _dices(
 ) -> Floats:
     """(N, M) Dice; 1 where both are empty."""
     shared, sizes = _shared(ones, others, weights)
-    return np.asarray(np.divide(2 * shared, sizes, out=np.ones_like(shared), where=sizes > 0))
+    return dice_of(shared, sizes)
 
 
 def _shared(
@@ -251,7 +251,7 @@ def crps(samples: ArrayLike, observed: float) -> float:
 
 def _dice(one: Mask, other: Mask, weights: NDArray[Any] | None) -> float:
     total = _sum(one, weights) + _sum(other, weights)
-    return 2 * _sum(one & other, weights) / total if total else 1.0
+    return float(dice_of(_sum(one & other, weights), total))
 
 
 def _sum(values: NDArray[Any], weights: NDArray[Any] | None) -> float:

@@ -24,6 +24,7 @@ from itk_consensus.images.files import read_image
 from itk_consensus.images.geometry import check_same_space
 from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.space.boxes import voxel_volume
+from itk_consensus.votes.class_probabilities import has_fractions
 
 _OWNER = "score_study"
 
@@ -174,7 +175,7 @@ def _load(case: str, readers: Any, submissions: Mapping[str, Any]) -> _LoadedCas
         if array is not None
     }
     for name, array in maps.items():
-        if array.dtype.kind == "f" and not (array == np.rint(array)).all():
+        if has_fractions(array):
             raise InputError(f"case {case}: reader {name!r} must hold labels, got fractions")
     given = {
         name: None if one is None else _submission(case, name, one, views)
@@ -192,7 +193,7 @@ def _submission(case: str, name: str, image: Any, readers: convert.LoadedImages)
         [readers.geometry, views.geometry], owner=owner, names=["the readers", "the submission"]
     )
     arrays = [np.asarray(array) for array in views.arrays if array is not None]
-    fractions = [_has_fractions(array) for array in arrays]
+    fractions = [has_fractions(array) for array in arrays]
     if several:
         if any(fractions):
             raise InputError("samples must hold labels, got fractions", owner=owner)
@@ -205,10 +206,6 @@ def _submission(case: str, name: str, image: Any, readers: convert.LoadedImages)
         return Submission(np.asarray(arrays[0] >= 0.5).view(np.uint8), {1: arrays[0]})
     likeliest = np.argmax(np.stack(arrays), axis=0).astype(np.uint16)
     return Submission(likeliest, dict(enumerate(arrays[1:], start=1)))
-
-
-def _has_fractions(array: NDArray[Any]) -> bool:
-    return array.dtype.kind == "f" and not bool((array == np.rint(array)).all())
 
 
 def _read(image: Any) -> Any:

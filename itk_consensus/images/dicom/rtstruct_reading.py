@@ -12,8 +12,8 @@ from itk_consensus.images.dicom.contour_rasterisation import rasterised
 from itk_consensus.images.dicom.identity import modality_of, without_remarks, without_values
 from itk_consensus.images.dicom.series import DicomSeries, one_text, read_dicom
 from itk_consensus.images.dicom.slice_contours import Contour, Points, by_slice, clipping_of
-from itk_consensus.images.files import PathLike
 from itk_consensus.images.structures import Code, Structure, mask_of
+from itk_consensus.storage.files import PathLike
 
 STRUCTURE_SET = "1.2.840.10008.5.1.4.1.1.481.3"
 #: Among the details of a `Structure`, and in DICOM: what it is for.

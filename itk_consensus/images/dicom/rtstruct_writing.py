@@ -19,9 +19,7 @@ from itk_consensus.images.dicom.identity import (
 )
 from itk_consensus.images.dicom.rtstruct_reading import ROI_TYPE, STRUCTURE_SET
 from itk_consensus.images.dicom.series import DicomSeries, read_dicom
-from itk_consensus.images.files import PathLike
 from itk_consensus.images.own_outputs import PROGRAM
-from itk_consensus.images.replacing import replacing
 from itk_consensus.images.structures import (
     LONGEST_NAME,
     Code,
@@ -31,6 +29,8 @@ from itk_consensus.images.structures import (
     inside_of,
     short_names,
 )
+from itk_consensus.storage.files import PathLike
+from itk_consensus.storage.replacing import replacing
 
 #: Among the details of a `Structure`, and in DICOM: what is to be known of it.
 ROI_DESCRIPTION = "ROIDescription"

@@ -13,8 +13,8 @@ from itk_consensus.images.dicom.colors import rgb_of_stored
 from itk_consensus.images.dicom.identity import modality_of, without_remarks, without_values
 from itk_consensus.images.dicom.series import DicomSeries, one_text, read_dicom
 from itk_consensus.images.dicom.slice_grid import PLACE_NOISE, Plane, first_plane
-from itk_consensus.images.files import PathLike
 from itk_consensus.images.structures import Code, Structure
+from itk_consensus.storage.files import PathLike
 
 #: In a mask: the reader did not annotate here. Give it to the fuser as MissingLabel.
 NOT_ANNOTATED = 255

@@ -20,9 +20,7 @@ from itk_consensus.images.dicom.identity import (
     without_values,
 )
 from itk_consensus.images.dicom.series import DicomSeries, read_dicom
-from itk_consensus.images.files import PathLike
 from itk_consensus.images.own_outputs import PROGRAM
-from itk_consensus.images.replacing import replacing
 from itk_consensus.images.structures import (
     LONGEST_NAME,
     TISSUE,
@@ -33,6 +31,8 @@ from itk_consensus.images.structures import (
     inside_of,
     short_names,
 )
+from itk_consensus.storage.files import PathLike
+from itk_consensus.storage.replacing import replacing
 
 _CATEGORY = Code("SCT", "123037004", "Anatomical Structure")
 _FAMILY = Code("99ITKCONSENSUS", "label-fusion", "Label fusion")

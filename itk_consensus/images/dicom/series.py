@@ -20,10 +20,10 @@ from itk_consensus.images.dicom.identity import (
     without_values,
 )
 from itk_consensus.images.dicom.slice_grid import grid_of, places_on, voxel_axes
-from itk_consensus.images.file_claims import Claim, require_no_overlap
-from itk_consensus.images.files import PathLike
 from itk_consensus.images.geometry import ImageGeometry
-from itk_consensus.images.headers.header import require_regular
+from itk_consensus.storage.claims import Claim, require_no_overlap
+from itk_consensus.storage.files import PathLike
+from itk_consensus.storage.guards import require_regular
 
 _new_image: Any = sitk.Image
 

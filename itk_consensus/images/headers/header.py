@@ -9,9 +9,7 @@ notice by themselves when something is missing.
 
 from __future__ import annotations
 
-import os
 import re
-import stat
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -20,6 +18,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from itk_consensus.core.errors import FileError
+from itk_consensus.storage.guards import require_regular
 
 #: More than any header takes; text headers must end within it.
 HEAD_BYTES = 1 << 20
@@ -48,30 +47,6 @@ class Header:
     #: Whether the library itself raises an error when unpacked bytes are missing.
     reader_counts: bool = False
     text_from: int | None = None  #: Where in each data file numbers written as text begin
-
-
-def require_name(path: Path) -> None:
-    """Refuse names at which the libraries would end the process instead of raising."""
-    try:
-        str(path).encode("utf-8")
-    except UnicodeEncodeError:
-        raise FileError(f"{str(path)!r}: the name is not UTF-8; rename the file") from None
-    if "\0" in str(path):
-        raise FileError(f"{str(path)!r}: is not the name of a file")
-
-
-def require_regular(path: Path) -> os.stat_result:
-    """Refuse folders, pipes and devices, which block, never end, or do something when read."""
-    require_name(path)
-    try:
-        status = path.stat()
-    except OSError as error:
-        raise FileError(f"{error.strerror}", path=path) from error
-    if stat.S_ISDIR(status.st_mode):
-        raise FileError("is a folder, not a file", path=path)
-    if not stat.S_ISREG(status.st_mode):
-        raise FileError("is a pipe or a device, not a file", path=path)
-    return status
 
 
 def require_complete(header: Header, path: Path) -> None:

@@ -40,6 +40,7 @@ from itk_consensus.methods.consensus.rater_masks import RaterMasks
 from itk_consensus.space.boxes import Box, grown, intersection, relative_to
 from itk_consensus.space.pieces import Pieces, label_pieces
 from itk_consensus.space.rater_field import bits_of, marked_by_any, unpack_bits
+from itk_consensus.votes.overlap import dice_of
 
 #: Dice that who agrees with most readers may lose against the vote.
 LARGEST_LOSS = 0.02
@@ -374,5 +375,4 @@ def _lost_by_pairs(disputed: NDArray[Any], sizes: Floats, agreed: Floats) -> Flo
 def _dices(shared: Floats) -> Floats:
     """Dice of every two masks, from the voxels that they share."""
     sizes = np.diag(shared)
-    either = sizes[:, None] + sizes
-    return np.divide(2 * shared, either, out=np.ones(shared.shape), where=either > 0)
+    return dice_of(shared, sizes[:, None] + sizes)

@@ -31,6 +31,7 @@ from itk_consensus.methods.consensus.vote import CoherenceResult, coherence_vote
 from itk_consensus.methods.voting.majority_vote import majority_vote
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.votes.overlap import dice_of
 
 #: Probability that a voxel which was changed after the vote owes to its label: enough to lead.
 CHANGED_SHARE = 0.5 + 1e-9
@@ -205,4 +206,4 @@ def _dice(one: NDArray[Any], other: NDArray[Any]) -> float:
     chosen = one > 0
     total = np.count_nonzero(chosen) + np.count_nonzero(other > 0)
     chosen &= one == other
-    return 2 * np.count_nonzero(chosen) / total if total else 1.0
+    return float(dice_of(np.count_nonzero(chosen), total))

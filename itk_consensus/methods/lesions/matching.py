@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from itk_consensus.core.array_types import Floats, Mask
 from itk_consensus.methods.lesions.objects import ReaderObjects, scattered
 from itk_consensus.space.boxes import in_space, voxel_sides
+from itk_consensus.votes.overlap import dice_of
 
 #: Share of the smaller mark from which two overlap enough to be one object.
 LEAST_SHARED = 0.25
@@ -371,7 +372,7 @@ def _mean_overlap(
     same = group[kept][both.row] == group[kept][both.col]
     one, other = both.row[same], both.col[same]
     voxels = has @ shapes.voxels.astype(float)
-    dice = 2 * both.data[same] / (voxels[one] + voxels[other]) * times[one] * times[other]
+    dice = dice_of(both.data[same], voxels[one] + voxels[other]) * times[one] * times[other]
     total = np.zeros(number)
     total += np.bincount(group[kept][one], dice, number)
     total += np.bincount(group[kept], times * (times - 1) / 2, number)

@@ -38,17 +38,17 @@ def numbered_objects(
     marked : (\\*shape) ndarray of bool, optional
         Voxels to look at; all that are not 0, if it is not given.
     """
-    marked = labels != 0 if marked is None else marked & (labels != 0)
-    values = labels[marked]
-    if not values.size:
-        return NumberedObjects(np.zeros(labels.shape, np.int32), 0)
+    if marked is not None:
+        labels = np.where(marked, labels, 0)
     if kind == "labels":
-        return _by_label(marked, values)
-    pieces = label_pieces(np.where(marked, labels, 0))
+        return _by_label(labels)
+    pieces = label_pieces(labels)
     return NumberedObjects(pieces.places, pieces.number)
 
 
-def _by_label(marked: Mask, values: NDArray[Any]) -> NumberedObjects:
+def _by_label(labels: NDArray[Any]) -> NumberedObjects:
+    marked = labels != 0
+    values = labels[marked]
     _, first, label = np.unique(values, return_index=True, return_inverse=True)
     number = np.empty(len(first), np.int32)
     number[np.argsort(first)] = np.arange(1, len(first) + 1)

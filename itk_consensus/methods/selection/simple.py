@@ -19,6 +19,7 @@ from itk_consensus.fusing.estimates import Estimate
 from itk_consensus.fusing.iteration import Step, iterate
 from itk_consensus.methods.voting.majority_vote import VoteResult, majority_vote
 from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.overlap import dice_of
 from itk_consensus.votes.ties import TieRule
 
 #: Equal overlaps differ by rounding.
@@ -113,7 +114,7 @@ def overlap_with(patterns: DecisionPatterns, decision: NDArray[np.int64]) -> Flo
         both[rater] = of_decision + np.bincount(said, present, labels + 1)[:-1]
         agreed[rater] = np.bincount(said, np.where(said == decided_as, present, 0), labels + 1)[:-1]
     counted = (both > 0) & (patterns.labels != 0)
-    dice = np.divide(2 * agreed, both, out=np.zeros_like(both), where=counted)
+    dice = np.where(counted, dice_of(agreed, both), 0.0)
     number = np.count_nonzero(counted, axis=1)
     mean = np.divide(dice.sum(axis=1), number, out=np.ones(len(dice)), where=number > 0)
     return np.asarray(mean)

@@ -23,6 +23,7 @@ from itk_consensus.core.work import report, stage
 from itk_consensus.methods.voting.majority_vote import majority_vote
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fusions import PatternShares
+from itk_consensus.votes.overlap import dice_of
 
 Measure = Literal["dice", "jaccard"]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
@@ -207,9 +208,7 @@ def _completed(patterns: DecisionPatterns) -> DecisionPatterns:
 
 
 def _mean_dice(table: _Table, taken: NDArray[np.int64]) -> Floats:
-    total = table.sizes + taken.sum()
-    each = np.where(total > 0, 2 * (taken @ table.marks) / np.maximum(total, 1), 1.0)
-    return np.asarray(each.mean())
+    return np.asarray(dice_of(taken @ table.marks, table.sizes + taken.sum()).mean())
 
 
 def _highest_dice(table: _Table) -> NDArray[np.int64]:

@@ -137,6 +137,11 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
                 beside,
             )
 
+    @property
+    def foreground(self) -> float:
+        """The one value it looks for."""
+        return float(self.ForegroundValue)
+
     def _both_labels(self) -> list[int]:
         """The values of background and foreground in a label map."""
         foreground = int(self.ForegroundValue)

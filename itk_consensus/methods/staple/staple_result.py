@@ -26,6 +26,7 @@ from itk_consensus.votes.fusions import (
     PatternShares,
     StoredShares,
 )
+from itk_consensus.votes.overlap import dice_of
 from itk_consensus.votes.recipes import FieldsOnly
 from itk_consensus.votes.ties import SAME_BELIEF, SAME_LOG_POSTERIOR, UNDECIDED
 
@@ -231,8 +232,7 @@ def pairwise_overlap(decisions: Labels, counts: NDArray[np.int64]) -> Floats:
         foreground = some != 0
         sizes += voxels @ foreground
         both += [voxels @ ((some == one[:, None]) & foreground) for one in some.T]
-    total = sizes[:, None] + sizes[None, :]
-    return np.asarray(np.divide(2.0 * both, total, out=np.ones(both.shape), where=total > 0))
+    return dice_of(both, sizes[:, None] + sizes[None, :])
 
 
 def scores_of_start(optima: Optima, start: int) -> dict[str, Any]:

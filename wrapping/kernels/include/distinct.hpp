@@ -7,6 +7,8 @@
 // contiguous and aligned.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -15,8 +17,26 @@
 #include <vector>
 
 #include "runs.hpp"
+#include "simd.hpp"
 
 namespace consensus {
+
+template <class Index>
+CONSENSUS_INLINE bool only_two_of(const Index* data, std::size_t n, Index one, Index other) {
+  Index odd = 0;
+  for (std::size_t k = 0; k < n; ++k) odd = static_cast<Index>(odd | ((data[k] != one) & (data[k] != other)));
+  return odd == 0;
+}
+
+CONSENSUS_WIDE static inline bool only_two(const std::uint8_t* data, std::size_t n, std::uint8_t one,
+                                           std::uint8_t other) {
+  return only_two_of(data, n, one, other);
+}
+
+CONSENSUS_WIDE static inline bool only_two(const std::uint16_t* data, std::size_t n, std::uint16_t one,
+                                           std::uint16_t other) {
+  return only_two_of(data, n, one, other);
+}
 
 template <class T>
 class DistinctValues {
@@ -35,13 +55,17 @@ class DistinctValues {
       }
     } source{data, reference};
     bool fits = true;
-    for_each_run(
-        source, begin, end, [&](std::size_t at, std::size_t) { add(data[at]); },
-        [&](std::size_t at, std::size_t n) {
-          if (!fits) return;
-          add_unknown(data, reference, at, at + n);
-          fits = kNarrow || wide_.size() <= limit;
-        });
+    for (std::size_t long_run = begin; long_run < end; long_run += kLongRun) {
+      const std::size_t stop = std::min(long_run + kLongRun, end);
+      if (holds_nothing_new(data + long_run, stop - long_run)) continue;
+      for_each_run(
+          source, long_run, stop, [&](std::size_t at, std::size_t) { add(data[at]); },
+          [&](std::size_t at, std::size_t n) {
+            if (!fits) return;
+            add_unknown(data, reference, at, at + n);
+            fits = kNarrow || wide_.size() <= limit;
+          });
+    }
     return fits;
   }
 
@@ -56,6 +80,16 @@ class DistinctValues {
  private:
   static constexpr bool kNarrow = std::is_integral_v<T> && sizeof(T) <= 2;
   using Index = std::conditional_t<sizeof(T) == 1, std::uint8_t, std::uint16_t>;
+
+  // Whether a run holds the one or two values that are known, while there are no more: then it is a
+  // mask, and looking costs the same whatever its noise.
+  bool holds_nothing_new(const T* data, std::size_t n) const {
+    if constexpr (kNarrow) {
+      return number_ > 0 && number_ <= pair_.size() &&
+             only_two(reinterpret_cast<const Index*>(data), n, pair_[0], pair_[number_ - 1]);
+    }
+    return false;
+  }
 
   // Values of begin .. end - 1; words of them that the reference has too may be left out.
   void add_unknown(const T* data, const T* reference, std::size_t begin, std::size_t end) {
@@ -73,7 +107,11 @@ class DistinctValues {
 
   void add(T value) {
     if constexpr (kNarrow) {
-      narrow_[static_cast<Index>(value)] = 1;
+      auto& known = narrow_[static_cast<Index>(value)];
+      if (known) return;
+      known = 1;
+      if (number_ < pair_.size()) pair_[number_] = static_cast<Index>(value);
+      ++number_;
     } else {
       // Compared by bytes: NaN, which differs from itself, must not be added once per voxel.
       if (started_ && std::memcmp(&value, &last_, sizeof(T)) == 0) return;
@@ -89,6 +127,8 @@ class DistinctValues {
 
   std::vector<std::uint8_t> narrow_ =
       std::vector<std::uint8_t>(kNarrow ? std::size_t{1} << (8 * sizeof(Index)) : 0, 0);
+  std::array<Index, 2> pair_{};  // the first two of the narrow values
+  std::size_t number_ = 0;       // of narrow values
   std::unordered_set<T> wide_;
   T last_{};
   bool started_ = false;

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from itk_consensus.core.errors import FileError
-from itk_consensus.images.files import files_of
 
 
 class Claim(NamedTuple):
@@ -16,18 +15,6 @@ class Claim(NamedTuple):
 
     what: str
     path: Path
-
-
-def reading(path: Path, what: str = "the input") -> list[Claim]:
-    """Claims on a folder, or on all files that an image consists of.
-
-    Raises
-    ------
-    FileError
-        The file is not there, or cannot be read.
-    """
-    files = [path] if path.is_dir() else files_of(path)
-    return [Claim(f"{what} {path}", file) for file in files]
 
 
 def require_no_overlap(reads: Iterable[Claim], writes: Iterable[Claim]) -> None:

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from itk_consensus.core.errors import FileError
-from itk_consensus.images.headers.header import require_name
-from itk_consensus.images.locking import locked
+from itk_consensus.storage.guards import require_name
+from itk_consensus.storage.locking import locked
 
 _HEADER_SUFFIXES = {".hdr", ".mhd", ".nhdr"}
 

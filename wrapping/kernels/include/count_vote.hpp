@@ -1,0 +1,98 @@
+// A vote of two labels in which votes count alike: what is said follows from how many say the second
+// label, and bytes are added in whole registers, however short the runs are.
+//
+// Preconditions (checked in Python): rows hold the extent; fewer raters than a byte counts.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "simd.hpp"
+#include "voting.hpp"
+
+namespace consensus {
+
+constexpr std::size_t kMostCounted = 254;
+
+// Answers by the number of raters who say the second label: below `middle` the first, from `high` on
+// the last, between them the second of three.
+struct AnswersByCount {
+  std::uint8_t middle = 0, high = 0;
+  std::array<std::uint32_t, 3> answers{};
+
+  static std::optional<AnswersByCount> of(const VoteRule& rule) {
+    const std::size_t raters = rule.weights.size();
+    const bool alike = std::all_of(rule.weights.begin(), rule.weights.end(), [](double w) { return w == 1; });
+    if (!alike || raters > kMostCounted) return std::nullopt;
+    VoteCounter counter(rule);
+    std::vector<std::uint32_t> all;
+    for (std::size_t count = 0; count <= raters; ++count) {
+      all.push_back(counter.answer([&](std::size_t j) { return j < count ? 1u : 0u; }));
+    }
+    const auto first = std::find_if(all.begin(), all.end(), [&](std::uint32_t a) { return a != all.front(); });
+    const auto last = std::find_if(all.rbegin(), all.rend(), [&](std::uint32_t a) { return a != all.back(); }).base();
+    AnswersByCount found;
+    found.middle = static_cast<std::uint8_t>(first - all.begin());
+    found.high = static_cast<std::uint8_t>(std::max(first, last) - all.begin());
+    found.answers = {all.front(), first < last ? *first : all.front(), all.back()};
+    // Two thresholds say it all, as answers can only change around half and around what is needed.
+    for (std::size_t count = 0; count <= raters; ++count) {
+      if (found.answer(count) != all[count]) return std::nullopt;
+    }
+    return found;
+  }
+
+  std::uint32_t answer(std::size_t count) const { return answers[count < middle ? 0 : count < high ? 1 : 2]; }
+};
+
+CONSENSUS_WIDE static inline void add_equal(const std::uint8_t* row, std::uint8_t label, std::size_t n,
+                                            std::uint8_t* __restrict counts) {
+  for (std::size_t k = 0; k < n; ++k) counts[k] = static_cast<std::uint8_t>(counts[k] + (row[k] == label));
+}
+
+template <class Value>
+CONSENSUS_INLINE void choose_any(const std::uint8_t* counts, std::size_t n, std::uint8_t middle, std::uint8_t high,
+                                 const std::array<Value, 3>& values, Value* __restrict out) {
+  const Value low = values[0], between = values[1], top = values[2];
+  for (std::size_t k = 0; k < n; ++k) out[k] = counts[k] < middle ? low : counts[k] < high ? between : top;
+}
+
+template <class Value>
+void choose(const std::uint8_t* counts, std::size_t n, std::uint8_t middle, std::uint8_t high,
+            const std::array<Value, 3>& values, Value* out) {
+  choose_any(counts, n, middle, high, values, out);
+}
+
+CONSENSUS_WIDE static inline void choose(const std::uint8_t* counts, std::size_t n, std::uint8_t middle,
+                                         std::uint8_t high, const std::array<std::uint8_t, 3>& values,
+                                         std::uint8_t* out) {
+  choose_any(counts, n, middle, high, values, out);
+}
+
+// Writes values[answer] of voxels begin .. end - 1 of plain bytes, of which `label` is the second label
+// and all others are the first. Returns how many are undecided.
+template <class Value>
+std::size_t count_vote(const std::vector<const std::uint8_t*>& rows, std::uint8_t label, const VoteRule& rule,
+                       const AnswersByCount& found, const Value* values, std::size_t begin, std::size_t end,
+                       Value* out) {
+  std::array<Value, 3> chosen;
+  for (std::size_t i = 0; i < 3; ++i) chosen[i] = values[found.answers[i]];
+  const bool doubtful = std::count(found.answers.begin(), found.answers.end(), rule.undecided()) > 0;
+  std::array<std::uint8_t, kBlock> counts;
+  std::size_t undecided = 0;
+  for (std::size_t at = begin; at < end; at += kBlock) {
+    const std::size_t n = std::min(kBlock, end - at);
+    counts.fill(0);
+    for (const std::uint8_t* row : rows) add_equal(row + at, label, n, counts.data());
+    choose(counts.data(), n, found.middle, found.high, chosen, out + at);
+    if (!doubtful) continue;
+    for (std::size_t k = 0; k < n; ++k) undecided += found.answer(counts[k]) == rule.undecided();
+  }
+  return undecided;
+}
+
+}  // namespace consensus
