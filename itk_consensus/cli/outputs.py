@@ -22,7 +22,7 @@ from itk_consensus.images.files import quietly, write_image
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.storage.claims import Claim, require_no_overlap
 from itk_consensus.storage.files import write_text
-from itk_consensus.storage.guards import require_name, require_text
+from itk_consensus.storage.guards import require_name
 from itk_consensus.storage.locking import locked
 from itk_consensus.storage.replacing import destination
 
@@ -131,8 +131,6 @@ def _rehearse(output: Output, space: ImageGeometry | int) -> list[Path]:
     """Write a small test file near the target; return the files that the output will consist of."""
     path = output.path
     beside = _folder_near(path)
-    if output.pixel_type is None:
-        require_text(path)
     try:
         with tempfile.TemporaryDirectory(prefix=".itk_consensus-", dir=beside) as folder:
             draft = Path(folder, path.name)
