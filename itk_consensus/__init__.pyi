@@ -1366,6 +1366,8 @@ class ConformalBandFilter(ProcessObject):
         """Volume in mm³ (area in mm², in 2D) with more than one possible label."""
     def GetBandThickness(self) -> float:
         """Ambiguous volume per area of the consensus contour, in mm."""
+    def GetDoubts(self) -> tuple[str, ...]:
+        """Why the promise may not hold for this case, whose raters are closer together or farther apart than those of the calibration; or why its band is of no use."""
     def Calibrate(self, probabilities: Iterable[Any], references: Iterable[Any], raters: Iterable[Any] | None = None, case_ids: Sequence[str] | None = None, provenance: Mapping[str, Any] | None = None) -> None:
         """Find the threshold from cases whose reference is known.
 
@@ -1462,6 +1464,8 @@ class ConformalMarginFilter(ProcessObject):
         """Volume in mm³ (area in mm², in 2D) with more than one possible label."""
     def GetBandThickness(self) -> float:
         """Ambiguous volume per area of the consensus contour, in mm."""
+    def GetDoubts(self) -> tuple[str, ...]:
+        """Why the promise may not hold for this case, whose raters are closer together or farther apart than those of the calibration; or why its band is of no use."""
     def Calibrate(self, probabilities: Iterable[Any], references: Iterable[Any], raters: Iterable[Any] | None = None, case_ids: Sequence[str] | None = None, provenance: Mapping[str, Any] | None = None) -> None:
         """Find the margin from cases whose reference is known.
 
@@ -1487,6 +1491,7 @@ class ConformalMarginFilter(ProcessObject):
         probability : image, or list of images with one per label
         raters : list of label images, optional
             The raters behind this consensus: as many as in Calibrate, or the record is refused.
+            With raters in both, Doubts says if they are closer together or farther apart here.
 
         Returns
         -------

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.ndimage import binary_erosion
+from scipy.ndimage import binary_dilation, binary_erosion
 
 from examples.simulation.contour_errors import contour_error_raters
 from examples.simulation.phantoms import ellipsoid_mask
@@ -114,6 +114,25 @@ def small_neighbours_case(
     return SpacedCase(
         truth, contour_error_raters(truth, readers, seed, **errors), (1.0,) * len(shape)
     )
+
+
+#: Readers of a calibrated case: like those of the calibration, copies of one, or twice as rough.
+READERS = ("unchanged", "copies", "rough")
+ORGAN_VOLUME = (40, 56, 56)
+
+
+def calibrated_case(seed: int, readers: str = "unchanged") -> SpacedCase:
+    """An organ in 3D and five readers, by whose spread a band is as wide as it is."""
+    truth = blob(seed, ORGAN_VOLUME)
+    displacement = 2.0 if readers == "rough" else 1.0
+    raters = contour_error_raters(
+        truth, 5, seed, displacement=displacement, bias=0.3, smoothness=6.0
+    )
+    if readers == "copies":
+        contour = binary_dilation(raters[0]) & ~binary_erosion(raters[0])
+        flips = np.random.default_rng(seed).random(raters.shape) < 0.05
+        raters = raters[0] ^ (contour & flips)
+    return SpacedCase(truth, raters, (1.0,) * truth.ndim)
 
 
 HARM_SETTINGS: dict[str, Callable[[int], SpacedCase]] = {

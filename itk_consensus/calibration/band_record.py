@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Annotated, Any
 
-import numpy as np
-
 from itk_consensus.calibration.conformal import (
     BandOptions,
     cases_needed,
@@ -24,9 +22,6 @@ from itk_consensus.calibration.conformal_record import (
 from itk_consensus.calibration.scored_case import ScoredCase
 from itk_consensus.core.errors import InputError
 from itk_consensus.storage.record import OnePart
-
-USUAL_SPREADS = 0.95
-"""Quantile of the calibration cases' spreads up to which a spread is usual."""
 
 
 @dataclass(frozen=True)
@@ -63,20 +58,6 @@ class BandRecord(ConformalRecord):
                 f"Risk fnr with {n} cases gives a needlessly wide band; Alpha {options.alpha:g} "
                 f"needs at least {ceil(2 / options.alpha)}"
             )
-
-    def unusual_spreads(self, spreads: Sequence[float]) -> Iterator[str]:
-        """Doubts about a case whose raters are farther apart than those of most others."""
-        if not spreads:
-            return
-        known = np.array([case.spread_mm for case in self.cases])
-        usual = np.quantile(known, USUAL_SPREADS, axis=0).tolist()
-        for label in range(1, len(spreads)):
-            if spreads[label] > usual[label]:
-                yield (
-                    f"the raters are {spreads[label]:.3g} mm apart about label {label}, farther "
-                    f"than in {USUAL_SPREADS:.0%} of the calibration cases ({usual[label]:.3g} "
-                    "mm); is this case like them?"
-                )
 
 
 def band_record(

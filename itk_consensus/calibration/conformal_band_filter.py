@@ -164,7 +164,6 @@ class ConformalBandFilter(RegionMixin, ConformalFilter[BandRecord]):
             check_contour(case, self.GetName())
             promise = self._promise(record, case)
             spreads = label_spreads(case, options, self.GetName())
-            self._tell(record.unusual_spreads(spreads))
             report(0.3)
             box = band_box(case, options, spreads, record.tau)
             maps = score_maps(case, options, spreads, box)
@@ -174,7 +173,7 @@ class ConformalBandFilter(RegionMixin, ConformalFilter[BandRecord]):
             if self.EmptyPolicy == "ambiguous":
                 sets |= empty
             run.result = replace(
-                self._sets(case, loaded, box, sets, promise),
+                self._sets(case, loaded, box, sets, promise, spreads),
                 spread=spreads[0] if spreads else nan,
                 empty_fraction=int(empty.sum()) / case.consensus.size,
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import nan, prod
 from typing import Any, TypeVar
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from itk_consensus.calibration.band_record import BandRecord
 from itk_consensus.calibration.calibration_filter import OneKindFilter
 from itk_consensus.calibration.margins import MarginRecord
-from itk_consensus.calibration.probabilities import ProbabilityCase
+from itk_consensus.calibration.probabilities import ProbabilityCase, Spreads
 from itk_consensus.calibration.scores import MOST_LABELS_IN_BITS, band_codes, label_bits
 from itk_consensus.core.constraints import Boolean, Real
 from itk_consensus.core.display import Sentence
@@ -41,6 +41,7 @@ class LabelSets(Result):
     thickness: float  #: That volume per area of the consensus contour, in mm
     spread: float = nan  #: Between the raters' contours, in mm; NaN if it was not needed
     empty_fraction: float = nan  #: Share of voxels to which no label fits
+    doubts: tuple[str, ...] = ()  #: Why the promise, or the band, may be worth little here
     memo: Memo = field(default_factory=Memo, repr=False)
 
 
@@ -67,6 +68,13 @@ class ConformalFilter(OneKindFilter[Promise]):
     )
     BandThickness = Measurement(
         float, "Ambiguous volume per area of the consensus contour, in mm.", "thickness"
+    )
+
+    Doubts = Measurement(
+        tuple[str, ...],
+        "Why the promise may not hold for this case, whose raters are closer together or farther "
+        "apart than those of the calibration; or why its band is of no use.",
+        "doubts",
     )
 
     # -- the promise --------------------------------------------------------------------------
@@ -124,11 +132,18 @@ class ConformalFilter(OneKindFilter[Promise]):
         box: Sequence[slice],
         sets: NDArray[np.bool_],
         promise: str,
+        spreads: Spreads,
     ) -> LabelSets:
-        """The sets of labels, measured."""
+        """The sets of labels, measured, with doubts that are told."""
         ambiguous = int(np.count_nonzero(sets.sum(axis=0, dtype=np.uint16) > 1))
         area = case.contour_areas[0]
         volume = ambiguous * prod(case.spacing)
+        thickness: float = volume / area if area else nan
+        doubts: tuple[str, ...] = (
+            *self.GetRecord().unusual_spreads(spreads),
+            *_useless(case.consensus[tuple(box)], sets, thickness),
+        )
+        self._tell(doubts)
         return LabelSets(
             loaded.without_inputs(),
             tuple(box),
@@ -136,8 +151,21 @@ class ConformalFilter(OneKindFilter[Promise]):
             len(case.probabilities) == 1,
             promise,
             volume,
-            volume / area if area else nan,
+            thickness,
+            doubts=doubts,
         )
+
+
+def _useless(consensus: NDArray[Any], sets: NDArray[np.bool_], thickness: float) -> Iterator[str]:
+    """Labels of the consensus of which no voxel is certain."""
+    certain = sets.sum(axis=0, dtype=np.uint16) == 1
+    for label in range(1, len(sets)):
+        here = consensus == label
+        if here.any() and not (certain & sets[label] & here).any():
+            yield (
+                f"no voxel is certain to be label {label}: a band of {thickness:.3g} mm takes all "
+                "of it, and is of no use here"
+            )
 
 
 def band_image(band: LabelSets) -> Any:

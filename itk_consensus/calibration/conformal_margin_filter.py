@@ -99,6 +99,7 @@ class ConformalMarginFilter(ConformalFilter[MarginRecord]):
         probability : image, or list of images with one per label
         raters : list of label images, optional
             The raters behind this consensus: as many as in Calibrate, or the record is refused.
+            With raters in both, Doubts says if they are closer together or farther apart here.
 
         Returns
         -------
@@ -112,6 +113,8 @@ class ConformalMarginFilter(ConformalFilter[MarginRecord]):
             self._check_axes(case)
             self._check_record(record, options, case)
             promise = self._promise(record, case)
+            measured = bool(record.cases[0].spread_mm)
+            spreads = known_spreads(case, False, self.GetName()) if measured else ()
             report(0.3)
             if case.consensus.any():
                 box = margin_box(case, options, record.tau)
@@ -120,7 +123,7 @@ class ConformalMarginFilter(ConformalFilter[MarginRecord]):
                 box = (slice(0, 0),) * case.consensus.ndim
             sets = margin_sets(case, options, record.tau, box)
             report(0.9)
-            run.result = self._sets(case, loaded, box, sets, promise)
+            run.result = self._sets(case, loaded, box, sets, promise, spreads)
             return band_image(run.result)
 
     def _checked(self, *columns: Any) -> Iterable[ProbabilityCase]:

@@ -31,6 +31,9 @@ from itk_consensus.storage.record import (
 
 R = TypeVar("R", bound="ConformalRecord")
 
+UNUSUAL = 0.05
+"""Share of cases like the calibration's, to each side, whose raters' spread is called unusual."""
+
 
 def hashed(case_id: str) -> str:
     """A name for a case that does not reveal the patient's."""
@@ -97,6 +100,32 @@ class ConformalRecord(CalibrationRecord):
     def doubts(self) -> Iterator[str]:
         """What a user should know before trusting the record."""
         yield from ()
+
+    def unusual_spreads(self, spreads: Sequence[float]) -> Iterator[str]:
+        """Doubts about a case whose raters are farther apart, or closer, than those of most others.
+
+        By ranks, so that of cases like the calibration's `UNUSUAL` are told to each side, or one
+        in n + 1 where the n cases are too few for that.
+        """
+        if not spreads or not self.cases[0].spread_mm:
+            return
+        known = np.sort([case.spread_mm for case in self.cases], axis=0)
+        rank = max(1, int(UNUSUAL * (len(known) + 1)))
+        low, high = known[rank - 1], known[-rank]
+        share = f"{1 - rank / (len(known) + 1):.0%} of the calibration cases"
+        for label in range(1, len(spreads)):
+            spread = spreads[label]
+            start = f"the raters are {spread:.3g} mm apart about label {label}"
+            if spread > high[label]:
+                yield (
+                    f"{start}, farther than in {share} ({high[label]:.3g} mm); is this case like "
+                    "them?"
+                )
+            elif spread < low[label]:
+                yield (
+                    f"{start}, closer than in {share} ({low[label]:.3g} mm); copies of each other "
+                    "tell nothing of their error"
+                )
 
 
 def make_record(

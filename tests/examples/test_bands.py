@@ -83,3 +83,12 @@ def test_the_pictured_nodules_took_no_part_in_the_calibration():
     record = ConformalBandFilter.Load(BENCHMARKS / "bands" / "lidc_band.json").GetRecord()
     assert record.number == 100 - len(SAMPLE_NODULES)
     assert record.rater_count == 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["band", "margin"])
+def test_copies_and_rough_readers_are_noticed_and_others_hardly_ever(name):
+    found = dict(example("other_readers").noticed(name, 3900, 20))
+    assert found["copies"].doubted >= 0.9
+    assert found["rough"].doubted >= 0.9
+    assert found["unchanged"].doubted <= 0.15

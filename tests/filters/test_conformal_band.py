@@ -29,6 +29,12 @@ from itk_consensus.core.errors import (
 from itk_consensus.core.process_object import ITERATION_EVENT
 from itk_consensus.space.distance import signed_distance
 
+# Doubts about single cases, of which one in ten is told by chance, have tests of their own.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*of the calibration cases:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.*of no use here:UserWarning"),
+]
+
 N = 20
 
 
@@ -839,20 +845,34 @@ def test_empty_policy_can_still_be_chosen_after_loading(band):
     loaded.Execute(case.fraction, case.raters)
 
 
-def test_an_unusual_spread_is_worth_a_warning(band):
+@pytest.mark.parametrize(
+    ("usual", "doubt"), [(0.5, "farther than in"), (2.0, "closer than in"), (1.0, None)]
+)
+def test_an_unusual_spread_is_a_doubt_and_a_warning(band, usual, doubt):
     case, record = cohort(1)[0], band.GetRecord()
     band.Execute(case.fraction, case.raters)
-    spread = band.GetSpread()
-    for usual, unusual in ((spread * 1.01, False), (spread * 0.99, True)):
-        cases = tuple(replace(case, spread_mm=(usual, usual)) for case in record.cases)
-        other = ConformalBandFilter.FromRecord(replace(record, cases=cases))
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            other.Execute(case.fraction, case.raters)
-        told = [str(w.message) for w in caught if issubclass(w.category, ConsensusWarning)]
-        assert ["farther than in 95% of the calibration cases" in text for text in told] == (
-            [True] if unusual else []
-        )
+    middle = usual * band.GetSpread()
+    spreads = np.linspace(0.9, 1.1, len(record.cases)) * middle
+    cases = tuple(
+        replace(case, spread_mm=(spread, spread))
+        for case, spread in zip(record.cases, spreads.tolist(), strict=True)
+    )
+    other = ConformalBandFilter.FromRecord(replace(record, cases=cases))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        other.Execute(case.fraction, case.raters)
+    told = [str(w.message) for w in caught if issubclass(w.category, ConsensusWarning)]
+    doubts = other.GetDoubts()
+    assert [doubt in text for text in doubts] == ([True] if doubt else [])
+    assert all(any(text in warning for warning in told) for text in doubts)
+
+
+def test_a_band_that_takes_all_of_the_foreground_says_so(band):
+    case, record = cohort(1)[0], band.GetRecord()
+    wide = ConformalBandFilter.FromRecord(replace(record, tau=tuple(99.0 for _ in record.tau)))
+    with pytest.warns(ConsensusWarning, match="is of no use here"):
+        wide.Execute(case.fraction, case.raters)
+    assert any("no voxel is certain to be label 1" in doubt for doubt in wide.GetDoubts())
 
 
 def test_few_cases_for_risk_control_are_worth_a_warning():

@@ -12,6 +12,12 @@ from itk_consensus.calibration.held_out_rater import hold_out_raters
 from itk_consensus.core.errors import ConsensusWarning, FileError, InputError, ParameterError
 from itk_consensus.methods.voting.majority_vote_filter import MajorityVoteFilter
 
+# Doubts about single cases, of which one in ten is told by chance, have tests of their own.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*of the calibration cases:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.*of no use here:UserWarning"),
+]
+
 N = 20
 
 
@@ -173,3 +179,18 @@ def test_options_that_do_not_fit_are_refused(margin, tmp_path):
     loaded.SetDirection("both")
     with pytest.raises(ParameterError, match="made with direction outward, this is both"):
         loaded.Execute(cohort(1)[0].fraction)
+
+
+def test_a_margin_notices_readers_who_copy_each_other(margin):
+    case = cohort(1, first=N)[0]
+    copies = [case.raters[0]] * len(case.raters)
+    margin.Execute(case.fraction, copies)
+    assert any("closer than in" in doubt for doubt in margin.GetDoubts())
+
+
+def test_a_margin_calibrated_without_raters_has_no_doubts_about_them():
+    cases = cohort(N)
+    made = ConformalMarginFilter()
+    made.Calibrate([case.fraction for case in cases], [case.truth for case in cases])
+    made.Execute(cases[0].fraction, [cases[0].raters[0]] * len(cases[0].raters))
+    assert made.GetDoubts() == ()

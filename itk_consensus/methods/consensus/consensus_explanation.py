@@ -231,6 +231,16 @@ def _bounds(found: SharedConsensus) -> Iterator[str]:
     removed = sum(one.removed for one in bounds)
     if removed:
         yield f"{_count(removed, 'component')} that no majority found {_were(removed)} left out."
+    opened = sum(one.opened for one in bounds)
+    if opened:
+        holes = _count(opened, "hole")
+        yield f"{holes} that half of the raters left out alike {_were(opened)} kept."
+    small = sum(one.given_up > 0 for one in bounds)
+    if small:
+        yield (
+            f"{_count(small, 'small label')} among others {_were(small)} held to the size that "
+            "most of its raters drew."
+        )
     returned = sum(one.returned for one in bounds)
     if returned:
         yield (

@@ -1,12 +1,14 @@
 """A bound on harm: where a result leaves the vote without a known reason, it returns to it.
 
 A consensus leaves the vote to smooth what raters do not share, to ask only those who found an
-object about its outline, and to add what `detection` says is there. Whatever it was made by, three
+object about its outline, and to add what `detection` says is there. Whatever it was made by, five
 things hold of every label:
 
 - A component that more than half of the raters marked, and marked alike, is not lost; nor is a
   label whole, if the vote has one thing of it and not specks.
 - A component of which the vote has nothing was found by more than half of the raters, or rescued.
+- A hole that half of the raters left out alike, inside what the others drew, stays a hole.
+- A small label among others is hardly larger than most of its raters drew it.
 - Who is asked and agrees with most of the others loses no more than `LARGEST_LOSS` of Dice against
   the vote; nor does what two of them share. Readers of a thin or tiny structure may differ fourfold
   in volume: who does not agree with most loses no more than half of the distance between the two
@@ -75,6 +77,20 @@ CHANCE = 0.001
 #: Ways in which a voxel connects to the next, by which chance is multiplied for each further one.
 WAYS_TO_CONNECT = 8.0
 
+#: Share of the border of a filled hole that may lie outside the label: a hole lies within, what is
+#: tied along a contour touches the outside with half of its border.
+OPEN_BORDER = 0.4
+
+#: Mean Dice between what raters left out from which they left out the same hole.
+SPARED_ALIKE = 0.7
+
+#: Voxels of a label that is small: hardly any of it lies far from its contour, so that what raters
+#: leave out of it is their contours' wandering, and no sign that they missed a part.
+SMALL_LABEL = 1000
+
+#: How much larger than most of its raters drew it a small label may become.
+LARGEST_GROWTH = 1.1
+
 #: A share of votes above this is a majority.
 MAJORITY = 0.5 + 1e-9
 
@@ -89,12 +105,14 @@ class BoundedLabel(NamedTuple):
     restored: int = 0  #: Components that a majority marked and the answer had lost
     removed: int = 0  #: Components that no majority found
     returned: int = 0  #: Regions that have the vote's outline
+    opened: int = 0  #: Holes that half of the raters left out, and the answer had filled
+    given_up: int = 0  #: Voxels by which a small label was larger than its raters drew it
     vote_is_noise: bool = False  #: Whether the vote has specks that the answer does not
 
     @property
     def is_changed(self) -> bool:
         """Whether the vote had a word."""
-        return bool(self.restored or self.removed or self.returned)
+        return any((self.restored, self.removed, self.returned, self.opened, self.given_up))
 
 
 def bound_harm(
@@ -124,9 +142,17 @@ def bound_harm(
         return BoundedLabel(case.largest_of_vote(), restored=1)
     restored, number_restored = case.wrongly_lost()
     removed, number_removed = case.wrongly_gained(answer | restored)
-    mask, noise = (answer | restored) & ~removed, case.vote_is_noise()
-    mask, returned = (mask, 0) if noise else case.returned(mask)
-    return BoundedLabel(mask, number_restored, number_removed, returned, noise)
+    mask = (answer | restored) & ~removed
+    if case.vote_is_noise():
+        return BoundedLabel(mask, number_restored, number_removed, vote_is_noise=True)
+    filled, opened = case.filled_holes(mask)
+    mask, returned = case.returned(mask & ~filled)
+    grown_by = case.growth(mask, share) if masks.number_of_labels > 2 else np.zeros(0, np.intp)
+    if len(grown_by):
+        mask = mask.copy()
+        mask.reshape(-1)[grown_by] = False
+    counts = number_restored, number_removed, returned, opened, len(grown_by)
+    return BoundedLabel(mask, *counts)
 
 
 class _Case(NamedTuple):
@@ -155,8 +181,11 @@ class _Case(NamedTuple):
         further = (pieces.sizes - 1) * np.log(np.maximum(WAYS_TO_CONNECT * by_chance, 1e-300))
         kept = np.log(max(lost.size * by_chance, 1e-300)) + further < np.log(CHANCE)
         kept[0] = False
-        for piece in np.flatnonzero(kept).tolist():
-            kept[piece] = self._marked_alike(pieces, piece)
+        # Where chance makes no majority at all, nobody needs to have drawn alike; but the vote
+        # counts a rater of something else, too.
+        if self.voters.elsewhere or lost.size * by_chance >= CHANCE:
+            for piece in np.flatnonzero(kept).tolist():
+                kept[piece] = self._marked_alike(pieces, piece)
         return pieces.any_of(kept), int(kept.sum())
 
     def _chance_of_majority(self) -> float:
@@ -210,6 +239,44 @@ class _Case(NamedTuple):
             inside = one.where[relative_to(both, one.box)]
             found.append(np.unique(pieces[relative_to(both, self.box)][inside]))
         return np.concatenate(found)
+
+    def filled_holes(self, mask: Mask) -> tuple[Mask, int]:
+        """Voxels of holes that half of the raters left out alike and a mask does not."""
+        asked = self.voters.asked
+        tied = mask & self.tied
+        if len(asked) < 3 or np.count_nonzero(tied) < LEAST_VOXELS:
+            return np.zeros(mask.shape, bool), 0
+        pieces = label_pieces(tied)
+        holes = pieces.sizes >= LEAST_VOXELS
+        holes[0] = False
+        for piece in np.flatnonzero(holes).tolist():
+            holes[piece] = self._is_hole(pieces, piece, mask)
+        return pieces.any_of(holes), int(holes.sum())
+
+    def _is_hole(self, pieces: Pieces, piece: int, mask: Mask) -> bool:
+        """Whether a tied piece lies within a mask, and who left it out left out the same."""
+        wide = grown(pieces.box(piece), [REACH] * mask.ndim, mask.shape)
+        here, inside = pieces.places[wide] == piece, mask[wide]
+        border = scipy.ndimage.binary_dilation(here) & ~here
+        if np.count_nonzero(border & ~inside) > OPEN_BORDER * np.count_nonzero(border):
+            return False
+        near = scipy.ndimage.binary_dilation(here, iterations=REACH)
+        left_out = ~self.marks(wide)[self.voters.asked] & inside & near
+        who = 2 * np.count_nonzero(left_out[:, here], axis=1) >= np.count_nonzero(here)
+        enough = 2 * np.count_nonzero(who) >= len(who)
+        return bool(enough and mean_dice(left_out[who]) >= SPARED_ALIKE)
+
+    def growth(self, mask: Mask, share: Floats) -> NDArray[np.intp]:
+        """Flat indices by which a small label exceeds its raters, those of fewest votes first."""
+        sizes = [np.count_nonzero(marks) for marks in self.marks()[self.voters.asked]]
+        drawn_by_most = float(np.median(sizes)) if sizes else 0.0
+        size = max(float(np.count_nonzero(self.vote)), drawn_by_most)
+        excess = int(np.count_nonzero(mask)) - int(LARGEST_GROWTH * size)
+        if size >= SMALL_LABEL or excess <= 0:
+            return np.zeros(0, np.intp)
+        gained = np.flatnonzero(mask & ~self.vote)
+        order = np.argsort(share.reshape(-1)[gained], kind="stable")
+        return np.asarray(gained[order[:excess]])
 
     def returned(self, mask: Mask) -> tuple[Mask, int]:
         """The mask, with the vote's outline where readers lose too much by its own."""

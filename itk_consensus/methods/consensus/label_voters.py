@@ -7,7 +7,8 @@ Whether a structure is there is one question, where its outline runs is another.
 - An object that no majority found is there only if `detection` says so, from how much these raters
   overlook of the others; one object alone tells nothing.
 - A rater who marked something else than the others is not asked about the outline: the vote
-  would decide just where the others are split.
+  would decide just where the others are split. Who covers the others and leaked beyond them at one
+  place drew the same, and is asked.
 """
 
 from __future__ import annotations
@@ -40,6 +41,13 @@ LEAST_RADIUS = 2.2
 
 #: Fewer objects do not tell how many of them these raters overlook.
 LEAST_OBJECTS = 3
+
+#: Mean share of each of the others that is covered by who drew the same and leaked.
+LEAST_COVERED = 0.85
+
+#: Smallest part of the others' outline, so many voxels wide, that is free of a leak; who is wider
+#: all around tells nothing of the outline.
+LEAST_FREE, OUTLINE = 0.5, 2
 
 
 class FoundObject(NamedTuple):
@@ -130,9 +138,25 @@ def label_voters(
         return LabelVoters(masks.number_of_raters, drew, annotated, absent=True)
     if elsewhere is None:
         return LabelVoters(masks.number_of_raters, drew, annotated)
-    away = tuple(elsewhere)
+    away = tuple(j for j in elsewhere if not _leaked(masks, index, around, elsewhere, j))
     found = _partly_found(masks, index, around, away, margin, sides)
     return LabelVoters(masks.number_of_raters, drew, annotated, False, away, found)
+
+
+def _leaked(
+    masks: RaterMasks, index: int, around: Box, elsewhere: Sequence[int], rater: int
+) -> bool:
+    """Whether a rater covers those who are not elsewhere, and most of their outline is his."""
+    marks = masks.marks(index, around)
+    own, others = marks[rater], np.delete(marks, list(elsewhere), axis=0)
+    others = others[others.reshape(len(others), -1).any(axis=1)]
+    covered = [np.count_nonzero(own & other) / np.count_nonzero(other) for other in others]
+    if not covered or np.mean(covered) < LEAST_COVERED:
+        return False
+    drawn = np.pad(others.any(axis=0), OUTLINE)
+    outline = scipy.ndimage.binary_dilation(drawn, iterations=OUTLINE) & ~drawn
+    free = np.count_nonzero(outline & ~np.pad(own, OUTLINE))
+    return bool(free > LEAST_FREE * np.count_nonzero(outline))
 
 
 def _who(masks: RaterMasks, index: int, around: Box) -> tuple[Mask, Mask]:

@@ -32,6 +32,7 @@ from itk_consensus.methods.voting.majority_vote import majority_vote
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.overlap import dice_of
+from itk_consensus.votes.ties import TieRule
 
 #: Probability that a voxel which was changed after the vote owes to its label: enough to lead.
 CHANGED_SHARE = 0.5 + 1e-9
@@ -119,7 +120,11 @@ def shared_consensus(
     with stage(0.8, 1.0):
         bounds = _bounds(once, result.decision, voters)
     vote = _vote(patterns, result.decision.dtype)
-    decision = _bounded(once, result.decision, vote, bounds)
+    decision = result.decision
+    if any(one.is_changed for one in bounds.values()):
+        # Between two labels a tie is no gap.
+        ties: TieRule = "background" if once.number_of_labels == 2 else "prior"
+        decision = _bounded(once, decision, _vote(patterns, decision.dtype, ties), bounds)
     return SharedConsensus(
         decision,
         result,
@@ -180,8 +185,6 @@ def _bounded(
     bounds: Mapping[int, BoundedLabel],
 ) -> Indices:
     """The decision as the bound has it: what a label loses becomes what the vote says."""
-    if not any(one.is_changed for one in bounds.values()):
-        return decision
     decision = decision.copy()
     for label, one in bounds.items():
         box = once.marked_box(label)
@@ -195,9 +198,11 @@ def _bounded(
     return decision
 
 
-def _vote(patterns: DecisionPatterns, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """(\\*shape) label index that most raters chose; ties are background."""
-    decision = majority_vote(patterns, ties="background").decision
+def _vote(
+    patterns: DecisionPatterns, dtype: np.dtype[Any], ties: TieRule = "background"
+) -> NDArray[Any]:
+    """(\\*shape) label index that most raters chose."""
+    decision = majority_vote(patterns, ties=ties).decision
     return patterns.expand(np.maximum(decision, 0).astype(dtype), outside=0)
 
 

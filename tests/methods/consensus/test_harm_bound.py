@@ -6,14 +6,22 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy.ndimage import label, shift
+from scipy.ndimage import binary_dilation, label, shift
 
-from examples.simulation import STRUCTURE_SETTINGS, contour_error_raters, ellipsoid_mask
+from examples.simulation import (
+    HARM_SETTINGS,
+    SLIP_SETTINGS,
+    STRUCTURE_SETTINGS,
+    contour_error_raters,
+    ellipsoid_mask,
+)
 from examples.simulation.practice_settings import blob
+from itk_consensus.fusing.deviating_rater import raters_of_something_else
 from itk_consensus.methods.consensus.shared_consensus import SharedConsensus, shared_consensus
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.overlap import dice
+from itk_consensus.votes.pair_counts import PairCounts
 
 #: Dice to any reader's view, or any pair's, that may be lost to the vote.
 LARGEST_LOSS = 0.02
@@ -194,3 +202,66 @@ def test_what_two_of_three_readers_drew_is_not_lost_however_far_they_are_apart(c
         pieces, _ = label(vote)
         largest = pieces == np.bincount(pieces[vote]).argmax()
         assert (fused(raters) & largest).any(), seed
+
+
+def _three_readers_of_a_blob():
+    return contour_error_raters(blob(3), 3, 3, displacement=0.5, bias=0.2, smoothness=6.0)
+
+
+def test_who_covers_the_others_and_leaks_at_one_place_is_asked():
+    raters = _three_readers_of_a_blob()
+    edge = np.argwhere(raters.all(axis=0))[0]
+    raters[0] |= ellipsoid_mask(raters.shape[1:], (22, 22), edge.tolist())
+    patterns = DecisionPatterns.from_stack(LabelStack.binary(list(raters.astype(np.uint8)), 1.0))
+    assert raters_of_something_else(PairCounts.of(patterns), 1) == (0,)
+    assert consensus(raters).voters[1].elsewhere == ()
+
+
+def test_who_is_wider_all_around_is_not_asked():
+    raters = _three_readers_of_a_blob()
+    raters[0] = binary_dilation(raters[0], iterations=9)
+    assert consensus(raters).voters[1].elsewhere == (0,)
+
+
+def _spared(raters, spare):
+    hole = ellipsoid_mask(raters.shape[1:], (3.2, 3.2))
+    raters = raters.copy()
+    raters[:spare] &= ~hole
+    return raters, hole
+
+
+def test_a_hole_that_two_of_four_readers_left_out_stays_a_hole():
+    raters, hole = _spared(contour_error_raters(blob(2), 4, 2), 2)
+    found = consensus(raters)
+    assert found.bounds[1].opened == 1
+    assert not (found.decision[hole] == 1).any()
+    assert (found.coherence.decision[hole] == 1).all(), "the coherence vote alone fills it"
+
+
+def test_a_hole_that_one_of_four_readers_left_out_is_filled():
+    raters, hole = _spared(contour_error_raters(blob(2), 4, 2), 1)
+    assert (fused(raters) & hole).sum() == hole.sum()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_tied_along_a_contour_is_no_hole(seed):
+    """Two of four readers follow the inner edge of a wall: the answer keeps their volume."""
+    found = consensus(SLIP_SETTINGS["different edges"](seed).raters)
+    assert found.bounds[1].opened == 0
+
+
+def test_small_labels_among_large_ones_keep_the_size_that_most_readers_drew():
+    grown = 0
+    for seed in range(6):
+        case = HARM_SETTINGS["small neighbours 3D"](seed)
+        stack = LabelStack.multilabel(list(case.raters))
+        found = shared_consensus(DecisionPatterns.from_stack(stack), case.spacing)
+        for index, value in enumerate(stack.labels[5:], start=5):
+            drawn = np.median([np.count_nonzero(reader == value) for reader in case.raters])
+            vote = np.count_nonzero((case.raters == value).sum(axis=0) > 2)
+            size = max(drawn, vote)
+            taken = found.bounds[index].given_up
+            if taken:
+                assert np.count_nonzero(found.bounds[index].mask) == int(1.1 * size)
+            grown += taken
+    assert grown > 0, "without the bound some of them are larger"
