@@ -17,6 +17,8 @@ from itk_consensus.assessment.scoring.score_against_readers import PluralTruth a
 from itk_consensus.assessment.scoring.score_study import Submissions as Submissions
 from itk_consensus.assessment.scoring.study_scores import StudyScores as StudyScores
 from itk_consensus.calibration.held_out_rater import HeldOutCohort as HeldOutCohort
+from itk_consensus.calibration.learned.learned_fusion_filter import RaterWeight as RaterWeight
+from itk_consensus.calibration.learned.learned_record import LearnedRecord as LearnedRecord
 from itk_consensus.calibration.reliability import ScalingComparison as ScalingComparison
 from itk_consensus.calibration.reliability import ScalingReport as ScalingReport
 from itk_consensus.calibration.sample_segmentations import SampleSegmentations as SampleSegmentations
@@ -52,6 +54,7 @@ from itk_consensus.report.notebook import Shown as Shown
 from itk_consensus.report.page import PathLike as PathLike
 from itk_consensus.samples import SampleAtlases as SampleAtlases
 from itk_consensus.samples import SampleCase as SampleCase
+from itk_consensus.votes.gains import Gain as Gain
 from itk_consensus.votes.uncertainty import UncertaintyKind as UncertaintyKind
 
 __version__: str
@@ -1403,18 +1406,18 @@ class ConformalBandFilter(ProcessObject):
         """
     @classmethod
     def FromRecord(cls, record: Any, **parameters: Any) -> Any:
-        """Make a filter with a calibration and the options it was made with, or others given."""
+        """Make a filter with a record and the options it was made with, or others given."""
     def GetGuarantee(self) -> str:
         """What the calibration promises for the last Execute, or the next, in one sentence."""
     def GetRecord(self) -> Any:
-        """The calibration: of the last Calibrate, or loaded."""
+        """What was learned last, or loaded."""
     def GetSetSizeImage(self) -> Any:
         """How many labels each voxel may have, as uint16, after the last Execute."""
     @classmethod
     def Load(self, path: PathLike) -> Any:
-        """Take the calibration and options of a saved record; the class makes a new filter."""
+        """Take what a saved record holds, options too; the class makes a new filter."""
     def Save(self, path: PathLike) -> None:
-        """Write the calibration as JSON, replacing the file in one step."""
+        """Write the record as JSON, replacing the file in one step."""
 
 class ConformalMarginFilter(ProcessObject):
     """A margin in mm around a consensus, with a guarantee for the next case.
@@ -1501,18 +1504,77 @@ class ConformalMarginFilter(ProcessObject):
         """
     @classmethod
     def FromRecord(cls, record: Any, **parameters: Any) -> Any:
-        """Make a filter with a calibration and the options it was made with, or others given."""
+        """Make a filter with a record and the options it was made with, or others given."""
     def GetGuarantee(self) -> str:
         """What the calibration promises for the last Execute, or the next, in one sentence."""
     def GetRecord(self) -> Any:
-        """The calibration: of the last Calibrate, or loaded."""
+        """What was learned last, or loaded."""
     def GetSetSizeImage(self) -> Any:
         """How many labels each voxel may have, as uint16, after the last Execute."""
     @classmethod
     def Load(self, path: PathLike) -> Any:
-        """Take the calibration and options of a saved record; the class makes a new filter."""
+        """Take what a saved record holds, options too; the class makes a new filter."""
     def Save(self, path: PathLike) -> None:
-        """Write the calibration as JSON, replacing the file in one step."""
+        """Write the record as JSON, replacing the file in one step."""
+
+class LearnedFusionFilter(LabelFusionFilter):
+    """Consensus, corrected by what cases with a truth say of the raters; or Consensus alone.
+
+    Fit learns from five cases or more, label by label, how far each rater is to be believed where
+    raters disagree. Execute gives those voxels the label that has probability; all others
+    have Consensus' answer, and so has everything if cases left out of the learning do not show
+    that it gains. Raters must be the same people or networks, in the same order.
+
+    >>> learned = LearnedFusionFilter()
+    >>> learned.Fit(cases, truths)
+    >>> print(learned.GetExplanation())
+    >>> fused = learned.Execute(images)
+    """
+    def __init__(self, *, ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def SetClassAxis(self, value: int | None) -> None:
+        """Axis of each input array that holds the probabilities of the classes. Default: none."""
+    def GetClassAxis(self) -> int | None:
+        """Axis of each input array that holds the probabilities of the classes."""
+    def GetLearnedLabels(self) -> tuple[int, ...]:
+        """Labels that a learned rule decides."""
+    def GetChangedVoxels(self) -> int:
+        """Voxels answered otherwise than by Consensus."""
+    def Fit(self, cases: Iterable[Any], truths: Iterable[Any], *, records: Sequence[LearnedRecord | PathLike] = ()) -> None:
+        """Learn from cases whose truth is known.
+
+        Parameters
+        ----------
+        cases : iterable of lists of images
+            Of each case what the raters drew, the same raters in the same order, None for a missing
+            one; or of dicts by the raters' names.
+        truths : iterable of label images
+            Of the same labels.
+        records : sequence of LearnedRecord or paths, optional
+            What others, or this filter, learned of the same raters: their cases are added.
+        """
+    @classmethod
+    def FromRecord(cls, record: Any, **parameters: Any) -> Any:
+        """Make a filter with a record and the options it was made with, or others given."""
+    def GetCalibrationErrors(self) -> dict[int, float]:
+        """By label how far probabilities are from frequencies on cases left out, on average."""
+    def GetConsensusResult(self) -> FusionResult[Any]:
+        """What Consensus made in the last Execute."""
+    def GetExplanation(self) -> str:
+        """What was learned of the raters, and whether it pays, in words."""
+    def GetHeldOutGain(self) -> dict[int, Gain]:
+        """By label the gain in Dice over Consensus on cases left out, of the best that was found.
+
+        With its 95 % interval; it is used where that is above 0.
+        """
+    def GetRaterWeights(self) -> dict[int, tuple[RaterWeight, ...]]:
+        """By label how far each rater is believed, with intervals from leaving cases out."""
+    def GetRecord(self) -> Any:
+        """What was learned last, or loaded."""
+    @classmethod
+    def Load(self, path: PathLike) -> Any:
+        """Take what a saved record holds, options too; the class makes a new filter."""
+    def Save(self, path: PathLike) -> None:
+        """Write the record as JSON, replacing the file in one step."""
 
 class CutCalibrationFilter(ProcessObject):
     """Learns where to cut probabilities, from ten cases or more, and makes label maps of others.
@@ -1567,16 +1629,16 @@ class CutCalibrationFilter(ProcessObject):
         """
     @classmethod
     def FromRecord(cls, record: Any, **parameters: Any) -> Any:
-        """Make a filter with a calibration and the options it was made with, or others given."""
+        """Make a filter with a record and the options it was made with, or others given."""
     def GetMeaning(self) -> str:
         """What was learned, in a sentence."""
     def GetRecord(self) -> Any:
-        """The calibration: of the last Calibrate, or loaded."""
+        """What was learned last, or loaded."""
     @classmethod
     def Load(self, path: PathLike) -> Any:
-        """Take the calibration and options of a saved record; the class makes a new filter."""
+        """Take what a saved record holds, options too; the class makes a new filter."""
     def Save(self, path: PathLike) -> None:
-        """Write the calibration as JSON, replacing the file in one step."""
+        """Write the record as JSON, replacing the file in one step."""
 
 class TemperatureScalingFilter(ProcessObject):
     """Calibrates probabilities: fit on cases with a reference, apply to others.
@@ -1631,18 +1693,18 @@ class TemperatureScalingFilter(ProcessObject):
         """
     @classmethod
     def FromRecord(cls, record: Any, **parameters: Any) -> Any:
-        """Make a filter with a calibration and the options it was made with, or others given."""
+        """Make a filter with a record and the options it was made with, or others given."""
     def GetComparison(self) -> ScalingComparison:
         """The binned frequencies of the last Calibrate or Evaluate, for reliability diagrams."""
     def GetRecord(self) -> Any:
-        """The calibration: of the last Calibrate, or loaded."""
+        """What was learned last, or loaded."""
     def GetReport(self) -> ScalingReport:
         """Reliability before and after, on the cases the scaling was fitted to."""
     @classmethod
     def Load(self, path: PathLike) -> Any:
-        """Take the calibration and options of a saved record; the class makes a new filter."""
+        """Take what a saved record holds, options too; the class makes a new filter."""
     def Save(self, path: PathLike) -> None:
-        """Write the calibration as JSON, replacing the file in one step."""
+        """Write the record as JSON, replacing the file in one step."""
 
 class CohortSTAPLEFilter(ProcessObject):
     """STAPLE that estimates the raters from a whole cohort: Execute takes a list of cases.
@@ -1650,6 +1712,9 @@ class CohortSTAPLEFilter(ProcessObject):
     Each rater has one sensitivity and one specificity for all cases, each case its own prior. A
     case is a list of images, the same raters in the same order, None for one who did not see it;
     cases need not share a grid. For one case the answer is STAPLE's.
+
+    The truth of some cases may be known. They are not estimated, so that raters are judged by them,
+    and GetTruthGain() says whether that helps the others.
     """
     def __init__(self, *, Prior: float | Sequence[float] | None = ..., prior: float | Sequence[float] | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., ConfidenceWeight: float = ..., confidenceWeight: float = ..., confidence_weight: float = ..., ForegroundValue: float = ..., foregroundValue: float = ..., foreground_value: float = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., Tolerance: float = ..., tolerance: float = ..., SensitivityPrior: Sequence[float] = ..., sensitivityPrior: Sequence[float] = ..., sensitivity_prior: Sequence[float] = ..., SpecificityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., Initialization: str = ..., initialization: str = ..., Variant: str = ..., variant: str = ..., ExcludeConsensusVoxels: bool = ..., excludeConsensusVoxels: bool = ..., exclude_consensus_voxels: bool = ..., EstimatePrior: bool = ..., estimatePrior: bool = ..., estimate_prior: bool = ..., PriorPseudoCounts: float | Sequence[float] = ..., priorPseudoCounts: float | Sequence[float] = ..., prior_pseudo_counts: float | Sequence[float] = ..., StopCriterion: str = ..., stopCriterion: str = ..., stop_criterion: str = ..., InitialPerformance: float = ..., initialPerformance: float = ..., initial_performance: float = ..., Damping: float = ..., damping: float = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., InitializationRange: Sequence[float] = ..., initializationRange: Sequence[float] = ..., initialization_range: Sequence[float] = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetPrior(self, value: float | Sequence[float] | None) -> None:
@@ -1734,6 +1799,8 @@ class CohortSTAPLEFilter(ProcessObject):
         """Take inputs and masks for labels although they look like images: many values, of which neighbours have different ones."""
     def GetPriors(self) -> tuple[float, ...]:
         """Foreground prior of each case at the end."""
+    def GetTruthGain(self) -> Gain:
+        """What the known truths gain in Dice on cases whose own is left out, with its 95 % interval; NaN of fewer than five."""
     @overload
     def GetSensitivity(self, rater: int) -> float: ...
     @overload
@@ -1760,7 +1827,7 @@ class CohortSTAPLEFilter(ProcessObject):
         """Log likelihood that each start reached."""
     def GetStarts(self) -> StartSummary:
         """Likelihood, iterations, trace and overlap with the others, for each start."""
-    def Execute(self, cases: Iterable[Any]) -> list[Any]:
+    def Execute(self, cases: Iterable[Any], truths: Sequence[Any | None] | None = None) -> list[Any]:
         """Fuse every case.
 
         Parameters
@@ -1768,6 +1835,8 @@ class CohortSTAPLEFilter(ProcessObject):
         cases : list of cases
             A case is a list of SimpleITK or itk images, or of arrays, on one grid; or a vector
             image with one rater per component.
+        truths : list of label images, optional
+            As many, None for each case whose truth is not known.
 
         Returns
         -------

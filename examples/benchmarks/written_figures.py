@@ -17,6 +17,7 @@ from examples.benchmarks.deep import deep_bound
 from examples.benchmarks.deep.deep_real import kept_tables
 from examples.benchmarks.deep.deep_requirements import load, markdown
 from examples.benchmarks.findings.readers_evidence import table as readers_table
+from examples.benchmarks.learned.learned_evidence import markdown as learned_tables
 from examples.benchmarks.speed.tables import render_markdown
 from itk_consensus.assessment.findings import Finding
 from itk_consensus.assessment.sentences import SENTENCES
@@ -460,6 +461,7 @@ FIGURES: dict[str, Callable[[], dict[str, str]]] = {
         "lesions": lesion_tables(),
     },
     "findings": lambda: {"limits": limits_table(), "sentences": sentences_table()},
+    "learned": lambda: {"learned": learned_tables(kept("learned/learned_evidence.json"))},
     "migration": lambda: {"ties": tie_summary()},
     "dicom": lambda: {"contours": contour_table()},
     "conformance": lambda: {"conformance": conformance_table()},

@@ -10,7 +10,7 @@ import numpy as np
 
 from itk_consensus.assessment.agreement.result import AgreementResult
 from itk_consensus.assessment.agreement.study import AgreementSettings, study_agreement
-from itk_consensus.assessment.causes import with_causes
+from itk_consensus.assessment.causes import milder, with_causes
 from itk_consensus.assessment.deciding_slips import readers_who_decide
 from itk_consensus.assessment.diagnose import diagnose
 from itk_consensus.assessment.findings import Diagnostics
@@ -60,7 +60,7 @@ class Assessment:
             ("raters", self.limits),
             lambda: readers_who_decide(tuple(diagnose_readers(readers)), self.result, readers),
         )
-        every = with_causes((*of_fusion, *of_raters), readers)
+        every = with_causes(milder((*of_fusion, *of_raters), readers), readers)
         return Diagnostics(with_places(every, self.result))
 
     def verdict(self, full: bool = True) -> Verdict:

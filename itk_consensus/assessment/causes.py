@@ -51,6 +51,28 @@ def with_causes(findings: Sequence[Finding], readers: Readers) -> tuple[Finding,
     return tuple(named.get(id(one), one) for one in findings)
 
 
+def milder(findings: Sequence[Finding], readers: Readers) -> tuple[Finding, ...]:
+    """The findings, where poor agreement is a note if it says nothing of the result.
+
+    That is so if readers differ by specks of noise that the result does not have, and of labels
+    that fewer than half of the readers drew and the result leaves out.
+    """
+    noise = any(one.rule == "far from the vote" and one.kind == "noise" for one in findings)
+    values = readers.patterns.labels.tolist()
+    absent = {
+        int(values[k])
+        for k in np.flatnonzero(readers.drawers)
+        if 2 * readers.drawers[k] < len(readers.annotating)
+    }
+    only = absent if (readers.drawers > 0).sum() == 1 else set()
+
+    def is_mild(one: Finding) -> bool:
+        is_absent = one.label in absent or (one.label is None and bool(only))
+        return one.rule in GRADED_RULES and one.severity == "look" and (noise or is_absent)
+
+    return tuple(replace(one, severity="note") if is_mild(one) else one for one in findings)
+
+
 def _order(one: Finding) -> tuple[int, int]:
     """Slips before what they lead to; else the gravest first."""
     slip = SLIPS.index(one.rule) if one.rule in SLIPS else len(SLIPS)

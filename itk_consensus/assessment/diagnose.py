@@ -23,13 +23,16 @@ from itk_consensus.space.boxes import shown_volume
 
 LOW_PREVALENCE = 0.10  # critical prevalence, section 4.3 of "When Does Consensus Beat Voting?"
 VOLUME_RATIO = (0.4, 1.6)  # to the majority vote
-#: Chosen by `examples/benchmarks/findings/diagnostics_evidence.py --choose` on seeds 1000 to 1059.
-FAR_FROM_CONSENSUS = 0.945  # Dice to what the raters share; below, look before use ...
-OTHER_VOLUME = 0.125  # ... if the volume also differs by more than this share from the vote's
+#: Chosen by `examples/benchmarks/findings/verdict_evidence.py --choose` on seeds 1000 to 1007.
+FAR_FROM_CONSENSUS = 0.94  # Dice to what the raters share; below, look before use ...
+OTHER_VOLUME = 0.14  # ... if the volume also differs by more than this share from the vote's
 FARTHEST_FROM_CONSENSUS = 0.75  # below, no good result was seen
-FAR_FROM_VOTE = 0.8  # Dice; below, look, unless the vote is noise
+FAR_FROM_VOTE = 0.8  # Dice; below, look, unless the vote is noise ...
+OTHER_THAN_VOTE = 0.958  # ... or below this ...
+VOLUME_OF_OTHER = 0.06  # ... if the volume differs by more than this share, too
 COPIES_DECIDE = 0.95  # Dice to the vote below which counting copies once made the answer
 BEYOND_SHARE = 0.05  # of the result, where the method looks at neighbours
+FEWEST_FOR_VOTE = 3  # of two raters a vote is tied wherever they differ
 SPECK = 0.1  # of the volume that who drew it has
 CLOSER = 0.01  # a setting is worth naming if it brings the result this much closer
 
@@ -92,10 +95,18 @@ def presence(judged: JudgedFusion) -> Iterator[Finding]:
         kind = "" if severity != "note" else "fact"
         about = _label(judged, index)
         share = float(drew[index] / raters)
-        found.append(Finding(rule, share, severity, label=about, facts=facts, kind=kind))
+        who = _who_did_not_draw(judged, int(index))
+        found.append(Finding(rule, share, severity, who, about, facts, kind=kind))
     # The gravest first, of equally grave ones the label that fewest drew.
     found.sort(key=lambda one: (-one.grade, one.value))
     yield from found or [Finding(rule, None, None, kind="fine")]
+
+
+def _who_did_not_draw(judged: JudgedFusion, index: int) -> tuple[int, ...]:
+    """Raters who annotated and did not use a label."""
+    table = judged.patterns
+    missing = ~(table.patterns == index).any(axis=0) & table.present.any(axis=0)
+    return tuple(np.flatnonzero(missing).tolist())
 
 
 def empty_result(judged: JudgedFusion) -> Iterator[Finding]:
@@ -163,7 +174,8 @@ def volume_against_vote(judged: JudgedFusion) -> Finding:
         facts = {"volume": shown_volume(judged.spacing, mine)}
         severity: Severity = "look" if mine else None
         return Finding("volume against vote", None, severity, facts=facts, kind="empty vote")
-    severity = None if VOLUME_RATIO[0] <= ratio <= VOLUME_RATIO[1] else "look"
+    usual = VOLUME_RATIO[0] <= ratio <= VOLUME_RATIO[1] or not has_majorities(judged)
+    severity = None if usual else "look"
     return Finding("volume against vote", ratio, severity, facts={"ratio": ratio})
 
 
@@ -184,9 +196,17 @@ def beyond_the_raters(judged: JudgedFusion) -> Finding:
     return Finding("beyond the raters", voxels, severity, facts={"voxels": voxels}, kind=kind)
 
 
+def has_majorities(judged: JudgedFusion) -> bool:
+    """Whether enough raters annotated for a vote to say who is right; of two it never does."""
+    return int(judged.patterns.present.any(axis=0).sum()) >= FEWEST_FOR_VOTE
+
+
 def far_from_the_vote(judged: JudgedFusion, dice: float) -> Finding:
     """A consensus that differs a lot from the vote, though not by noise, needs a look."""
-    is_far = dice < FAR_FROM_VOTE and not judged.told.vote_is_noise
+    ratio = volume_ratio(judged)
+    other = ratio is None or abs(ratio - 1) > VOLUME_OF_OTHER
+    is_far = dice < FAR_FROM_VOTE or (dice < OTHER_THAN_VOTE and other)
+    is_far = is_far and not judged.told.vote_is_noise and has_majorities(judged)
     kind = "noise" if judged.told.vote_is_noise else ""
     severity: Severity = "look" if is_far else None
     return Finding("far from the vote", dice, severity, facts={"dice": dice}, kind=kind)
@@ -202,7 +222,8 @@ def far_from_the_consensus(judged: JudgedFusion, dice: float) -> Finding:
         return Finding(rule, None, None, kind="unchecked")
     ratio = volume_ratio(judged)
     other = ratio is None or abs(ratio - 1) > OTHER_VOLUME
-    severity: Severity = "look" if dice < FAR_FROM_CONSENSUS and other else None
+    far = dice < FAR_FROM_CONSENSUS and other and has_majorities(judged)
+    severity: Severity = "look" if far else None
     if dice < FARTHEST_FROM_CONSENSUS:
         severity = "do not use"
     facts: dict[str, Any] = {"dice": dice}

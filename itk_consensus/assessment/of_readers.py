@@ -23,7 +23,7 @@ from itk_consensus.fusing.near_copies import MOST_RATERS
 from itk_consensus.fusing.reader_limits import Agreement, graded
 
 #: Two groups of two, and not less, may be two opinions. Chosen by
-#: `examples/benchmarks/assessment/verdict_evidence.py` on seeds below 3000.
+#: `examples/benchmarks/findings/verdict_evidence.py` on seeds below 3000.
 LEAST_IN_CAMPS = 4
 CAMP_TIMES = 2.0  # as far between as within the groups, in 1 - Dice ...
 CAMP_DICE = 0.08  # ... and by so much Dice
@@ -66,15 +66,16 @@ def few_raters(readers: Readers) -> Finding:
 def two_camps(readers: Readers) -> Iterator[Finding]:
     """Raters who fall into two groups, each close within: two opinions of what is meant."""
     found = []
-    for label in readers.shared_labels[readers.drawers[readers.shared_labels] >= LEAST_IN_CAMPS]:
+    several = readers.drawers[readers.shared_labels] >= LEAST_IN_CAMPS
+    for label in readers.shared_labels[several] if readers.is_complete else ():
         known = np.flatnonzero(readers.pairs.sizes[label] > 0)
         dice = readers.dice[label][np.ix_(known, known)]
         camps = _camps(dice)
         if camps is None:
             continue
         own, within, between = camps
-        is_clear = 1 - between > CAMP_TIMES * (1 - within) and within - between > CAMP_DICE
-        if is_clear:
+        is_close = within >= readers.limits.good_dice and within - between > CAMP_DICE
+        if is_close and 1 - between > CAMP_TIMES * (1 - within):
             facts: dict[str, Any] = {"first": _numbers(known[own]), "second": _numbers(known[~own])}
             facts |= {"within": within, "between": between}
             about = readers.label(label)
@@ -141,7 +142,7 @@ def surface_dice(readers: Readers) -> Finding:
         labels.append(int(label))
     worst = int(np.argmin(means))
     grade = graded(means[worst], limits.good_surface_dice, limits.poor_surface_dice)
-    if grade == "poor" and np.nanmean(readers.dice[labels[worst]]) >= limits.good_dice:
+    if grade == "poor" and np.nanmean(readers.dice[labels[worst]]) >= limits.poor_dice:
         grade = "moderate"  # Of a large structure contours may differ by mm and hardly matter.
     facts: dict[str, Any] = {"dice": means[worst], "tolerance": limits.surface_tolerance}
     facts["unit"] = length_unit(readers.spacing)

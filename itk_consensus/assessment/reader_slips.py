@@ -306,7 +306,10 @@ def apart(readers: Readers, explained: Known) -> Iterator[Finding]:
         known = [j for j in np.flatnonzero(large).tolist() if (int(label), j) not in explained]
         if len(known) < 2:
             continue
-        touching = readers.pairs.shared[label][np.ix_(known, known)] > 0
+        some = np.ix_(known, known)
+        # Who annotated nothing where the other one drew had no chance to meet.
+        met = np.minimum(readers.pairs.marked[label], readers.pairs.marked[label].T) >= LEAST_VOXELS
+        touching = (readers.pairs.shared[label][some] > 0) | ~met[some]
         _, group = scipy.sparse.csgraph.connected_components(touching)
         most = np.bincount(group).max()
         main = np.flatnonzero(np.bincount(group) == most)[0]

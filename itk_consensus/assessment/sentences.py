@@ -2,7 +2,7 @@
 
 A rule says what it saw as numbers (`Finding.facts`). Here is what that means and what to do, for
 people who read masks and not code: readers have names, numbers have units, no finding points to
-another. ``docs/howto/findings.md`` shows all of them, made by `wrapping/write_tables.py`.
+another. ``docs/howto/findings.md`` shows all of them, made by `wrapping/writing/write_tables.py`.
 
 In a sentence ``{Who}`` are the readers a finding is about, as its first words, ``{who}`` the same
 further on, and ``{is_}``, ``{has_}`` and ``{s}`` agree with their number.
@@ -217,16 +217,16 @@ SENTENCES: dict[tuple[str, str], Words] = {
         "{number} raters are too many to compare with each other.", "", {"number": 300}, ()
     ),
     ("presence", ""): Words(
-        "{empty} of {number} readers drew nothing here; the result {has} it.",
+        "{empty} of {number} readers drew nothing here ({who}); the result {has} it.",
         "First decide whether it is there.",
         {"empty": 2, "number": 4, "has": "does not have"},
-        (),
+        (1, 3),
     ),
     ("presence", "fact"): Words(
-        "{empty} of {number} readers drew nothing here; the result {has} it.",
+        "{empty} of {number} readers drew nothing here ({who}); the result {has} it.",
         "Ask them whether they looked.",
         {"empty": 1, "number": 4, "has": "has"},
-        (),
+        (2,),
     ),
     ("presence", "fine"): Words("Every reader drew every label.", who=()),
     # -- the result -------------------------------------------------------------------------
@@ -271,7 +271,7 @@ SENTENCES: dict[tuple[str, str], Words] = {
     ),
     ("beyond the raters", "fine"): Words("The result contradicts no voxel of all readers.", who=()),
     ("far from the vote", ""): Words(
-        "The result is far from a plain vote (Dice {dice:.2f}).",
+        "The result differs from a plain vote (Dice {dice:.2f}).",
         "Compare the two where they differ.",
         {"dice": 0.76},
         (),

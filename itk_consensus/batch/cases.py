@@ -5,7 +5,6 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import NamedTuple
 
 from itk_consensus.batch.bids_names import lacking_entity, segmentation_of, segmentations_in
 from itk_consensus.core.errors import FileError
-from itk_consensus.images.files import split_image_name
+from itk_consensus.images.files import distinct_names, split_image_name
 
 _PLACEHOLDER = re.compile(r"\{(case|rater|reading)\}|(\*)")
 
@@ -69,35 +68,6 @@ class BatchCase:
     def folder(self) -> str:
         """The name as one that every file system takes."""
         return re.sub(r"[^\w.+-]+", "_", self.name).strip(".") or "_"
-
-
-def distinct_names(names: Sequence[str], files: Sequence[Path]) -> tuple[str, ...]:
-    """Names as they are, but for those that are not alone.
-
-    They get the folder in which they differ, or the extension, or a number if it is one file.
-    """
-    places = [Path(os.path.abspath(file)) for file in files]
-    found = list(names)
-    for spelled in (_with_folder, _with_extension, _with_number):
-        taken = Counter(found)
-        for name in [name for name in taken if taken[name] > 1]:
-            same = [index for index, one in enumerate(found) if one == name]
-            top = Path(os.path.commonpath([places[index].parent for index in same]))
-            for number, index in enumerate(same, start=1):
-                found[index] = spelled(names[index], places[index].relative_to(top), number)
-    return tuple(found)
-
-
-def _with_folder(name: str, file: Path, _number: int) -> str:
-    return (file.parent / name).as_posix()
-
-
-def _with_extension(name: str, file: Path, _number: int) -> str:
-    return (file.parent / f"{name}{split_image_name(file)[1]}").as_posix()
-
-
-def _with_number(name: str, _file: Path, number: int) -> str:
-    return name if number == 1 else f"{name} ({number})"
 
 
 def find_cases(pattern: str, images: str | None = None) -> list[BatchCase]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 import warnings
@@ -22,27 +23,32 @@ from itk_consensus.assessment.verdict import Verdict, grade_of
 from itk_consensus.batch import bids
 from itk_consensus.batch.case_study import CaseStudy
 from itk_consensus.batch.cases import BatchCase
+from itk_consensus.batch.cohort_truths import in_order_of
 from itk_consensus.batch.folder_record import FolderRecord, begin, finish, require_ours
+from itk_consensus.batch.soft_raters import read_rater, soft_methods, takes_probabilities
+from itk_consensus.calibration.learned.learned_fusion_filter import LearnedFusionFilter
+from itk_consensus.calibration.learned.learned_record import LearnedRecord
 from itk_consensus.core.errors import ConsensusWarning, FileError
 from itk_consensus.core.parameters import parameters_of
 from itk_consensus.core.work import working
-from itk_consensus.fusing.fusion_result import FusionResult, result_of
+from itk_consensus.fusing.fusion_result import FusionResult, result_of, smallest_type
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images import convert
 from itk_consensus.images.content import image_hashes
 from itk_consensus.images.files import joined, read_quietly, write_image
 from itk_consensus.images.geometry import check_same_space
 from itk_consensus.images.kept_metadata import Keep
-from itk_consensus.images.own_outputs import is_marked, reject_own_output
+from itk_consensus.images.network_outputs import is_network_output
+from itk_consensus.images.own_outputs import reject_own_output
 from itk_consensus.methods.registry import METHODS
 from itk_consensus.report.agreement_tables import mean_matrix
 from itk_consensus.report.fusion_report import to_plain
+from itk_consensus.report.image_file import ImageFile
 from itk_consensus.report.page import report
 from itk_consensus.report.text import shown
 from itk_consensus.report.thumbnail import thumbnail
-from itk_consensus.storage.files import write_bytes, write_text
+from itk_consensus.storage.files import read_bytes, write_bytes, write_text
 from itk_consensus.storage.locking import locked
-from itk_consensus.votes.intensities import intensities
 
 RECORD = "case.json"
 PAGE = "report.html"
@@ -72,6 +78,8 @@ class Plan:
     full: bool = False  #: Whether results are compared with Consensus
     accept_own_outputs: bool = False  #: Whether results of earlier runs count as raters
     volume_intervals: bool = False  #: Whether it is said which volume another rater would draw
+    nnunet: bool = False  #: Whether label maps lie in the folder itself, called like their cases
+    learned: Path | None = None  #: The record of a learned fusion, in place of the method's filter
 
     def absolute(self) -> Plan:
         """The same plan for a process that works in another folder."""
@@ -79,7 +87,8 @@ class Plan:
             name: value.absolute() if isinstance(value, Path) else value
             for name, value in self.parameters.items()
         }
-        return replace(self, output=self.output.absolute(), parameters=parameters)
+        learned = None if self.learned is None else self.learned.absolute()
+        return replace(self, output=self.output.absolute(), parameters=parameters, learned=learned)
 
 
 @dataclass(frozen=True)
@@ -120,6 +129,8 @@ class CaseFiles(NamedTuple):
         """The files of a case, in a folder of their own."""
         if plan.bids:
             return cls._of_bids(case, plan)
+        if plan.nnunet:
+            return cls._of_nnunet(case, plan)
         folder = plan.output / case.folder
         return cls(
             plan.output,
@@ -128,6 +139,22 @@ class CaseFiles(NamedTuple):
             folder / AGREEMENT,
             folder / THUMBNAIL,
             folder / PAGE if plan.reports else None,
+        )
+
+    @classmethod
+    def _of_nnunet(cls, case: BatchCase, plan: Plan) -> CaseFiles:
+        """All cases in one folder, each label map called as its case."""
+
+        def named(suffix: str) -> Path:
+            return plan.output / f"{case.folder}{suffix}"
+
+        return cls(
+            plan.output,
+            named(f".{RECORD}"),
+            named(plan.suffix),
+            named(f".{AGREEMENT}"),
+            named(f".{THUMBNAIL}"),
+            named(f".{PAGE}") if plan.reports else None,
         )
 
     @classmethod
@@ -190,6 +217,8 @@ def failed(case: BatchCase, reason: str) -> CaseResult:
 
 
 def _run(case: BatchCase, plan: Plan) -> CaseResult:
+    if plan.learned is not None:
+        case = _in_learned_order(case, LearnedFusionFilter.Load(plan.learned).GetRecord())
     files = CaseFiles.of(case, plan)
     wanted = fingerprint(case, plan)
     finished = _finished(case, plan, files, wanted)
@@ -199,6 +228,8 @@ def _run(case: BatchCase, plan: Plan) -> CaseResult:
     if not plan.overwrite:
         require_ours(files.record, names)
     fused, labels, image, notes = _fuse(case, plan)
+    if plan.nnunet:
+        labels = _in_few_bytes(labels)
     files.record.parent.mkdir(parents=True, exist_ok=True)
     # A run that was killed may have left a worker who is still at it.
     with locked(files.record):
@@ -217,6 +248,15 @@ def _run(case: BatchCase, plan: Plan) -> CaseResult:
     return result
 
 
+def _in_few_bytes(labels: Any) -> Any:
+    """A label map of type uint8, or of the smallest type that holds it, as nnU-Net writes it."""
+    loaded = convert.load([labels], owner="consensus")
+    (array,) = loaded.arrays
+    assert array is not None
+    kind = smallest_type((int(array.min()), int(array.max())))
+    return convert.to_image(array.astype(kind), loaded)
+
+
 def _write_for_the_study(
     case: BatchCase,
     fused: FusionResult[Any],
@@ -231,7 +271,9 @@ def _write_for_the_study(
     assert array is not None
     CaseStudy.of(fused, agreement, array, _repeats(case, fused)).write(files.agreement)
     window = plan.look.get("window")
-    write_bytes(files.thumbnail, thumbnail(fused, labels, image, window))
+    deciding = assess(fused).verdict(plan.full).decided_by
+    place = next((one.where for one in deciding if one.where is not None), None)
+    write_bytes(files.thumbnail, thumbnail(fused, labels, image, window, place))
     if files.probability is not None and files.sidecar is not None:
         given = [label for label in fused.labels if label] or [0]
         write_image(joined([fused.probability_image(one) for one in given]), files.probability)
@@ -269,9 +311,11 @@ def fingerprint(case: BatchCase, plan: Plan) -> dict[str, Any]:
         "reports": plan.reports,
         "surfaces": plan.surfaces,
         "bids": plan.bids,
+        "nnunet": plan.nnunet,
         "look": plan.look,
         "full": plan.full,
         "volume_intervals": plan.volume_intervals,
+        "learned": None if plan.learned is None else _checksum(plan.learned),
         "raters": list(case.rater_names),
         "inputs": {
             "raters": [_hashes(path) for path in case.raters],
@@ -282,6 +326,10 @@ def fingerprint(case: BatchCase, plan: Plan) -> dict[str, Any]:
     }
     plain: dict[str, Any] = to_plain(content)
     return plain
+
+
+def _checksum(path: Path) -> str:
+    return hashlib.blake2b(read_bytes(path), digest_size=16).hexdigest()
 
 
 def _hashes(path: Path) -> list[str]:
@@ -310,7 +358,7 @@ def _finished(
 
 def _fuse(case: BatchCase, plan: Plan) -> tuple[FusionResult[Any], Any, Any, str]:
     """The result, its label map, the image that the raters saw, and what to warn of."""
-    fuser = METHODS[plan.method]
+    fuser = METHODS[plan.method] if plan.learned is None else LearnedFusionFilter
     parameters = {
         name: read_quietly(value)[0] if isinstance(value, Path) else value
         for name, value in plan.parameters.items()
@@ -320,39 +368,59 @@ def _fuse(case: BatchCase, plan: Plan) -> tuple[FusionResult[Any], Any, Any, str
     if image is not None and any(p.name == "Image" for p in parameters_of(fuser)):
         parameters["Image"] = image
     filter_ = fuser(**parameters)
+    if isinstance(filter_, LearnedFusionFilter):
+        filter_.Load(plan.learned)
     with warnings.catch_warnings():
         # The diagnostics say it again, and the table shows them.
         warnings.simplefilter("ignore", ConsensusWarning)
-        raters = [read_quietly(path)[0] for path in case.raters]
-        for path, rater in zip(case.raters, raters, strict=True):
-            if is_marked(rater) and not plan.accept_own_outputs:
-                reject_own_output(path)
+        raters = _raters(case, fuser, image)
+        for rater in raters:
+            if rater.is_own_output and not plan.accept_own_outputs:
+                reject_own_output(rater.path)
         if not parameters.get("InputsAreLabels", False):
-            _require_label_maps(case, raters)
-        labels = filter_.fused_labels(raters)
+            _require_label_maps(raters)
+        labels = filter_.fused_labels([rater.image for rater in raters])
     fused = result_of(filter_)
     names, _ = _rater_files(case, fused.case.votes.number_of_raters)
     return fused.named(names), labels, image, _notes(case, filter_, raters)
 
 
-def _require_label_maps(case: BatchCase, raters: Sequence[Any]) -> None:
+def _raters(case: BatchCase, fuser: type[LabelFusionFilter], image: Any) -> list[ImageFile]:
+    """The raters' files, of networks their probabilities."""
+    for path in case.raters:
+        if is_network_output(path) and not takes_probabilities(fuser):
+            raise FileError(f"holds probabilities: give {soft_methods()}", path=path)
+    return [read_rater(path, image) for path in case.raters]
+
+
+def _in_learned_order(case: BatchCase, record: LearnedRecord) -> BatchCase:
+    """The case with its raters in the order in which they were learned of."""
+    order = in_order_of(case.rater_names, record.raters)
+    if order is None:
+        return case
+    known = [place for place in order if place is not None]
+    if len(known) < len(order):
+        missing = ", ".join(sorted({*record.raters} - {*case.rater_names}))
+        raise FileError(f"lacks the files of {missing}, of whom was learned")
+    files = tuple(case.raters[place] for place in known)
+    return replace(case, raters=files, rater_names=record.raters)
+
+
+def _require_label_maps(raters: Sequence[ImageFile]) -> None:
     """Refuse a case with an image among its raters, as a pattern takes it along."""
-    for path, rater in zip(case.raters, raters, strict=True):
-        arrays = convert.load(rater, owner=str(path), keep=Keep.NOTHING).arrays
-        why = next(filter(None, (intensities(one) for one in arrays if one is not None)), "")
-        if why:
+    for rater in raters:
+        if why := rater.intensities():
             raise FileError(
                 f"looks like an image, not like a rater's labels ({why}): name it by --images "
                 "or in the list's column image or, if it holds labels all the same, add "
                 "--inputs-are-labels yes",
-                path=path,
+                path=rater.path,
             )
 
 
-def _notes(case: BatchCase, filter_: LabelFusionFilter, images: Sequence[Any]) -> str:
+def _notes(case: BatchCase, filter_: LabelFusionFilter, files: Sequence[ImageFile]) -> str:
     """What the command that fuses one case would warn of."""
-    arrays = convert.load(images, owner=case.name, keep=Keep.NOTHING).arrays
-    raters = [rater for rater in arrays if rater is not None]
+    raters = [array for file in files for array in file.components]
     is_binary = filter_.foreground is not None
     notes = InputNotes.of(raters, filter_.GetName(), with_labels=is_binary)
     names, _ = _rater_files(case, len(raters))

@@ -63,16 +63,35 @@ def index_text(
         rows = [[result.case, tag("td", result.finding, class_="text")] for result in broken]
         table = data_table("Cases without a result, and why.", ["case", "error"], rows)
         parts.append(section("Failed", table, id_="failed"))
-    ordered = done
-    table = _case_table(ordered, outliers(overlaps), absent, thumbnails)
-    parts.append(section("Cases, worst first", table, id_="cases"))
+    table = _case_table(done, outliers(overlaps), absent, thumbnails)
+    parts.append(section("Cases, worst first", _filters(done), table, id_="cases"))
     if study.cases:
-        parts += _of_study(ordered, study)
+        parts += _of_study(done, study)
     listed = [tag("li", tag("a", path, href=quote(path)), f" – {k}") for k, path in links.items()]
     parts.append(section("Files", tag("ul", *listed), id_="files"))
     script = (files("itk_consensus.report") / "sorting.js").read_text(encoding="utf-8")
     title = f"Consensus of {counted(len(results), 'case')}"
     return document(title, lead, *parts, tag("script", Markup(script)))
+
+
+def _filters(done: Sequence[CaseResult]) -> Markup:
+    """Choices of a verdict and of a reader, by which rows of the table are hidden."""
+    named = {name for one in done for name in one.reader.split(", ") if name}
+    choices = {"verdict": reversed(WORDS), "reader": sorted(named)}
+    boxes = [
+        tag(
+            "label",
+            f"{what} ",
+            tag(
+                "select",
+                tag("option", "all", value=""),
+                *(tag("option", one, value=one) for one in values),
+                data_filter=what,
+            ),
+        )
+        for what, values in choices.items()
+    ]
+    return tag("p", *boxes, tag("span", role="status", class_="quiet"), class_="filters on-screen")
 
 
 def _case_table(
@@ -81,8 +100,8 @@ def _case_table(
     absent: Mapping[str, list[str]],
     thumbnails: Mapping[str, bytes],
 ) -> Markup:
-    names = ("case", "verdict", "reader", "what and where", "mean Dice", "lowest Dice", "raters",
-             "structures", "missing")  # fmt: skip
+    names = ("case", "verdict", "reader", "what and where", "mean Dice", "lowest", "readers",
+             "missing")  # fmt: skip
     header = [tag("button", name, type="button") for name in names]
     rows = []
     for number, one in enumerate(results):
@@ -94,18 +113,22 @@ def _case_table(
         rows.append(
             [
                 joined([_thumbnail(picture), link]),
-                tag("td", one.verdict, class_="text"),
-                tag("td", one.reader or "–", class_="text"),
+                _word(one.verdict),
+                tag("td", one.reader or "–", class_="name", data_reader=one.reader),
                 tag("td", said, class_="text"),
                 one.mean_dice if one.mean_dice is not None else float("nan"),
                 one.lowest_dice if one.lowest_dice is not None else float("nan"),
                 one.raters,
-                one.labels,
-                tag("td", ", ".join(absent.get(one.case, [])) or "–", class_="text"),
+                tag("td", ", ".join(absent.get(one.case, [])) or "–", class_="name"),
             ]
         )  # fmt: skip
     caption = "By verdict, then by the mean Dice between raters. A heading sorts by its column."
     return data_table(caption, header, rows, class_="sortable")
+
+
+def _word(verdict: str) -> Markup:
+    word = tag("b", verdict, class_=f"word {verdict.replace(' ', '-')}")
+    return tag("td", word, class_="name", data_verdict=verdict)
 
 
 def _thumbnail(picture: bytes | None) -> Markup | None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import zip_longest
-from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,27 +14,23 @@ from itk_consensus.calibration.band_record import BandRecord
 from itk_consensus.calibration.cuts import CutRecord
 from itk_consensus.calibration.margins import MarginRecord
 from itk_consensus.calibration.probabilities import ProbabilityCase
+from itk_consensus.calibration.record_keeper import RecordKeeper, text_of
 from itk_consensus.calibration.scaling import ScalingRecord
 from itk_consensus.core.constraints import LENGTH, Boolean, Integer, Text, optional
-from itk_consensus.core.errors import FileError, InputError, NotExecutedError, ParameterError
-from itk_consensus.core.parameters import Parameter, find_parameter, handed_out
-from itk_consensus.core.process_object import (
-    ITERATION_EVENT,
-    ProcessObject,
-    on_class_or_instance,
-)
+from itk_consensus.core.errors import FileError, InputError
+from itk_consensus.core.parameters import Parameter
+from itk_consensus.core.process_object import ITERATION_EVENT, ProcessObject
 from itk_consensus.core.work import report
 from itk_consensus.fusing.label_inputs import LabelInputs
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
 from itk_consensus.images.geometry import check_same_space
-from itk_consensus.storage.files import PathLike, read_bytes
+from itk_consensus.storage.files import PathLike
 from itk_consensus.votes.class_probabilities import has_fractions
 from itk_consensus.votes.label_stack import LabelStack
 
 Record = TypeVar("Record", BandRecord, CutRecord, MarginRecord, ScalingRecord)
 Kindred = TypeVar("Kindred", BandRecord, CutRecord, MarginRecord)
-Filter = TypeVar("Filter", bound="CalibrationFilter[Any]")
 
 _SUM_TOLERANCE = 1e-3
 _MISSING = object()
@@ -52,10 +47,8 @@ class RegionMixin(ProcessObject):
     )
 
 
-class CalibrationFilter(LabelInputs, Generic[Record]):
+class CalibrationFilter(RecordKeeper[Record], LabelInputs):
     """Base: probability images with references in, a record that serves further images."""
-
-    record_class: ClassVar[type[Any]]
 
     ReferenceLabel = Parameter(
         optional(Integer(1)),
@@ -63,65 +56,6 @@ class CalibrationFilter(LabelInputs, Generic[Record]):
         "Which label of the references is the foreground.",
         default_doc="the only one",
     )
-
-    _record: Record | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "record": self._record}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        self._record = state["record"]
-
-    # -- the record ---------------------------------------------------------------------------
-
-    def GetRecord(self) -> Record:
-        """The calibration: of the last Calibrate, or loaded."""
-        if self._record is None:
-            raise NotExecutedError("needs Calibrate or Load first", owner=self.GetName())
-        return handed_out(self._record)
-
-    def Save(self, path: PathLike) -> None:
-        """Write the calibration as JSON, replacing the file in one step."""
-        self.GetRecord().write(Path(path))
-
-    @on_class_or_instance
-    def Load(self, path: PathLike) -> Any:
-        """Take the calibration and options of a saved record; the class makes a new filter."""
-        record = self.record_class.from_json(_text_of(path), str(path))
-        for name, value in self._parameters_of(record).items():
-            setattr(self, name, value)
-        return self._take(record)
-
-    @classmethod
-    def FromRecord(cls: type[Filter], record: Any, **parameters: Any) -> Filter:
-        """Make a filter with a calibration and the options it was made with, or others given."""
-        return cls(**{**cls._parameters_of(record), **parameters})._take(record)
-
-    def _take(self: Filter, record: Any) -> Filter:
-        """Have a calibration that was made elsewhere."""
-        self._record = handed_out(record)
-        return self
-
-    @classmethod
-    def _parameters_of(cls, record: Any) -> dict[str, Any]:
-        """The options a calibration was made with, by the names they have here."""
-        known = record.parameters.items()
-        return {find_parameter(cls, name, cls.__name__).name: value for name, value in known}
-
-    def _reject_other(self, made_with: Mapping[str, Any], given: Mapping[str, Any]) -> None:
-        """Raise if something is known to differ from what the calibration was made with."""
-        for name, wanted in made_with.items():
-            if None not in (wanted, given[name]) and wanted != given[name]:
-                raise ParameterError(
-                    f"the calibration was made with {name} {wanted}, "
-                    f"this is {given[name]}; calibrate again for it",
-                    owner=self.GetName(),
-                )
-
-    def _tell(self, messages: Iterable[str]) -> None:
-        for message in messages:
-            self._warn(message)
 
     # -- cases --------------------------------------------------------------------------------
 
@@ -293,19 +227,12 @@ def kind_of_calibration(
     path: PathLike, kinds: Collection[type[CalibrationFilter[Any]]]
 ) -> type[CalibrationFilter[Any]]:
     """The filter, of some kinds, whose record a file holds."""
-    text = _text_of(path)
+    text = text_of(path)
     found = next((one for one in kinds if f'"{one.record_class.schema}"' in text[:1000]), None)
     if found is None:
         known = ", ".join(f"'{one.record_class.schema}'" for one in kinds)
         raise FileError(f"is not a record of one of the kinds {known}", path=path)
     return found
-
-
-def _text_of(path: PathLike) -> str:
-    try:
-        return read_bytes(path).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise FileError(f"is not a calibration record: {error}", path=path) from error
 
 
 def _check_probabilities(

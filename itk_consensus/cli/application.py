@@ -29,6 +29,7 @@ COMMANDS = {
     "completion": "print a script that lets bash or zsh complete commands and options",
     "info": "size, spacing, pixel type and labels of files, and whether they share a grid",
     "calibrate": "calibrate the width of a band on cases with a reference",
+    "learn": "learn which rater to believe, from cases with a truth, and whether that pays",
     "band": "mark where a consensus is certain and where it is not",
     "deep": "consensus by a network that sees the image: train or apply it (needs torch)",
     "demo": "fuse a bundled lung nodule that four radiologists outlined",

@@ -19,8 +19,10 @@ from itk_consensus.cli.fusing import (
     add_fail_option,
     add_full_option,
     add_fusion_options,
+    add_learned_option,
     add_own_outputs_option,
     exit_code,
+    make_fuser,
 )
 from itk_consensus.cli.option_file import as_words, read_option_file
 from itk_consensus.cli.options import add_file, given_parameters, is_file_name, process_count
@@ -69,6 +71,7 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
         "command line wins",
     )
     add_file(parser, "-o", "--output", required=True, metavar="FOLDER", help="for all results")
+    add_learned_option(parser)
     add_overwrite_option(parser)
     parser.add_argument(
         "--images", metavar="PATTERN", help='image of each case, such as "{case}/ct.nii.gz"'
@@ -97,6 +100,11 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
         "--bids-output",
         action="store_true",
         help="name and describe results as BIDS derivatives, with maps of probabilities",
+    )
+    parser.add_argument(
+        "--nnunet-output",
+        action="store_true",
+        help="put label maps into the folder itself, called CASE.nii.gz, as nnU-Net does",
     )
     parser.add_argument(
         "--excel",
@@ -128,7 +136,7 @@ def _batch(arguments: argparse.Namespace, console: Console) -> int:
         arguments.parser.error("the following arguments are required: CASES")
     cases = only(_cases(arguments), arguments.only)
     parameters = given_parameters(arguments, arguments.fuser)
-    arguments.fuser(**{k: v for k, v in parameters.items() if not isinstance(v, Path)})
+    make_fuser(arguments, {k: v for k, v in parameters.items() if not isinstance(v, Path)})
     jobs = min(arguments.jobs, len(cases))
     plan = Plan(
         arguments.method,
@@ -139,11 +147,13 @@ def _batch(arguments: argparse.Namespace, console: Console) -> int:
         arguments.overwrite,
         surfaces=arguments.surfaces,
         bids=arguments.bids_output,
+        nnunet=arguments.nnunet_output,
         excel=arguments.excel,
         look={name: value for name, value in page_options(arguments).items() if value},
         full=arguments.full,
         accept_own_outputs=arguments.accept_own_outputs,
         volume_intervals=arguments.volume_intervals,
+        learned=arguments.learned,
     )
     if arguments.excel:
         require_excel()
@@ -157,6 +167,7 @@ def _batch(arguments: argparse.Namespace, console: Console) -> int:
         sources=[
             *([Path(arguments.cases)] if is_list else []),
             *([arguments.config] if arguments.config else []),
+            *([arguments.learned] if arguments.learned else []),
         ],
     )
     failures = sum(result.status == FAILED for result in results)

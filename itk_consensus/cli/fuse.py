@@ -19,6 +19,7 @@ from itk_consensus.cli.fusing import (
     add_fusion_options,
     add_image_option,
     add_input_files,
+    add_learned_option,
     exit_code,
     fuse_files,
 )
@@ -52,6 +53,7 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.usage = f"{PROGRAM} fuse INPUT... --output FILE [--method METHOD] [options]"
     parser.set_defaults(run=_fuse)
     add_input_files(parser)
+    add_learned_option(parser)
     add_output_options(parser, "the fused label map")
     add_file(
         parser,

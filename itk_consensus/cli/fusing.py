@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,16 @@ import numpy as np
 
 from itk_consensus.assessment.input_notes import ignored_labels
 from itk_consensus.assessment.verdict import grade_of
+from itk_consensus.batch.cohort_truths import in_order_of
+from itk_consensus.batch.soft_raters import (
+    fused_space,
+    network_rater,
+    require_labels,
+    soft_methods,
+    soft_raters,
+    takes_probabilities,
+)
+from itk_consensus.calibration.learned.learned_fusion_filter import LearnedFusionFilter
 from itk_consensus.cli.console import SOMETHING_FOUND, Console
 from itk_consensus.cli.inputs import (
     read_files,
@@ -30,17 +40,11 @@ from itk_consensus.cli.options import (
     naming_options,
 )
 from itk_consensus.cli.outputs import Output, check_outputs
-from itk_consensus.cli.soft_inputs import (
-    fused_space,
-    network_rater,
-    require_labels,
-    soft_methods,
-    soft_raters,
-    takes_probabilities,
-)
+from itk_consensus.core.errors import InputError
 from itk_consensus.core.parameters import parameters_of
 from itk_consensus.fusing.fusion_result import FusionResult, result_of
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
+from itk_consensus.images.files import split_image_name
 from itk_consensus.images.network_outputs import is_network_output
 from itk_consensus.methods.registry import METHODS
 from itk_consensus.report.image_file import ImageFile
@@ -80,7 +84,7 @@ def add_fusion_options(
     parser: argparse.ArgumentParser, words: list[str], command: str, description: str
 ) -> type[LabelFusionFilter]:
     """Give a parser inputs, a method, and the options of the method that the words name."""
-    fuser = METHODS[wanted_method(words)]
+    fuser = LearnedFusionFilter if _wants_learned(words) else METHODS[wanted_method(words)]
     summaries = [
         line
         for name, filter_ in METHODS.items()
@@ -98,6 +102,31 @@ def add_fusion_options(
     add_method_option(parser, "how to fuse, see below", default_method(words))
     add_method_options(parser, fuser)
     return fuser
+
+
+def add_learned_option(parser: argparse.ArgumentParser) -> None:
+    """Give a parser ``--learned``."""
+    add_file(
+        parser,
+        "--learned",
+        metavar="RECORD",
+        help="fuse by what `learn` has learned of these raters, in place of a method",
+    )
+
+
+def _wants_learned(words: Sequence[str]) -> bool:
+    return any(word.partition("=")[0] == "--learned" for word in words)
+
+
+def make_fuser(arguments: argparse.Namespace, parameters: Mapping[str, Any]) -> LabelFusionFilter:
+    """The filter of a command, with what it has learned if it was asked to load that."""
+    filter_: LabelFusionFilter = arguments.fuser(**parameters)
+    if isinstance(filter_, LearnedFusionFilter):
+        if arguments.method not in (default_method([]), filter_.method):
+            arguments.parser.error("--learned is a method of its own; leave --method out")
+        arguments.method = filter_.method
+        filter_.Load(arguments.learned)
+    return filter_
 
 
 def add_fail_option(parser: argparse.ArgumentParser) -> None:
@@ -204,7 +233,37 @@ def execute(files: FusedFiles, arguments: argparse.Namespace, console: Console) 
     """Fuse what was read, and return the label map."""
     console.follow(files.filter_, 0.5, 0.9)
     with naming_options(files.filter_, arguments.method):
-        return files.filter_.fused_labels([file.image for file in files.inputs])
+        images = [file.image for file in files.inputs]
+        if isinstance(files.filter_, LearnedFusionFilter):
+            _require_learned_order(files.filter_, files.inputs, console)
+        return files.filter_.fused_labels(images)
+
+
+def _require_learned_order(
+    filter_: LearnedFusionFilter, files: Sequence[ImageFile], console: Console
+) -> None:
+    """Raise an `InputError` unless files are in the order of the raters that were learned of."""
+    record = filter_.GetRecord()
+    names = [rater for file in files for rater in _raters_of(file, record.raters)]
+    order = in_order_of(names, record.raters)
+    if order is None:
+        pairs = zip(record.rater_names, short_rater_names(files), strict=False)
+        told = ", ".join(f"{name} is {file}" for name, file in pairs)
+        console.warn(f"no file is named like a rater of the record; taken in its order: {told}")
+    elif order != list(range(len(names))):
+        raise InputError(
+            f"--learned wants the files of {', '.join(record.raters)}, all of them and in this "
+            f"order; got {', '.join(names)}"
+        )
+
+
+def _raters_of(file: ImageFile, known: Sequence[str]) -> Iterator[str]:
+    """What the raters of a file are called: as the file, or as a folder it lies in."""
+    own = split_image_name(file.path)[0]
+    parts = [own, *own.replace("-", "_").split("_"), *reversed(file.path.absolute().parts[:-1])]
+    name = next((part for part in parts if part in known), own)
+    number = len(file.components)
+    yield from ([name] if number == 1 else (f"{own}[{j}]" for j in range(number)))
 
 
 def read_raters(
@@ -214,12 +273,12 @@ def read_raters(
     given = given_parameters(arguments, arguments.fuser)
     parameter_files = {name: value for name, value in given.items() if isinstance(value, Path)}
     numbers = {name: value for name, value in given.items() if name not in parameter_files}
-    arguments.fuser(**numbers)  # what is wrong with them is said before files are read
+    make_fuser(arguments, numbers)  # what is wrong with them is said before files are read
     images = {_IMAGE: getattr(arguments, _IMAGE)} if hasattr(arguments, _IMAGE) else {}
     images |= parameter_files
     inputs, by_name = _read(arguments, images, console, outputs)
     others = {name: file.image for name, file in by_name.items()}
-    filter_ = arguments.fuser(**numbers, **{name: others[name] for name in parameter_files})
+    filter_ = make_fuser(arguments, numbers | {name: others[name] for name in parameter_files})
     known = [*inputs, *by_name.values()]
     require_one_space(known, filter_.CoordinateTolerance, filter_.DirectionTolerance)
     warn_of_copies(inputs, console)

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from itk_consensus.assessment.input_notes import InputNotes
-from itk_consensus.batch.cases import distinct_names
 from itk_consensus.cli.console import Console
 from itk_consensus.core.errors import GeometryError, InputError
-from itk_consensus.images.files import read_quietly, split_image_name
+from itk_consensus.images.files import distinct_names, read_quietly, split_image_name
 from itk_consensus.images.geometry import LARGEST_HEADER_NOISE
 from itk_consensus.images.own_outputs import reject_own_output
 from itk_consensus.report.image_file import ImageFile, usual_and_odd_files

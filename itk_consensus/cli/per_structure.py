@@ -26,7 +26,7 @@ from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images.dicom.identity import identity_of
 from itk_consensus.images.dicom.rtstruct_reading import ROI_TYPE
 from itk_consensus.images.dicom.seg_reading import NOT_ANNOTATED
-from itk_consensus.images.files import write_image
+from itk_consensus.images.files import distinct_names, split_image_name, write_image
 from itk_consensus.images.slicer_segmentation import shared_details
 from itk_consensus.images.structure_files import (
     is_dicom,
@@ -143,7 +143,7 @@ def _fuse_each(
         console.progress(number / len(drawn), name)
         with naming_options(fuser, arguments.method):
             mask = fuser.fused_labels([one.mask for one in who.values()])
-        names = {n: readers.matched.readers[n] for n in who}
+        names = {n: _short_names(readers)[n] for n in who}
         full = arguments.full or arguments.json is not None
         result = result_of(fuser).named(list(names.values()))
         findings = assess(result).findings(full)
@@ -179,10 +179,17 @@ def _write_reports(
         identity = {}
         if arguments.show_identity and readers.series is not None:
             identity = identity_of(readers.series.slices[0])
-        names = readers.matched.readers
+        names = _short_names(readers)
         hashes = file_hashes(names, arguments.inputs)
         page = structures_page(parts, names, MadeBy.of(fuser), hashes, readers.lonely, identity)
         write_text(arguments.report, page)
+
+
+def _short_names(readers: ReadStructures) -> tuple[str, ...]:
+    """What people call the readers: their files without folder and extension, if that is enough."""
+    paths = [Path(name) for name in readers.matched.readers]
+    stems = [split_image_name(path)[0].removesuffix(".seg") for path in paths]
+    return distinct_names(stems, paths)
 
 
 def _fuser(arguments: argparse.Namespace) -> LabelFusionFilter:

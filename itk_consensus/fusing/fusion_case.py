@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,6 @@ from itk_consensus.core.errors import InputError
 from itk_consensus.core.parameters import Parameter, parameters_of
 from itk_consensus.core.results import Memo
 from itk_consensus.fusing.label_inputs import LabelInputs
-from itk_consensus.fusing.vote_facts import VoteFacts
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
 from itk_consensus.space.boxes import voxel_sides
@@ -23,6 +22,9 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.kept_stack import KeptStack
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.votes import LabelVotes, patterns_of, smallest_form
+
+if TYPE_CHECKING:
+    from itk_consensus.fusing.vote_facts import VoteFacts
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,8 @@ class FusionCase:
     @property
     def facts(self) -> VoteFacts:
         """What is known of the raters before anything is fused."""
+        from itk_consensus.fusing.vote_facts import VoteFacts
+
         return self.memo.made("facts", lambda: VoteFacts(self.patterns))
 
     @property

@@ -14,7 +14,6 @@ from itk_consensus.core.parameters import measurements_of, parameters_of
 from itk_consensus.core.process_object import holds_image
 from itk_consensus.core.rater_names import numbered
 from itk_consensus.core.results import Memo, Result
-from itk_consensus.fusing.dice_optimal_cut import dice_optimal_cut
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
 from itk_consensus.votes.fusions import Fusion, PatternFusion
@@ -40,10 +39,12 @@ class MadeBy:
     parameters: Mapping[str, Any]  #: All of them by name, but images
 
     @classmethod
-    def of(cls, filter_: ProcessObject) -> MadeBy:
-        """The filter as it is now."""
+    def of(cls, filter_: ProcessObject, *, is_kept: bool = True) -> MadeBy:
+        """The filter as it is now; without parameters where nobody keeps the result."""
         from itk_consensus import __version__
 
+        if not is_kept:
+            return cls(type(filter_), __version__, {})
         values = {one.name: one.value_of(filter_) for one in parameters_of(type(filter_))}
         known = {name: value for name, value in values.items() if not holds_image(value)}
         return cls(type(filter_), __version__, known)
@@ -173,6 +174,8 @@ class FusionResult(Result, Generic[E]):
 
     def dice_optimal_image(self, label: int | None = None) -> Any:
         """The label where that makes the expected Dice under its probability highest; else 0."""
+        from itk_consensus.fusing.dice_optimal_cut import dice_optimal_cut
+
         label = self.labels[-1] if label is None else label
         if label not in self.labels:
             return self.image(lambda out: out.fill(0), self.dtype)

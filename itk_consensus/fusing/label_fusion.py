@@ -119,7 +119,7 @@ class LabelFusionFilter(RaterInputs):
 
                 run.result = promised_result(self, inputs)
                 return image_of(run.result)
-            result = self._result_of(self._load(inputs))
+            result = self._result_of(self._load(inputs), is_kept=not is_last)
             output = image_of(result)
             if not is_last:
                 # Later outputs must neither hold the caller's images nor follow what they become.
@@ -151,24 +151,30 @@ class LabelFusionFilter(RaterInputs):
             run.result = result = self.result_of(case).detached()
             return result
 
-    def _result_of(self, case: FusionCase) -> FusionResult[Any]:
+    def _result_of(self, case: FusionCase, *, is_kept: bool = True) -> FusionResult[Any]:
         report(0.5)
         with stage(0.5, 0.99):
-            return self.result_of(case)
+            return self.result_of(case, is_kept=is_kept)
 
     def result_of(
-        self, case: FusionCase, fuse: Callable[[FusionCase], Fusion] | None = None
+        self,
+        case: FusionCase,
+        fuse: Callable[[FusionCase], Fusion] | None = None,
+        *,
+        is_kept: bool = True,
     ) -> FusionResult[Any]:
         """What Execute makes of a case: a function of the case and the parameters.
 
-        `fuse` stands in for `_fuse` where the algorithm has run already.
+        `fuse` stands in for `_fuse` where the algorithm has run already. What nobody keeps need not
+        know the parameters, which takes a function form as long as an iteration of EM.
         """
         labels = self._label_values(case)
         dtype = common_type(case.loaded.arrays, labels)
         undecided = self._undecided_label(labels, dtype)
         answer = (fuse or self._fuse)(case)
         fused = answer if isinstance(answer, Fused) else Fused(answer, None)
-        return FusionResult(case, fused, tuple(labels), dtype, undecided, MadeBy.of(self))
+        made_by = MadeBy.of(self, is_kept=is_kept)
+        return FusionResult(case, fused, tuple(labels), dtype, undecided, made_by)
 
     def _check_parameters(self) -> None:
         """Checks that concern several parameters at once; a subclass adds its own."""

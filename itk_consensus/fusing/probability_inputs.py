@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import Any
@@ -70,14 +70,16 @@ class ProbabilityInputsMixin(LabelFusionFilter):
     def case_of(
         self, images: Any, needs: str = "patterns", reuse_from: FusionCase | None = None
     ) -> FusionCase:
-        inputs, classes = self._by_class(images)
+        names = tuple(map(str, images)) if _are_named_lists(images) else ()
+        inputs, classes = self._by_class(list(images.values()) if names else images)
         loaded = self._loaded_with_gaps(inputs)
         classes = classes or self._components(loaded)
         if classes:
             loaded = _grouped(loaded, classes)
         elif not self._hold_probabilities(loaded.arrays):
             return self._case_of_labels(loaded, needs, reuse_from)
-        return self._case_of_probabilities(loaded, classes, needs)
+        case = self._case_of_probabilities(loaded, classes, needs)
+        return case.named(names) if names else case
 
     def _by_class(self, images: Any) -> tuple[Any, int]:
         """Images of all classes of all raters, and how many classes; 0 if they are not lists."""
@@ -225,6 +227,13 @@ class SoftInputsMixin(ProbabilityInputsMixin):
 
     def _hold_probabilities(self, arrays: Sequence[Array | None]) -> bool:
         return any(array is not None and has_fractions(array) for array in arrays)
+
+
+def _are_named_lists(images: Any) -> bool:
+    """Whether raters are given by name, and some of them as a list of classes."""
+    return isinstance(images, Mapping) and any(
+        isinstance(rater, (list, tuple)) for rater in images.values()
+    )
 
 
 def grouped_opinions(arrays: Sequence[Array | None], classes: int) -> list[Sequence[Array] | None]:

@@ -26,7 +26,7 @@ class ReaderLimits:
     good_dice: float = 0.8
     poor_dice: float = 0.6
     #: Mean surface Dice of pairs at a tolerance in mm (the measure of Nikolov et al., J Med
-    #: Internet Res 23:e26151, 2021). Where the Dice is good, contours are never called poor.
+    #: Internet Res 23:e26151, 2021). Where the Dice is not poor, contours are never called so.
     good_surface_dice: float = 0.8
     poor_surface_dice: float = 0.5
     surface_tolerance: float = 2.0

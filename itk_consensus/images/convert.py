@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from itk_consensus.core.errors import InputError, Where
-from itk_consensus.images.families.array_family import ArrayFamily, ArrayLikeFamily
 from itk_consensus.images.families.image_family import (
     INSTEAD_OF_COLOURS,
     Array,
@@ -21,26 +22,29 @@ from itk_consensus.images.families.image_family import (
 from itk_consensus.images.families.image_family import Family as Family
 from itk_consensus.images.families.image_family import LoadedImages as LoadedImages
 from itk_consensus.images.families.image_family import OutputImage as OutputImage
-from itk_consensus.images.families.itk_family import ItkFamily
-from itk_consensus.images.families.nibabel_family import NibabelFamily
-from itk_consensus.images.families.simpleitk_family import SimpleITKFamily
-from itk_consensus.images.families.tensor_family import MetaTensorFamily, TensorFamily
-from itk_consensus.images.families.xarray_family import XarrayFamily
 from itk_consensus.images.geometry import ArrayGeometry, check_same_space
 from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.votes.intensities import intensities
 
-#: Asked in this order: a MetaTensor is a tensor too, and nearly everything is array-like.
-_ADAPTERS: dict[Family, ImageFamily] = {
-    Family.SIMPLEITK: SimpleITKFamily(),
-    Family.NUMPY: ArrayFamily(),
-    Family.ITK: ItkFamily(),
-    Family.NIBABEL: NibabelFamily(),
-    Family.XARRAY: XarrayFamily(),
-    Family.METATENSOR: MetaTensorFamily(),
-    Family.TENSOR: TensorFamily(),
-    Family.ARRAY_LIKE: ArrayLikeFamily(),
+#: Asked in this order: a MetaTensor is a tensor too, and nearly everything is array-like. Of each
+#: its adapter, which is loaded with the library without which there is no such image.
+_ADAPTERS = {
+    Family.SIMPLEITK: ("SimpleITK", "simpleitk_family", "SimpleITKFamily"),
+    Family.NUMPY: ("numpy", "array_family", "ArrayFamily"),
+    Family.ITK: ("itk", "itk_family", "ItkFamily"),
+    Family.NIBABEL: ("nibabel", "nibabel_family", "NibabelFamily"),
+    Family.XARRAY: ("xarray", "xarray_family", "XarrayFamily"),
+    Family.METATENSOR: ("monai", "tensor_family", "MetaTensorFamily"),
+    Family.TENSOR: ("torch", "tensor_family", "TensorFamily"),
+    Family.ARRAY_LIKE: ("numpy", "array_family", "ArrayLikeFamily"),
 }
+
+
+@cache
+def _adapter(family: Family) -> ImageFamily:
+    _, module, name = _ADAPTERS[family]
+    adapter: ImageFamily = getattr(import_module(f"itk_consensus.images.families.{module}"), name)()
+    return adapter
 
 
 #: Told which input looks like an image although labels are wanted, and by what one can see it.
@@ -117,7 +121,7 @@ def load_with_gaps(
         ),
         geometry=read[first].geometry,
         family=families[first],
-        metadata=_ADAPTERS[families[first]].metadata(present[first], Keep(keep)),
+        metadata=_adapter(families[first]).metadata(present[first], Keep(keep)),
         owners=tuple(inputs),
         components=tuple(len(read[i].components) if i in read else 1 for i in range(len(inputs))),
         annotated=tuple(
@@ -182,7 +186,7 @@ def load_channels(
 
 def allocate(dtype: npt.DTypeLike, like: LoadedImages) -> OutputImage:
     """Make an output of the family, geometry and metadata of `like`, for a kernel to write into."""
-    return _ADAPTERS[like.family].allocate(dtype, like)
+    return _adapter(like.family).allocate(dtype, like)
 
 
 def written(write: Callable[[Array], Any], dtype: npt.DTypeLike, like: LoadedImages) -> Any:
@@ -197,7 +201,7 @@ def to_image(array: Array, like: LoadedImages) -> Any:
 
     Prefer `allocate` where the values are still to be computed: it saves this copy.
     """
-    return _ADAPTERS[like.family].to_image(array, like)
+    return _adapter(like.family).to_image(array, like)
 
 
 def unit_image(array: Array) -> Any:
@@ -208,7 +212,7 @@ def unit_image(array: Array) -> Any:
 
 def to_vector_image(components: Sequence[Array], like: LoadedImages) -> Any:
     """Turn finished arrays into one image with a component each, otherwise like `to_image`."""
-    return _ADAPTERS[like.family].to_vector_image(components, like)
+    return _adapter(like.family).to_vector_image(components, like)
 
 
 def as_list(images: Any, owner: str) -> list[Any]:
@@ -263,9 +267,10 @@ def has_components(image: Any, where: Where) -> bool:
 
 
 def _find_family(candidate: object) -> Family | None:
-    return next(
-        (family for family, adapter in _ADAPTERS.items() if adapter.recognises(candidate)), None
-    )
+    for family, (library, _, _) in _ADAPTERS.items():
+        if library in sys.modules and _adapter(family).recognises(candidate):
+            return family
+    return None
 
 
 def _family_of(image: object, where: Where) -> Family:
@@ -286,7 +291,7 @@ def _describe(thing: object) -> str:
 
 
 def _read(image: Any, family: Family, where: Where) -> ReadImage:
-    read = _ADAPTERS[family].read(image, where)
+    read = _adapter(family).read(image, where)
     if 0 in read.geometry.size:
         raise InputError(f"has no voxels: {read.geometry.extent}", **where)
     return read

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -77,6 +78,35 @@ def split_image_name(path: PathLike) -> tuple[str, str]:
     if suffix.lower() == ".gz":
         suffix = path.with_suffix("").suffix + suffix
     return path.name.removesuffix(suffix), suffix
+
+
+def distinct_names(names: Sequence[str], files: Sequence[Path]) -> tuple[str, ...]:
+    """Names as they are, but for those that are not alone.
+
+    They get the folder in which they differ, or the extension, or a number if it is one file.
+    """
+    places = [Path(os.path.abspath(file)) for file in files]
+    found = list(names)
+    for spelled in (_with_folder, _with_extension, _with_number):
+        taken = Counter(found)
+        for name in [name for name in taken if taken[name] > 1]:
+            same = [index for index, one in enumerate(found) if one == name]
+            top = Path(os.path.commonpath([places[index].parent for index in same]))
+            for number, index in enumerate(same, start=1):
+                found[index] = spelled(names[index], places[index].relative_to(top), number)
+    return tuple(found)
+
+
+def _with_folder(name: str, file: Path, _number: int) -> str:
+    return (file.parent / name).as_posix()
+
+
+def _with_extension(name: str, file: Path, _number: int) -> str:
+    return (file.parent / f"{name}{split_image_name(file)[1]}").as_posix()
+
+
+def _with_number(name: str, _file: Path, number: int) -> str:
+    return name if number == 1 else f"{name} ({number})"
 
 
 def read_image(path: PathLike) -> Any:

@@ -43,6 +43,7 @@ OTHER_FILTER_MODULES = {
     "AtlasSelectionFilter": "methods.atlas.atlas_selection_filter",
     "ConformalBandFilter": "calibration.conformal_band_filter",
     "ConformalMarginFilter": "calibration.conformal_margin_filter",
+    "LearnedFusionFilter": "calibration.learned.learned_fusion_filter",
     "CutCalibrationFilter": "calibration.cut_calibration_filter",
     "TemperatureScalingFilter": "calibration.temperature_scaling_filter",
     "CohortSTAPLEFilter": "methods.staple.cohort_staple_filter",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.assessment.places import Place
 from itk_consensus.core.array_types import length_unit
 from itk_consensus.images.grey_windows import GreyWindow, windows_for
 from itk_consensus.report.drawing import contour_path, grey, png_uri, tint
@@ -17,6 +18,7 @@ from itk_consensus.report.pictures import Window
 from itk_consensus.report.shown_case import ShownCase
 from itk_consensus.report.text import counted
 from itk_consensus.review.rater_colors import rater_color, rater_dashes
+from itk_consensus.space.pieces import label_pieces
 
 BAND_COLOR = (240, 228, 66)
 _DARK, _BRIGHT = "#101317", "#FFFFFF"
@@ -29,6 +31,8 @@ _APART, _MOST_APART, _USUAL_PIXELS = 1.1, 4.4, 340
 _MOST_PIXELS = 384  # per side of the picture below the contours
 _SHEET_PIXELS = 160  # the same on a contact sheet
 _MARGIN_MM = 8.0
+_ANATOMY_MM = 30.0  # around everything marked, where a place is shown ...
+_WIDEST_MM = 140.0  # ... but no more than this
 _BAND_OPACITY = 0.5
 _SCALE_BARS_MM = (100.0, 50.0, 20.0, 10.0, 5.0, 2.0, 1.0, 0.5, 0.2, 0.1)
 
@@ -42,11 +46,15 @@ class Look:
     most_slices: int = 6  #: How many of the worst are shown
 
 
+#: Axes of a picture of a (Z, Y, X) volume: through which it steps, down, and across.
+PLANES = {"axial": (0, 1, 2), "coronal": (1, 0, 2), "sagittal": (2, 0, 1)}
+
+
 def dispute_figures(case: ShownCase, image: NDArray[Any] | None, look: Look) -> Markup:
-    """Figures of the slices with most dispute, and of all of them where a sheet is wanted."""
+    """Figures of the largest disagreement of each kind, and of all slices for a sheet."""
     volume = DisputedVolume(case, image, look.window)
-    chosen = disputed_slices(volume.dissent, look.most_slices)
-    figures = [volume.figure(index) for index in chosen]
+    chosen = volume.chosen_slices(look.most_slices)
+    figures = [volume.figure(index, kind=kind) for index, kind in sorted(chosen.items())]
     parts = [volume.said(), tag("div", *figures, class_="slices")]
     if look.contact_sheet:
         disputed = np.flatnonzero(volume.dissent.any(axis=(1, 2))).tolist()
@@ -54,6 +62,20 @@ def dispute_figures(case: ShownCase, image: NDArray[Any] | None, look: Look) -> 
         heading = tag("h3", f"All {counted(len(disputed), 'disputed slice')}")
         parts.append(tag("div", heading, tag("div", *small, class_="slices"), class_="sheet"))
     return tag("div", *parts, class_="dispute")
+
+
+def place_figures(
+    case: ShownCase, image: NDArray[Any] | None, look: Look, place: Place | None
+) -> Markup:
+    """One place in three planes, wide enough to show what lies around; flat images in one.
+
+    Without a place it is where most voxels are disputed.
+    """
+    planes = PLANES if case.consensus.ndim == 3 else ["axial"]
+    volumes = [DisputedVolume(case, image, look.window, plane) for plane in planes]
+    index = (0, 0, 0, *place.index)[-3:] if place else volumes[0].most_disputed()
+    figures = tag("div", *(one.around(index) for one in volumes), class_="slices planes")
+    return tag("div", figures, volumes[0].said(), class_="dispute")
 
 
 def switch_style(raters: int) -> str:
@@ -69,42 +91,109 @@ def disputed_slices(dissent: NDArray[np.float64], most: int = Look.most_slices) 
     if not weight.any():
         return [len(weight) // 2]
     share = np.cumsum(weight) / weight.sum()
-    middles = (np.arange(most - 1) + 0.5) / (most - 1)
+    middles = (np.arange(most - 1) + 0.5) / max(most - 1, 1)
     chosen = {int(weight.argmax()), *np.searchsorted(share, middles).tolist()}
     return sorted(chosen)
 
 
 class DisputedVolume:
-    """A case as (Z, Y, X) slices, whatever its dimension; of several volumes the most disputed.
+    """A case as slices of a plane, whatever its dimension; of several volumes the most disputed.
 
     Rows and columns are as radiologists hang pictures; slices keep their numbers.
     """
 
     def __init__(
-        self, case: ShownCase, image: NDArray[Any] | None, window: GreyWindow | None
+        self,
+        case: ShownCase,
+        image: NDArray[Any] | None,
+        window: GreyWindow | None,
+        plane: str = "axial",
     ) -> None:
         volumes = case.dissent.reshape(-1, *(1, 1, *case.dissent.shape)[-3:])
         self._shape = volumes.shape
         self._chosen = int(volumes.sum(axis=(1, 2, 3)).argmax())
+        self._plane, self._axes = plane, PLANES[plane]
         self.case = case
         self.dissent = self._hung(case.dissent)
         self._maps = [self._hung(labels) for labels in case.maps]
         self._consensus = self._hung(case.consensus)
-        spacing = (1.0, 1.0, 1.0, *case.spacing)[-3:]
+        sides = (1.0, 1.0, 1.0, *case.spacing)[-3:]
+        self._spacing = tuple(sides[axis] for axis in self._axes)
         self._unit = length_unit(case.spacing)
-        marked = self._hung(case.marked)
-        self._part = Window.around(marked, spacing, _MARGIN_MM)
+        self._marked = self._hung(case.marked)
+        self._part = Window.around(self._marked, self._spacing, _MARGIN_MM)
         self._image = None if image is None else self._hung(image)
         self.window = None
         if self._image is not None:
-            self.window = window or windows_for(self._image, marked)[0]
+            self.window = window or windows_for(self._image, self._marked)[0]
 
     def _hung(self, array: NDArray[Any]) -> NDArray[Any]:
         volume = np.asarray(array.reshape(self._shape)[self._chosen])
-        if self.case.orientation is None:
-            return volume
-        axes = tuple(axis for axis in (1, 2) if self.case.orientation.mirrored(axis))
-        return np.flip(volume, axes)
+        flipped = tuple(axis for axis in self._axes[1:] if self._is_mirrored(axis))
+        return np.flip(volume, flipped).transpose(self._axes)
+
+    def _is_mirrored(self, axis: int) -> bool:
+        return self.case.orientation is not None and self.case.orientation.mirrored(axis)
+
+    def most_disputed(self) -> tuple[int, ...]:
+        """Where most raters differ, as the index of a voxel of the case."""
+        dissent = self.case.dissent.reshape(self._shape)[self._chosen]
+        weight = dissent.sum(axis=(1, 2))
+        plane = dissent[int(weight.argmax())]
+        row, column = np.unravel_index(int(plane.argmax()), plane.shape)
+        return int(weight.argmax()), int(row), int(column)
+
+    def around(self, index: Sequence[int]) -> Markup:
+        """The slice through a voxel, with a cross at it and what lies around."""
+        through, *across = (int(index[axis]) for axis in self._axes)
+        at = [
+            self._marked.shape[n] - 1 - place if self._is_mirrored(axis) else place
+            for n, (axis, place) in enumerate(zip(self._axes[1:], across, strict=True), start=1)
+        ]
+        wide = Window.around(self._marked, self._spacing, _ANATOMY_MM)
+        sides = (wide.rows, wide.columns)
+        most = [round(_WIDEST_MM / 2 / step) for step in wide.spacing]
+        rows, columns = (
+            side
+            if side.stop - side.start <= 2 * reach
+            else slice(max(side.start, place - reach), min(side.stop, place + reach))
+            for side, place, reach in zip(sides, at, most, strict=True)
+        )
+        self._part = replace(wide, rows=rows, columns=columns)
+        return self.figure(through, mark=(at[0] - rows.start, at[1] - columns.start))
+
+    def chosen_slices(self, most: int) -> dict[int, str]:
+        """Slices with the largest disagreement of each kind, and of all together, with its name.
+
+        Kinds are what lies apart from the consensus, and around it, inside it, and beyond its
+        first and last slice.
+        """
+        inside = self._consensus != 0
+        outside = self._marked & ~inside
+        pieces = label_pieces(self._marked)
+        apart = outside & pieces.any_of(pieces.without(inside))
+        slices = np.arange(len(inside))
+        drawn = np.flatnonzero(inside.any(axis=(1, 2)))
+        beyond = np.ones(len(slices), bool)
+        if len(drawn):
+            beyond = (slices < drawn[0]) | (slices > drawn[-1])
+        ends = outside & ~apart & beyond[:, None, None]
+        kinds = {
+            "marked apart from the consensus": apart,
+            "beyond the ends of the consensus": ends,
+            "marked around the consensus": outside & ~apart & ~ends,
+            "left out of the consensus by some": inside & (self.dissent > 0),
+        }
+        chosen: dict[int, str] = {}
+        for kind, voxels in kinds.items():
+            weight = (voxels * self.dissent).sum(axis=(1, 2)) + voxels.sum(axis=(1, 2)) / 1e3
+            weight[list(chosen)] = 0
+            if weight.any() and len(chosen) < most:
+                chosen[int(weight.argmax())] = kind
+        for index in disputed_slices(self.dissent, most):
+            if len(chosen) < most:
+                chosen.setdefault(index, "")
+        return chosen
 
     def said(self) -> Markup:
         """What all figures have in common."""
@@ -117,16 +206,26 @@ class DisputedVolume:
             texts.append("Raters' lines are drawn a pixel apart, so that shared edges show all.")
         return tag("p", " ".join(texts), class_="quiet")
 
-    def figure(self, index: int, most_pixels: int = _MOST_PIXELS) -> Markup:
-        """One slice."""
+    def figure(
+        self,
+        index: int,
+        most_pixels: int = _MOST_PIXELS,
+        *,
+        kind: str = "",
+        mark: tuple[int, int] | None = None,
+    ) -> Markup:
+        """One slice; what it shows, and a cross at a row and a column."""
         part = self._part
         height, width = (side.stop - side.start for side in (part.rows, part.columns))
         disputed = int(np.count_nonzero(self.dissent[index]))
         text = (
-            f"Slice {index}: contours of {counted(len(self._maps), 'rater')} and of the consensus; "
-            f"some rater differs from it on {disputed} voxels."
+            f"{self._plane.capitalize()} slice {index}: contours of "
+            f"{counted(len(self._maps), 'reader')} and of the consensus; some reader differs "
+            f"from it on {disputed} voxels."
         )
         layers = [*self._pictures(index, width, height, most_pixels), *self._contours(index, width)]
+        if mark is not None:
+            layers += _cross(mark, width, height)
         bar, bar_mm = self._scale_bar(width, height)
         picture = tag(
             "svg",
@@ -140,14 +239,15 @@ class DisputedVolume:
         )
         marks = [tag("span", f"{bar_mm:g} {self._unit}", class_="halo scale", aria_hidden="true")]
         if self.case.orientation is not None:
-            sides = self.case.orientation.sides(1, 2)
+            sides = self.case.orientation.sides(*self._axes[1:])
             marks += [
                 tag("span", letter, class_=f"halo {side}", aria_hidden="true")
                 for side, letter in sides.items()
             ]
         last = len(self.dissent) - 1
-        of = f"Slice {index} (0 to {last})" if last else "The image"
-        caption = f"{of}: {counted(disputed, 'disputed voxel')}."
+        named = "Slice" if self._plane == "axial" else f"{self._plane.capitalize()} slice"
+        of = f"{named} {index} (0 to {last})" if last else "The image"
+        caption = f"{of}: {kind or counted(disputed, 'disputed voxel')}."
         hung = tag("div", picture, *marks, class_="picture")
         return tag("figure", hung, tag("figcaption", caption))
 
@@ -203,6 +303,22 @@ class DisputedVolume:
             for color, wide in ((_DARK, 6), (_BRIGHT, 3))
         ]
         return lines, mm
+
+
+def _cross(mark: tuple[int, int], width: int, height: int) -> list[Markup]:
+    """Four short lines towards a voxel, which leave it free."""
+    row, column = mark[0] + 0.5, mark[1] + 0.5
+    free, gap = 0.06 * width, 0.06 * height
+    lines = [
+        (0, row, column - free, row),
+        (column + free, row, width, row),
+        (column, 0, column, row - gap),
+        (column, row + gap, column, height),
+    ]
+    return [
+        tag("line", x1=f"{a:.1f}", y1=f"{b:.1f}", x2=f"{c:.1f}", y2=f"{d:.1f}", class_="cross")
+        for a, b, c, d in lines
+    ]
 
 
 def legend(names: Sequence[str], *, switches: bool = True) -> Markup:

@@ -80,6 +80,11 @@ def section(title: str, *children: Any, id_: str) -> Markup:
     return tag("section", heading, *children, aria_labelledby=id_)
 
 
+def folded(title: str, *children: Any) -> Markup:
+    """What is opened on demand; paper and the keyboard reach it, too."""
+    return tag("details", tag("summary", title), *children, class_="folded")
+
+
 def document(title: str, lead: Any, *sections: Markup, extra_style: str = "") -> str:
     """A whole page that needs nothing else: it opens offline, on a phone, and on paper."""
     room = files("itk_consensus.report")

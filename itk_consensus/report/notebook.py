@@ -18,9 +18,10 @@ from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images.grey_windows import as_window
 from itk_consensus.images.structure_matching import MatchedStructures
 from itk_consensus.report.agreement_tables import agreement_heat_map
-from itk_consensus.report.dispute_figures import Look, dispute_figures, legend
-from itk_consensus.report.markup import Markup, data_table, tag
-from itk_consensus.report.page import facts, findings_list, raters, underlay_of, verdict
+from itk_consensus.report.dispute_figures import Look, legend
+from itk_consensus.report.first_screen import first_screen
+from itk_consensus.report.markup import Markup, data_table, folded, tag
+from itk_consensus.report.page import explained, findings_list, raters, underlay_of
 from itk_consensus.report.shown_case import ShownCase
 
 #: Voxels times raters beyond which a filter that is only looked at draws no pictures.
@@ -108,11 +109,9 @@ def _of_result(result: FusionResult[Any], image: Any = None) -> list[Markup] | N
 
 def _fusion(case: ShownCase, image: Any, look: Look) -> list[Markup]:
     return [
-        facts(case),
-        *verdict(case),
+        first_screen(case, underlay_of(case.result, image), look, with_viewer=False),
         legend(case.names, switches=False),
-        dispute_figures(case, underlay_of(case.result, image), look),
-        *raters(case),
+        folded("All findings and tables", *explained(case), *raters(case)),
     ]
 
 

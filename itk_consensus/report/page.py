@@ -17,19 +17,20 @@ from numpy.typing import NDArray
 
 import itk_consensus
 from itk_consensus.assessment.findings import Diagnostics, Finding
-from itk_consensus.assessment.verdict import Verdict
 from itk_consensus.core.errors import InputError, ParameterError
 from itk_consensus.core.parameters import measurements_of, parameters_of
 from itk_consensus.fusing.fusion_result import FusionResult, MadeBy, makes_results, result_of
 from itk_consensus.images import convert
 from itk_consensus.images.content import image_hashes
+from itk_consensus.images.files import distinct_names, split_image_name
 from itk_consensus.images.grey_windows import as_window
 from itk_consensus.report.agreement_tables import heat_map, label_table, rater_table
 from itk_consensus.report.bias_tables import bias_tables
 from itk_consensus.report.dispute_figures import Look, dispute_figures, legend, switch_style
+from itk_consensus.report.first_screen import first_screen, place_of
 from itk_consensus.report.fusion_report import OF_EACH_RATER, parameter_text, to_plain
 from itk_consensus.report.lesion_tables import detection_table, object_table
-from itk_consensus.report.markup import Markup, data_table, document, section, tag
+from itk_consensus.report.markup import Markup, data_table, document, folded, section, tag
 from itk_consensus.report.shown_case import ShownCase
 from itk_consensus.report.text import counted
 from itk_consensus.report.viewer import viewer
@@ -37,6 +38,9 @@ from itk_consensus.review.case import voxel_hashes
 from itk_consensus.storage.files import write_text
 
 PathLike = str | os.PathLike[str]
+
+#: Pages that are called alike are known by their folders.
+_USUAL_NAMES = ("report", "page", "index")
 
 #: Stands for a parameter that is an image, of which a result keeps nothing.
 _IMAGE = object()
@@ -86,10 +90,11 @@ def report(
     if not makes_results(made):
         raise ParameterError(f"report: needs a fuser after Execute, got {type(made).__name__}")
     if names is None and files is not None:
-        names = [str(file) for file in files]
+        names = distinct_names([split_image_name(file)[0] for file in files], [*map(Path, files)])
     look = Look(None if window is None else as_window(window), contact_sheet)
     case = ShownCase(result_of(made).named(names), structure_names=dict(label_names or {}))
-    write_text(path, page_text(case, Path(path), image, files, outputs or {}, look))
+    text = page_text(case, Path(path), image, files, outputs or {}, look)
+    write_text(path, text)
 
 
 def page_text(
@@ -107,47 +112,57 @@ def page_text(
     if files is None:
         hashes = list(zip(case.names, voxel_hashes(case.result, case.maps), strict=True))
     else:
-        hashes = file_hashes(case.names, files)
+        hashes = file_hashes([str(file) for file in files], files)
     paths = None if files is None else [Path(file) for file in files]
     what = "their voxels as 64-bit integers" if files is None else "their files"
     if underlay is not None:
         hashes.append(("image", image_hash(underlay)))
         what += ", of the image its voxels"
-    parts = [
-        section("Can it be trusted?", *verdict(case), id_="verdict"),
-        section(
-            "Where they differ",
-            legend(case.names),
-            dispute_figures(case, underlay, look),
-            *viewer(case, paths, page, underlay, look.window),
-            id_="dispute",
-        ),
-        section("Raters", *raters(case), id_="raters"),
+    result, place = case.result, place_of(case)
+    details = [
+        section("All findings", *explained(case), id_="findings"),
+        section("Slices", dispute_figures(case, underlay, look), id_="slices"),
+        section("Readers", *raters(case), id_="raters"),
     ]
-    result = case.result
     if result.has_measurement("Objects") and len(objects := result["Objects"]):
         found = detection_table(result["Detection"], case.names)
-        parts.append(section("Lesions", object_table(objects), found, id_="lesions"))
+        details.append(section("Lesions", object_table(objects), found, id_="lesions"))
     if case.agreement.labels:
-        parts.append(section("Labels", label_table(case), id_="labels"))
-    parts.append(
-        section(
-            "How it was made",
-            input_table(hashes, what),
-            tag(
-                "details",
-                tag("summary", "Parameters and versions"),
-                parameter_table(result.made_by),
-                version_table(),
-            ),
-            tag("p", f"Made on {datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC.", class_="quiet"),
-            id_="provenance",
-        )
+        details.append(section("Labels", label_table(case), id_="labels"))
+    made = section(
+        "How it was made",
+        facts(case),
+        input_table(hashes, what),
+        tag(
+            "details",
+            tag("summary", "Parameters and versions"),
+            parameter_table(result.made_by),
+            version_table(),
+        ),
+        tag("p", f"Made on {datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC.", class_="quiet"),
+        id_="provenance",
     )
+    parts = [
+        first_screen(case, underlay, look),
+        section(
+            "Go through it",
+            legend(case.names),
+            *viewer(case, paths, page, underlay, look.window, place),
+            id_="dispute",
+        ),
+        folded("All findings, slices and tables", *details, made),
+    ]
     if outputs:
         parts.append(section("Files", output_links(outputs, page), id_="files"))
-    title = f"Consensus of {counted(len(case.names), 'rater')}"
-    return document(title, facts(case), *parts, extra_style=switch_style(len(case.names)))
+    of = f"consensus of {counted(len(case.names), 'reader')}"
+    title = f"{case_name(page)}: {of}"
+    return document(title, None, *parts, extra_style=switch_style(len(case.names)))
+
+
+def case_name(page: Path) -> str:
+    """What a page's case is called: as the page or, if all are called so, as its folder."""
+    folder = page.resolve().parent.name
+    return folder if page.stem in _USUAL_NAMES and folder else page.stem
 
 
 def facts(case: ShownCase) -> Markup:
@@ -166,8 +181,8 @@ def facts(case: ShownCase) -> Markup:
     return tag("ul", *items, class_="facts")
 
 
-def verdict(case: ShownCase) -> list[Markup]:
-    """What speaks against a fusion, how far its raters agree, and what was asked."""
+def explained(case: ShownCase) -> list[Markup]:
+    """How the method explains its result, and all findings."""
     found = case.findings.named(labels=case.structure_names)
     result, parts = case.result, list[Markup]()
     if result.has_measurement("Explanation"):
@@ -176,8 +191,8 @@ def verdict(case: ShownCase) -> list[Markup]:
 
 
 def findings_list(found: Diagnostics) -> Markup:
-    """The verdict and its findings, the gravest first, with what each explains; what is fine."""
-    parts = [tag("p", tag("b", str(Verdict.of(found))))]
+    """Findings, the gravest first, with what each explains; and what is fine."""
+    parts = []
     if found.noted:
         items = [_item(one, found.consequences(one)) for one in found.causes]
         parts.append(tag("ul", *items, class_="findings"))

@@ -1,4 +1,4 @@
-// Sorts a table by the column whose heading is pressed: upwards first, then downwards.
+// Sorts a table by the column whose heading is pressed, upwards first, and hides rows that are not asked for.
 "use strict";
 for (const table of document.querySelectorAll("table.sortable")) {
   const body = table.tBodies[0];
@@ -20,5 +20,18 @@ for (const table of document.querySelectorAll("table.sortable")) {
       heading.setAttribute("aria-sort", rising ? "ascending" : "descending");
       body.append(...rows);
     });
+  });
+}
+
+const filters = [...document.querySelectorAll("select[data-filter]")];
+for (const select of filters) {
+  select.addEventListener("change", () => {
+    let shown = 0;
+    for (const row of document.querySelectorAll("table.sortable tbody tr")) {
+      const said = (what) => row.querySelector(`[data-${what}]`)?.getAttribute(`data-${what}`).split(", ") ?? [];
+      row.hidden = filters.some((one) => one.value && !said(one.dataset.filter).includes(one.value));
+      shown += !row.hidden;
+    }
+    document.querySelector(".filters [role=status]").textContent = `${shown} cases`;
   });
 }

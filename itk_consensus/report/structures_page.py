@@ -10,17 +10,18 @@ from typing import Any
 import numpy as np
 
 from itk_consensus.assessment.agreement.result import AgreementResult
-from itk_consensus.assessment.verdict import Verdict
+from itk_consensus.assessment.verdict import WORDS, Verdict
 from itk_consensus.fusing.fusion_result import FusionResult, MadeBy
 from itk_consensus.report.agreement_tables import volume_to_expect
 from itk_consensus.report.dispute_figures import Look, dispute_figures, legend, switch_style
-from itk_consensus.report.markup import Markup, data_table, document, section, tag
+from itk_consensus.report.first_screen import first_screen, sensible
+from itk_consensus.report.markup import Markup, data_table, document, folded, section, tag
 from itk_consensus.report.page import (
+    explained,
     input_table,
     parameter_table,
     raters,
     underlay_of,
-    verdict,
     version_table,
 )
 from itk_consensus.report.shown_case import ShownCase
@@ -36,8 +37,17 @@ class StructurePart:
     """What a page says of one structure."""
 
     name: str
-    overview: list[Any]  #: A row of the table of all structures
+    verdict: Verdict
+    mean_dice: float  #: Between readers; NaN if nobody can tell
+    glance: list[Any]  #: A row of the first table: verdict, why, volume
+    overview: list[Any]  #: A row of the table of numbers
     markup: Markup
+
+    @property
+    def gravity(self) -> tuple[int, float]:
+        """Worst first: by verdict, then by agreement."""
+        dice = self.mean_dice
+        return -self.verdict.grade, dice if dice == dice else 2.0
 
 
 def structure_part(
@@ -61,15 +71,29 @@ def structure_part(
     """
     named = result.named(list(readers.values()))
     case = ShownCase(named, structure_names={1: name}, places=tuple(readers))
+    underlay = underlay_of(result, image)
     parts = [
-        *verdict(case),
-        dispute_figures(case, underlay_of(result, image), look),
-        *raters(case),
+        first_screen(case, underlay, look, with_viewer=False),
+        folded(
+            f"All findings, slices and tables of {name}",
+            *explained(case),
+            dispute_figures(case, underlay, look),
+            *raters(case),
+        ),
     ]
     anchor = f"structure-{number}"
-    word = Verdict.of(case.findings).word
-    row = [tag("a", name, href=f"#{anchor}"), word, len(readers), *_figures(case.agreement)]
-    return StructurePart(name, row, section(name, *parts, id_=anchor))
+    verdict, agreement = Verdict.of(case.findings), case.agreement
+    link = tag("a", name, href=f"#{anchor}")
+    why = " ".join(one.what for one in verdict.decided_by) or verdict.why
+    volume = sensible(agreement.labels[0].volumes[-1]) if agreement.labels else "–"
+    dice = agreement.mean_dice()
+    text = f"{dice:.2f}" if dice == dice else "–"
+    word = tag("td", tag("b", verdict.word, class_=f"word {verdict.word.replace(' ', '-')}"))
+    cells = [tag("td", volume), tag("td", text)]
+    glance = [link, word, tag("td", why, class_="text"), *cells]
+    row = [tag("a", name, href=f"#{anchor}"), len(readers), *_figures(agreement)]
+    markup = section(name, *parts, id_=anchor)
+    return StructurePart(name, verdict, dice, glance, row, markup)
 
 
 def look_for(structures: int, look: Look) -> Look:
@@ -98,30 +122,39 @@ def structures_page(
     identity : mapping of str to str
         Of the patient, where it was asked for.
     """
+    ordered = sorted(parts, key=lambda part: part.gravity)
+    words = [part.verdict.word for part in parts]
+    counts = [f"{words.count(word)} {word}" for word in reversed(WORDS) if word in words]
     unit = "ml"
-    header = ["structure", "verdict", "readers", f"consensus {unit}", f"readers {unit}",
+    glance = data_table(
+        f"{', '.join(counts).capitalize()}; the worst first. Dice: mean between readers.",
+        ["structure", "verdict", "why", f"consensus {unit}", "Dice"],
+        [part.glance for part in ordered],
+        class_="glances",
+    )
+    header = ["structure", "readers", f"consensus {unit}", f"readers {unit}",
               f"another reader's {unit}", "mean Dice", "lowest Dice", "Hausdorff 95 % mm",
               "surface Dice"]  # fmt: skip
     overview = data_table(
         "Means over pairs of readers; Dice 1 is full agreement. Another reader's volume is "
         "expected with its interval of 90 %.",
         header,
-        [p.overview for p in parts],
+        [part.overview for part in ordered],
     )
     notes = tag("ul", *(tag("li", text, class_="note") for text in said), class_="findings")
     facts = {**identity, "structures": len(parts), "readers": len(readers),
              "method": made_by.method}  # fmt: skip
     lead = tag("ul", *(tag("li", tag("b", v), k) for k, v in facts.items()), class_="facts")
-    first = section("Structures", *([notes] if said else []), overview, legend(readers),
+    first = section("Verdicts", glance, *([notes] if said else []), legend(readers),
                     id_="structures")  # fmt: skip
     details = tag("details", tag("summary", "Parameters and versions"), parameter_table(made_by),
                   version_table())  # fmt: skip
     made = tag("p", f"Made on {datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC.", class_="quiet")
-    last = section("How it was made", input_table(hashes, "their files"), details, made,
-                   id_="provenance")  # fmt: skip
-    title = f"Consensus of {counted(len(parts), 'structure')}"
-    markup = [part.markup for part in parts]
-    return document(title, lead, first, *markup, last, extra_style=switch_style(len(readers)))
+    last = folded("All numbers, and how it was made", overview, lead,
+                  input_table(hashes, "their files"), details, made)  # fmt: skip
+    title = f"Consensus of {counted(len(parts), 'structure')} by {counted(len(readers), 'reader')}"
+    markup = [part.markup for part in ordered]
+    return document(title, None, first, *markup, last, extra_style=switch_style(len(readers)))
 
 
 def _figures(agreement: AgreementResult) -> list[Any]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.assessment.places import Place
 from itk_consensus.fusing.fusion_result import FusionResult
 from itk_consensus.images import convert
 from itk_consensus.images.grey_windows import GreyWindow, windows_for
@@ -27,8 +28,9 @@ def thumbnail(
     consensus: Any,
     image: Any = None,
     window: GreyWindow | None = None,
+    place: Place | None = None,
 ) -> bytes:
-    """PNG of the slice with most dispute: the consensus outlined, what is disputed in yellow.
+    """PNG of the slice of a place, or of most dispute: the consensus outlined, disputes in yellow.
 
     Parameters
     ----------
@@ -46,6 +48,8 @@ def thumbnail(
     disputed = disputed_patterns(votes).astype(np.uint8)
     planes = votes.crop(part).expand(disputed).reshape(-1, *(1, 1, *_sides(part))[-2:])
     worst = int(planes.sum(axis=(1, 2)).argmax())
+    if place is not None and place.slice is not None and geometry.dimension == 3:
+        worst = min(max(place.slice - part[0].start, 0), len(planes) - 1)
 
     def plane_of(volume: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(volume[part].reshape(planes.shape)[worst])

@@ -156,14 +156,35 @@
 
   // -- disputes and decisions --------------------------------------------------------------
 
-  function go(number) {
-    view.dispute = number;
-    const where = record.disputes[number - 1].index.slice(-3);
+  // A voxel of the image, by its index; what lies outside the part that is here is shown at its edge.
+  function show(where) {
+    view.at = where.map((place, axis) => Math.max(0, Math.min(extent[axis] - 1, place - data.corner[axis])));
+  }
+
+  // A link to a place, such as #look=12,40,38, opens it.
+  function look(places) {
+    const where = places.split(",").map(Number);
     while (where.length < 3) where.unshift(0);
-    view.at = where.map((place, axis) => place - data.corner[axis]);
+    show(where);
+    const [z, y, x] = view.at;
+    const number = disputed[z * step[0] + y * step[1] + x];
     view.zoom = 1; view.left = 0; view.top = 0;
+    mark(number);
+    draw();
+  }
+
+  function mark(number) {
+    view.dispute = number;
     for (const row of root.querySelectorAll("tr[data-number]"))
       row.classList.toggle("current", Number(row.dataset.number) === number);
+  }
+
+  function go(number) {
+    const where = record.disputes[number - 1].index.slice(-3);
+    while (where.length < 3) where.unshift(0);
+    show(where);
+    view.zoom = 1; view.left = 0; view.top = 0;
+    mark(number);
     draw();
   }
 
@@ -294,5 +315,14 @@
   window.addEventListener("beforeunload", (event) => { if (!exported) event.preventDefault(); });
   count();
   root.hidden = false;
-  if (record.disputes.length) go(1); else draw();
+  const asked = () => /^#look=([\d,]+)$/.exec(location.hash)?.[1];
+  window.addEventListener("hashchange", () => {
+    if (!asked()) return;
+    look(asked());
+    root.scrollIntoView();
+    canvas.focus();
+  });
+  if (asked() ?? data.place) look(asked() ?? data.place);
+  else if (record.disputes.length) go(1);
+  else draw();
 })();

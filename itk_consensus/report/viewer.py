@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from math import prod
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.assessment.places import Place
 from itk_consensus.core.array_types import Mask, length_unit
 from itk_consensus.images.files import split_image_name
 from itk_consensus.images.grey_windows import GreyWindow, windows_for
@@ -21,11 +22,11 @@ from itk_consensus.report.drawing import grey
 from itk_consensus.report.markup import Markup, tag
 from itk_consensus.report.orientation import Orientation
 from itk_consensus.report.shown_case import ShownCase
-from itk_consensus.review.case import ReviewCase, case_of_result, rated_map
+from itk_consensus.review.case import ReviewCase, case_of_result
 from itk_consensus.review.disputes import Dispute, RatedMap, marked_voxels
 from itk_consensus.review.rater_colors import rater_color, rater_dashes
 from itk_consensus.review.record import ReviewRecord, default_record_path
-from itk_consensus.space.boxes import Box, bounding_box, grown
+from itk_consensus.space.boxes import Box, bounding_box, grown, intersection
 
 #: Bytes of a page that slices may take; what does not fit is left out, and the page says so.
 MOST_BYTES = 2_000_000
@@ -34,6 +35,8 @@ _MOST_VOXELS = 40_000_000
 #: Rows of the table; others are in the record and keep what the consensus has.
 _MOST_ROWS = 200
 _MARGIN_MM = 8.0
+#: How far around a place slices reach where a case is too large for a page.
+_REACHES_MM = (80.0, 50.0, 30.0, 20.0, 12.0)
 
 
 def viewer(
@@ -42,37 +45,55 @@ def viewer(
     page: Path,
     image: NDArray[Any] | None,
     window: GreyWindow | None = None,
+    place: Place | None = None,
 ) -> list[Markup]:
-    """Slices to go through, disputes to decide, and what was left out because of its size."""
+    """Slices to go through, disputes to decide, and what was left out because of its size.
+
+    They open at a place, if there is one. Of a large case the part around it is there.
+    """
     shape = reviewed.result.like.geometry.shape
     if len(shape) > 3:
         return [_said("Slices of a series of volumes cannot be gone through on a page.")]
     if len(reviewed.labels) > 250:
         return [_said("There are too many labels to go through them on a page.")]
-    marked = marked_voxels(rated_map(reviewed.result)).reshape((1, 1, 1, *shape)[-3:])
-    box = _around(marked, (1.0, 1.0, 1.0, *reviewed.spacing)[-3:])
-    if prod(side.stop - side.start for side in box) * (len(reviewed.maps) + 2) <= _MOST_VOXELS:
-        record = default_record_path(page)
-        case = case_of_result(reviewed.result, paths, record)
-        if not case.disputes:
-            return []
-        limits = None
-        if image is not None:
-            limits = (window or windows_for(image.reshape(marked.shape), marked)[0]).limits
-        voxels = _Voxels(case, box, reviewed.orientation, image, limits)
-        for with_image in (True, False) if image is not None else (False,):
-            content = voxels.content(record.name, with_image=with_image)
-            if len(content) <= MOST_BYTES:
-                left_out = image is not None and not with_image
-                return _markup(case, reviewed, content, left_out=left_out)
-    elif not reviewed.dissent.any():
+    if not reviewed.dissent.any():
         return []
+    record = default_record_path(page)
+    case = case_of_result(reviewed.result, paths, record)
+    if not case.disputes:
+        return []
+    cube = (1, 1, 1, *shape)[-3:]
+    marked = marked_voxels(case.rated[0]).reshape(cube)
+    limits = None
+    if image is not None:
+        limits = (window or windows_for(image.reshape(cube), marked)[0]).limits
+    at = (0, 0, 0, *(place.index if place else case.disputes[0].index))[-3:]
+    spacing = (1.0, 1.0, 1.0, *reviewed.spacing)[-3:]
+    disputed = reviewed.dissent.reshape(cube) > 0
+    whole = _around(marked, spacing)
+    for box in (whole, _around(disputed, spacing), *_closer_and_closer(whole, at, spacing)):
+        if prod(side.stop - side.start for side in box) * (len(reviewed.maps) + 2) > _MOST_VOXELS:
+            continue
+        voxels = _Voxels(case, box, reviewed.orientation, image, limits)
+        content = voxels.content(record.name, at, with_image=image is not None)
+        if len(content) <= MOST_BYTES:
+            return _markup(case, reviewed, content, is_part=box != whole)
     return [
         _said(
-            f"Going through all slices needs more than the {MOST_BYTES / 1e6:g} MB that a page may "
+            f"Going through slices needs more than the {MOST_BYTES / 1e6:g} MB that a page may "
             "take; itk-consensus review shows them."
         )
     ]
+
+
+def _closer_and_closer(whole: Box, at: Sequence[int], spacing: Sequence[float]) -> Iterator[Box]:
+    """Ever smaller boxes around a voxel, within a larger one."""
+    for reach in _REACHES_MM:
+        steps = [round(reach / step) for step in spacing]
+        around = tuple(slice(a - n, a + n + 1) for a, n in zip(at, steps, strict=True))
+        part = intersection(whole, around)
+        if all(side.stop > side.start for side in part):
+            yield part
 
 
 def _around(marked: Mask, spacing: Sequence[float]) -> Box:
@@ -102,8 +123,8 @@ class _Voxels:
     def _cubed(self, array: NDArray[Any]) -> NDArray[Any]:
         return array.reshape(self._shape)
 
-    def content(self, name: str, *, with_image: bool) -> str:
-        """JSON for the script."""
+    def content(self, name: str, at: Sequence[int], *, with_image: bool) -> str:
+        """JSON for the script, which opens at a voxel."""
         box = self._box
         shape = [side.stop - side.start for side in box]
         hung = self._orientation
@@ -113,6 +134,7 @@ class _Voxels:
             numbers.reshape(-1)[dispute.places] = dispute.number
         content = {
             "name": name,
+            "place": ",".join(map(str, at)),
             "shape": shape,
             "whole": self._shape,
             "corner": [side.start for side in box],
@@ -161,10 +183,13 @@ def _packed(array: NDArray[Any]) -> str:
     return base64.b64encode(zlib.compress(np.ascontiguousarray(array).tobytes(), 6)).decode()
 
 
-def _markup(case: ReviewCase, reviewed: ShownCase, content: str, *, left_out: bool) -> list[Markup]:
+def _markup(case: ReviewCase, reviewed: ShownCase, content: str, *, is_part: bool) -> list[Markup]:
     (rated,) = case.rated
     script = (files("itk_consensus.report") / "viewer.js").read_text(encoding="utf-8")
-    note = f"With the image the page would take more than {MOST_BYTES / 1e6:g} MB: it is left out."
+    note = (
+        f"All slices would take more than the {MOST_BYTES / 1e6:g} MB of a page: this is the part "
+        "around what is disputed; itk-consensus review shows all."
+    )
     more = len(case.disputes) - _MOST_ROWS
     rest = f"{more} smaller ones are not listed here and stay as the consensus has them."
     flat = (1, 1, *rated.consensus.shape)[-3] == 1
@@ -176,7 +201,7 @@ def _markup(case: ReviewCase, reviewed: ShownCase, content: str, *, left_out: bo
             "itk-consensus adjudicate applies.",
             class_="quiet on-screen",
         ),
-        tag("p", note, class_="quiet") if left_out else None,
+        tag("p", note, class_="quiet") if is_part else None,
         tag("p", id="viewer-message", role="status"),
         tag(
             "div",

@@ -13,7 +13,7 @@ from itk_consensus.core.array_types import Mask
 from itk_consensus.review.voxel_runs import Places
 from itk_consensus.space.boxes import bounding_box
 from itk_consensus.space.pieces import label_pieces
-from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.decision_patterns import distinct_rows
 from itk_consensus.votes.label_stack import LabelStack
 
 #: Smaller regions than the largest so many are not listed and stay as the consensus has them.
@@ -143,26 +143,18 @@ class _Regions:
             return cls(none, none, none.astype(np.int32), none, none[:, None], none[:, None], [])
         places = np.flatnonzero(disputed)
         maps = [labels.reshape(-1)[places] for labels in (rated.consensus, *rated.maps)]
-        votes = _patterns(LabelStack.multilabel(maps, missing_label=rated.missing))
-        said = votes.patterns.astype(np.intp)
+        stack = LabelStack.multilabel(maps, missing_label=rated.missing)
+        rows, row = distinct_rows(stack)
+        said = rows.astype(np.intp)
         # Who did not annotate claims nothing beyond the consensus.
-        claimed = _as_sets(np.where(said == votes.number_of_labels, said[:, :1], said))
-        kinds = _patterns(
-            LabelStack(
-                tuple(np.column_stack([said[:, 0], claimed]).T.copy()),
-                np.arange(votes.number_of_labels),
-            )
-        )
-        row = votes.expand(np.arange(len(said)))
+        claimed = _as_sets(np.where(said == len(stack.labels), said[:, :1], said))
+        kinds = tuple(np.column_stack([said[:, 0], claimed]).T.copy())
+        _, kind = distinct_rows(LabelStack(kinds, np.arange(len(stack.labels))))
         volume = np.zeros(disputed[box].shape, np.uint32)
-        volume[disputed[box]] = 1 + kinds.expand(np.arange(len(kinds.counts), dtype=np.uint32))[row]
+        volume[disputed[box]] = 1 + kind[row]
         pieces = label_pieces(volume)
         region = pieces.places[disputed[box]] - 1
-        return cls(pieces.sizes[1:], places, region, row, said, claimed, votes.labels.tolist())
-
-
-def _patterns(stack: LabelStack) -> DecisionPatterns:
-    return DecisionPatterns.from_stack(stack)
+        return cls(pieces.sizes[1:], places, region, row, said, claimed, stack.labels.tolist())
 
 
 def _as_sets(rows: NDArray[np.intp]) -> NDArray[np.intp]:

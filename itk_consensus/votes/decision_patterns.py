@@ -341,3 +341,9 @@ def relabelled(table: DecisionPatterns, labels: NDArray[Any]) -> Table:
     width = np.uint8 if len(labels) < 256 else np.uint16
     strata = np.zeros(len(table.counts), np.uint32) if table.strata is None else table.strata
     return digits.astype(width)[table.patterns], strata, table.counts
+
+
+def distinct_rows(stack: LabelStack) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """(P, J) what raters say at some voxels, each row once, and which row each voxel has."""
+    found = DecisionPatterns(labels=stack.labels, **encode(stack, None)._asdict())
+    return found.patterns, found.expand(np.arange(len(found.patterns)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -130,9 +129,7 @@ def test_the_command_line_writes_the_table(
 
 @pytest.mark.slow
 def test_the_table_of_tolerances_is_what_its_script_measures() -> None:
-    root = Path(__file__).parents[2]
-    sys.path.append(str(root / "examples" / "benchmarks"))
-    from surface_tolerances import DATA, tolerances
+    from examples.benchmarks.contours.surface_tolerances import DATA, tolerances
 
     if not DATA.exists():
         pytest.skip("the head-and-neck scans are not beside the project")

@@ -140,6 +140,12 @@ PLACES = {
     "completion": ("completion HERE",),
     "info": ("info HERE", "info good.nii HERE"),
     "calibrate": ("calibrate HERE -o out.json", "calibrate cases.csv -o HERE"),
+    "learn": (
+        "learn HERE --truth {case}.nii -o out.json",
+        "learn {rater}.{case} --truth HERE -o out.json",
+        "learn {rater}.{case} --truth good -o HERE",
+        "learn {rater}.{case} --truth good -o out.json --add HERE",
+    ),
     "band": (
         "band HERE --calibration record.json -o out.nii --raters good.nii other.nii good.nii",
         "band fractions.nii --calibration HERE -o out.nii",

@@ -164,3 +164,68 @@ def test_impossible_combinations_are_refused(cases):
         CohortSTAPLEFilter(Prior=[0.1, 0.2]).Execute(cases)
     with pytest.raises(ParameterError, match="there is no parameter 'SmoothnessWeight'"):
         CohortSTAPLEFilter(SmoothnessWeight=1.0)
+
+
+# -- known truths --------------------------------------------------------------------------------
+
+
+def known_case(seed: int) -> tuple[list[np.ndarray], np.ndarray]:
+    """Two of three raters err together, which their votes alone cannot tell."""
+    rng = np.random.default_rng([52, seed])
+    truth = np.zeros((24, 26), np.uint8)
+    truth[6:18, 7:19] = 1
+    wide = np.zeros_like(truth)
+    wide[4:20, 5:21] = 1
+    noise = [(rng.random(truth.shape) < share).astype(np.uint8) for share in (0.02, 0.04, 0.06)]
+    return [truth ^ noise[0], wide ^ noise[1], wide ^ noise[2]], truth
+
+
+def test_truths_of_some_cases_judge_the_raters_of_all():
+    drawn = [known_case(seed) for seed in range(8)]
+    cases, truths = [raters for raters, _ in drawn], [truth for _, truth in drawn]
+    alone, taught = CohortSTAPLEFilter(), CohortSTAPLEFilter()
+    alone.Execute(cases)
+    taught.Execute(cases, [*truths[:7], None])
+    ours, theirs = (
+        itk_consensus.dice(one.GetLabelImages()[7] == 1, truths[7] == 1) for one in (taught, alone)
+    )
+    assert ours > theirs + 0.05
+    assert taught.GetTruthGain().low > 0.05
+    assert np.isnan(alone.GetTruthGain().mean)
+    np.testing.assert_array_equal(taught.GetLabelImages()[0], truths[0])
+    assert taught.GetPriors()[0] == pytest.approx(truths[0].mean())
+
+
+def test_with_all_truths_known_performance_is_what_is_counted():
+    drawn = [known_case(seed) for seed in range(3)]
+    filter_ = CohortSTAPLEFilter()
+    filter_.Execute([raters for raters, _ in drawn], [truth for _, truth in drawn])
+    for rater, (sensitivity, specificity) in enumerate(
+        zip(filter_.GetSensitivity(), filter_.GetSpecificity(), strict=True)
+    ):
+        said = np.concatenate([raters[rater].ravel() for raters, _ in drawn])
+        true = np.concatenate([truth.ravel() for _, truth in drawn])
+        assert sensitivity == pytest.approx(said[true == 1].mean(), abs=1e-6)
+        assert specificity == pytest.approx(1 - said[true == 0].mean(), abs=1e-6)
+
+
+def test_truths_that_do_not_help_are_said_to():
+    drawn = [known_case(seed) for seed in range(6)]
+    rng = np.random.default_rng(1)
+    cases = [raters for raters, _ in drawn]
+    truths = [(rng.random(truth.shape) < 0.5).astype(np.uint8) for _, truth in drawn]
+    with pytest.warns(ConsensusWarning, match="not shown to help"):
+        CohortSTAPLEFilter().Execute(cases, truths)
+
+
+def test_truths_are_as_many_as_cases_and_lie_on_their_grids(cases):
+    with pytest.raises(InputError, match="one for each of the 4 cases"):
+        CohortSTAPLEFilter().Execute(cases, [None])
+    with pytest.raises(InputError, match="truth of case 1"):
+        CohortSTAPLEFilter().Execute(cases, [None, np.zeros((3, 3), np.uint8), None, None])
+
+
+def test_no_truth_is_as_none_given(cases):
+    one, other = CohortSTAPLEFilter(), CohortSTAPLEFilter()
+    for a, b in zip(one.Execute(cases), other.Execute(cases, [None] * 4), strict=True):
+        np.testing.assert_array_equal(a, b)

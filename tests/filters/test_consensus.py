@@ -123,7 +123,9 @@ def test_findings_see_what_half_of_the_readers_left_empty():
     staple.Execute([rater.astype(np.uint8) for rater in raters])
     finding = staple.GetDiagnostics()["presence"]
     assert finding.severity == "look"
-    assert finding.what == "3 of 5 readers drew nothing here; the result has it."
+    assert finding.what == (
+        "3 of 5 readers drew nothing here (readers 2, 3 and 4); the result has it."
+    )
     vote = itk_consensus.MajorityVoteFilter()
     vote.Execute([rater.astype(np.uint8) for rater in raters])
     assert not vote.GetDiagnostics().fusion.concerns

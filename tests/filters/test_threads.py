@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import SimpleITK as sitk
+from learned_cohort import cohort
 
 import itk_consensus as ic
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
@@ -82,6 +83,14 @@ def deep(name: str) -> tuple[Any, list[Call]]:
     return filter_, [(intensities(seed), masks(seed)) for seed in range(THREADS)]
 
 
+def learned(name: str) -> tuple[Any, list[Call]]:
+    """A rule that is adopted: of cases in which one rater draws what is true."""
+    filter_ = ic.LearnedFusionFilter()
+    of = cohort(6)
+    filter_.Fit(of.cases, of.truths)
+    return filter_, [(raters,) for raters in cohort(THREADS, first=3100).cases]
+
+
 OTHERS: dict[str, Callable[[str], tuple[Any, list[Call]]]] = {
     "IntensityRefinementFilter": with_target,
     "LocallyWeightedVoteFilter": with_target,
@@ -93,6 +102,7 @@ OTHERS: dict[str, Callable[[str], tuple[Any, list[Call]]]] = {
     "ConformalBandFilter": lambda name: calibrated(name, Score="probability"),
     "ConformalMarginFilter": calibrated,
     "CutCalibrationFilter": calibrated,
+    "LearnedFusionFilter": learned,
     "TemperatureScalingFilter": calibrated,
     "CohortSTAPLEFilter": lambda name: (
         ic.CohortSTAPLEFilter(),

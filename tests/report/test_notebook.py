@@ -38,7 +38,7 @@ def html(thing: Any) -> str:
 
 def test_a_filter_shows_facts_findings_slices_and_raters(consensus: ic.ConsensusFilter) -> None:
     text = html(consensus)
-    for words in ("mean Dice between raters", "far from the others", "<svg", "rater 3"):
+    for words in ("Who deviates", "far from the others", "<svg", "rater 3"):
         assert words in text
 
 

@@ -175,3 +175,33 @@ def test_pages_name_only_files_that_are_there(page: Path) -> None:
     named = re.findall(r"`([\w./]+\.(?:py|hpp|cpp|md|sh|toml))`", page.read_text(encoding="utf-8"))
     lost = {n for n in named if not any(f"/{file}".endswith(f"/{n}") for file in known)}
     assert not lost
+
+
+def _own_pages() -> list[Path]:
+    """Pages for people and docstrings, wherever they lie, but what tells of earlier versions."""
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("[dew]*/**/*.md"), *ROOT.glob("itk_consensus/**/*.py")]
+    built = {"_build", "methods", "examples"}
+    return sorted(
+        page
+        for page in pages
+        if page.name != "CHANGELOG.md"
+        and not (page.parent.parent == _DOCS and page.parent.name in built)
+        and "_build" not in page.parts
+    )
+
+
+def test_paths_and_modules_of_the_repository_that_pages_name_are_there() -> None:
+    lost = []
+    for page in _own_pages():
+        text = page.read_text(encoding="utf-8")
+        paths = re.findall(r"(?<![\w./-])(?:examples|wrapping|tests|docs)/[\w./-]*\w", text)
+        modules = re.findall(r"-m ((?:examples|itk_consensus|tests)[\w.]*\w)", text)
+        paths += [f"{module.replace('.', '/')}.py" for module in modules]
+        lost += [
+            f"{page.relative_to(ROOT)}: {path}"
+            for path in paths
+            if not (ROOT / path).exists()
+            and not (ROOT / path).with_suffix("").is_dir()
+            and not path.startswith(("docs/_build", "docs/methods", "examples/index"))
+        ]
+    assert not lost

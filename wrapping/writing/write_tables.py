@@ -59,6 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
         HOW_TO / "out-of-core.md": FIGURES["out-of-core"](),
         HOW_TO / "dicom.md": FIGURES["dicom"](),
         HOW_TO / "findings.md": FIGURES["findings"](),
+        HOW_TO / "learned.md": FIGURES["learned"](),
         ROOT / "docs" / "conformance.md": FIGURES["conformance"](),
         ROOT / "docs" / "paper" / "paper.md": FIGURES["paper"](),
     }

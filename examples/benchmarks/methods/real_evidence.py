@@ -8,6 +8,9 @@
   every third image.
 - *kidneys*: each of three annotations of KiTS21 against the two others: kidneys, tumours, cysts.
 - *hippocampi*: 15 registered atlases against a manual truth, the six reported targets.
+- *prostates*: four networks against a human truth, the 20 on which nothing was chosen.
+- *skin*: eight dermatologists, each against the others, findings that three or more drew.
+- *KiTS19*: three annotations of KiTS21 against the independent truth of KiTS19.
 
 Dice and surface Dice (within the smallest side of a voxel) are means over labels; the error of
 volume is relative, and of it the difference to the vote's is given, so that less is better.
@@ -43,6 +46,7 @@ from examples.benchmarks.atlases.real_atlases import (
     load,
     numbers,
 )
+from examples.benchmarks.learned import cohorts
 from examples.benchmarks.methods.consensus_evidence import DATA, crowd_cases, masks_of
 from examples.benchmarks.run_facts import run_facts
 from itk_consensus.core.errors import ConsensusWarning, InputError
@@ -122,6 +126,27 @@ def hippocampi() -> Iterator[Case]:
         yield Case(number, target.truth, target.maps, sides, target.image, target.images)
 
 
+def prostates() -> Iterator[Case]:
+    """Networks against a human truth."""
+    yield from map(_of_truth, cohorts.prostates("report"))
+
+
+def skin() -> Iterator[Case]:
+    """Each dermatologist who drew a finding left out."""
+    for finding in cohorts.FINDINGS:
+        for reader in range(8):
+            yield from (_of_truth(c) for c in cohorts.findings(finding, reader) if c.truth.any())
+
+
+def kits19() -> Iterator[Case]:
+    """Kidneys and tumours against a truth of others."""
+    yield from map(_of_truth, cohorts.kidneys())
+
+
+def _of_truth(case: cohorts.TrueCase) -> Case:
+    return Case(case.name, case.truth, case.raters, case.spacing)
+
+
 def _left_out(name: str, readers: list[Labels], sides: tuple[float, ...]) -> Iterator[Case]:
     for j, reader in enumerate(readers):
         yield Case(name, reader, readers[:j] + readers[j + 1 :], sides)
@@ -133,6 +158,9 @@ SETS: dict[str, Callable[[], Iterator[Case]]] = {
     "experts": experts,
     "kidneys": kidneys,
     "hippocampi": hippocampi,
+    "prostates": prostates,
+    "skin": skin,
+    "KiTS19": kits19,
 }
 
 

@@ -44,6 +44,11 @@ class ConsensusSurface:
     spacing: tuple[float, ...]  #: Voxel size in mm, by array axis
     orientation: Floats  #: (D, D) column j: the physical direction of array axis j
 
+    def mean(self, rater: Mask) -> float:
+        """How far outside a rater draws on average."""
+        area = (self._area.sum() + _area(rater, self.spacing).sum()) / 2
+        return float((rater.astype(np.float32) - self.mask).sum() / area)
+
     def by_direction(self, rater: Mask) -> dict[str, float]:
         """How far outside a rater draws on average, and on the parts that face each way.
 

@@ -8,7 +8,8 @@ small structures, each too small to judge a rater by, are enough together.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,15 +42,72 @@ def cohort_staple(
     cases: Sequence[DecisionPatterns],
     settings: StapleSettings | None = None,
     *,
+    truths: Sequence[NDArray[np.int64] | None] = (),
     owner: str = "cohort_staple",
 ) -> CohortResult:
     """Fuse the binary patterns of many cases with one performance per rater.
 
     All cases have the same raters in the same order; one who is absent from a case is missing in
     all its patterns. Other arguments are as of `staple`, but a prior may be one number per case.
+
+    Parameters
+    ----------
+    truths : sequence of (P,) ndarray of int64 or None, optional
+        Of each case whose truth is known, how many voxels of each pattern are foreground. There the
+        posterior is fixed: such a case is two, of which one is all foreground, the other all
+        background.
     """
     settings = settings or StapleSettings()
-    table, groups = _one_below_the_other(cases, owner)
+    parts = _Parts.of(cases, truths)
+    return parts.put_together(_shared(parts, settings, owner), cases)
+
+
+class _Parts(NamedTuple):
+    """Cases, of which those with a truth are two parts."""
+
+    tables: list[DecisionPatterns]
+    known: Floats  #: (parts,) the foreground prior where it is known, 0 or 1; else NaN
+    case: NDArray[np.intp]  #: (parts,)
+    truths: Sequence[NDArray[np.int64] | None]  #: (C,)
+
+    @classmethod
+    def of(
+        cls, cases: Sequence[DecisionPatterns], truths: Sequence[NDArray[np.int64] | None]
+    ) -> _Parts:
+        truths = truths or [None] * len(cases)
+        tables: list[DecisionPatterns] = []
+        known: list[float] = []
+        numbers: list[int] = []
+        for number, (case, truth) in enumerate(zip(cases, truths, strict=True)):
+            counts = {np.nan: case.counts}
+            if truth is not None:
+                counts = {0.0: case.counts - truth, 1.0: truth}
+            for prior, voxels in counts.items():
+                here = (voxels > 0) | (truth is None)
+                if here.any():
+                    rows, voxels = np.ascontiguousarray(case.patterns[here]), voxels[here]
+                    tables.append(DecisionPatterns(rows, voxels, case.labels))
+                    known.append(prior)
+                    numbers.append(number)
+        return cls(tables, np.array(known), np.array(numbers, np.intp), truths)
+
+    def put_together(self, found: CohortResult, cases: Sequence[DecisionPatterns]) -> CohortResult:
+        """Of each case with a truth what that says of its patterns."""
+        posteriors, priors = [], []
+        for number, (case, truth) in enumerate(zip(cases, self.truths, strict=True)):
+            if truth is not None:
+                posteriors.append(truth / np.maximum(case.counts, 1))
+                priors.append(truth.sum() / case.counts.sum())
+            else:
+                (part,) = np.flatnonzero(self.case == number)
+                posteriors.append(found.posteriors[part])
+                priors.append(found.priors[part])
+        return replace(found, posteriors=tuple(posteriors), priors=np.array(priors))
+
+
+def _shared(parts: _Parts, settings: StapleSettings, owner: str) -> CohortResult:
+    """What all parts say together, part by part."""
+    table, groups = _one_below_the_other(parts.tables, owner)
     weights = counted_voxels(table, settings)
     if one_class(table, weights):
         shared = nothing_to_estimate(table, weights, settings)
@@ -57,7 +115,8 @@ def cohort_staple(
         shares = np.bincount(groups, table.counts * shared.foreground) / sizes
         return CohortResult(shared, _by_case(shared.foreground, groups), shares)
     frequencies = _frequencies(table, weights, groups)
-    priors = _case_priors(frequencies, settings, owner)
+    priors = _case_priors(frequencies, settings, parts.case, owner)
+    priors = np.where(np.isnan(parts.known), priors, parts.known)
     optima = run_em(
         table,
         weights,
@@ -104,8 +163,10 @@ def _frequencies(table: DecisionPatterns, weights: Floats, groups: NDArray[np.ui
     return np.asarray(np.divide(votes, total, out=start, where=total > 0))
 
 
-def _case_priors(frequencies: Floats, settings: StapleSettings, owner: str) -> Floats:
-    """(C,) foreground prior that each case starts with."""
+def _case_priors(
+    frequencies: Floats, settings: StapleSettings, case: NDArray[np.intp], owner: str
+) -> Floats:
+    """(parts,) foreground prior that each starts with; `case` says whose part it is."""
     if settings.prior is None:
         priors = frequencies * settings.confidence_weight
         # A case in which nobody marks anything has prior 0, and rightly stays empty.
@@ -118,14 +179,14 @@ def _case_priors(frequencies: Floats, settings: StapleSettings, owner: str) -> F
             )
         return priors
     given = np.atleast_1d(np.asarray(settings.prior, dtype=np.float64))
-    if len(given) not in (1, len(frequencies)):
+    cases = int(case.max()) + 1
+    if len(given) not in (1, cases):
         raise ParameterError(
-            f"must be one number, or one for each of the {len(frequencies)} cases, "
-            f"got {len(given)}",
+            f"must be one number, or one for each of the {cases} cases, got {len(given)}",
             owner=owner,
             parameter="Prior",
         )
-    return np.broadcast_to(given, len(frequencies))
+    return np.broadcast_to(given, cases)[case]
 
 
 def _by_case(values: Floats, groups: NDArray[np.uint32]) -> tuple[Floats, ...]:

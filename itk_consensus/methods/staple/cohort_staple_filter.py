@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.core.array_types import Mask
 from itk_consensus.core.constraints import Real, Reals, optional
 from itk_consensus.core.errors import InputError
 from itk_consensus.core.parameters import Measurement, Parameter
@@ -26,9 +27,14 @@ from itk_consensus.methods.staple.staple import StapleModel
 from itk_consensus.methods.staple.staple_filter import BinaryStapleMixin
 from itk_consensus.methods.staple.staple_result import StapleEstimate
 from itk_consensus.methods.staple.votes_without_patterns import in_pairs
-from itk_consensus.votes.fusions import PatternFusion
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.fusions import Fusion, PatternFusion, StoredShares, VolumeFusion
+from itk_consensus.votes.gains import Gain, left_out_groups
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.votes import patterns_of
+
+#: From so many known truths on it is tried whether they help.
+FEWEST_TRUTHS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +44,7 @@ class CohortResult(Result):
     cases: tuple[FusionResult[None], ...]
     estimate: StapleEstimate
     priors: tuple[float, ...]  #: Foreground prior of each case at the end
+    truth_gain: Gain  #: What truths gain on cases whose own is left out; NaN of fewer than five
     extras: Mapping[str, Any]
     memo: Memo = field(default_factory=Memo, repr=False)
 
@@ -48,6 +55,9 @@ class CohortSTAPLEFilter(BinaryStapleMixin, LabelInputs):
     Each rater has one sensitivity and one specificity for all cases, each case its own prior. A
     case is a list of images, the same raters in the same order, None for one who did not see it;
     cases need not share a grid. For one case the answer is STAPLE's.
+
+    The truth of some cases may be known. They are not estimated, so that raters are judged by them,
+    and GetTruthGain() says whether that helps the others.
     """
 
     Prior = Parameter(
@@ -59,8 +69,16 @@ class CohortSTAPLEFilter(BinaryStapleMixin, LabelInputs):
     MissingLabel = LabelFusionFilter.MissingLabel
 
     Priors = Measurement(tuple[float, ...], "Foreground prior of each case at the end.", "priors")
+    TruthGain = Measurement(
+        Gain,
+        "What the known truths gain in Dice on cases whose own is left out, with its 95 % "
+        "interval; NaN of fewer than five.",
+        "truth_gain",
+    )
 
-    def Execute(self, cases: Iterable[Any]) -> list[Any]:
+    def Execute(
+        self, cases: Iterable[Any], truths: Sequence[Any | None] | None = None
+    ) -> list[Any]:
         """Fuse every case.
 
         Parameters
@@ -68,6 +86,8 @@ class CohortSTAPLEFilter(BinaryStapleMixin, LabelInputs):
         cases : list of cases
             A case is a list of SimpleITK or itk images, or of arrays, on one grid; or a vector
             image with one rater per component.
+        truths : list of label images, optional
+            As many, None for each case whose truth is not known.
 
         Returns
         -------
@@ -78,16 +98,24 @@ class CohortSTAPLEFilter(BinaryStapleMixin, LabelInputs):
         with self._running() as run:
             self._check_parameters()
             loaded = [self._load(case, index) for index, case in enumerate(self._listed(cases))]
+            known = self._known(loaded, truths)
             report(0.5)
-            with stage(0.5, 0.99):
-                found = self._fuse(loaded)
+            counts = [
+                None if truth is None else voxels_by_pattern(case.patterns, truth)
+                for case, truth in zip(loaded, known, strict=True)
+            ]
+            with stage(0.5, 0.7):
+                found = self._fuse(loaded, counts)
+            with stage(0.7, 0.99):
+                gain = self._gain(loaded, counts)
             run.result = CohortResult(
                 tuple(
-                    self._result_of(case, posterior).detached()
-                    for case, posterior in zip(loaded, found.posteriors, strict=True)
+                    self._result_of(case, posterior, truth).detached()
+                    for case, posterior, truth in zip(loaded, found.posteriors, known, strict=True)
                 ),
                 StapleModel.of(found.shared),
                 tuple(float(prior) for prior in found.priors),
+                gain,
                 {"expected votes": found.shared.expected_votes},
             )
             return self.GetProbabilityImages()
@@ -107,12 +135,71 @@ class CohortSTAPLEFilter(BinaryStapleMixin, LabelInputs):
         result: CohortResult = super().GetResult()
         return result
 
-    def _result_of(self, case: FusionCase, posterior: NDArray[np.float64]) -> FusionResult[None]:
+    def _result_of(
+        self, case: FusionCase, posterior: NDArray[np.float64], truth: Mask | None
+    ) -> FusionResult[None]:
         labels = self._both_labels()
         dtype = common_type(case.loaded.arrays, labels)
-        decision = (posterior >= 0.5).astype(np.int64)
-        fusion = PatternFusion(case.patterns, decision, in_pairs(posterior))
+        fusion: Fusion
+        if truth is None:
+            decision = (posterior >= 0.5).astype(np.int64)
+            fusion = PatternFusion(case.patterns, decision, in_pairs(posterior))
+        else:
+            shares = StoredShares([(~truth).astype(np.float64), truth.astype(np.float64)])
+            fusion = VolumeFusion(truth.astype(np.int32), shares)
         return FusionResult(case, Fused(fusion, None), tuple(labels), dtype, 0, MadeBy.of(self))
+
+    def _known(
+        self, cases: Sequence[FusionCase], truths: Sequence[Any | None] | None
+    ) -> list[Mask | None]:
+        """Where the foreground is, of each case whose truth is known."""
+        given = [None] * len(cases) if truths is None else list(truths)
+        if len(given) != len(cases):
+            raise InputError(
+                f"truths must be one for each of the {len(cases)} cases, None where it is not "
+                f"known, got {len(given)}",
+                owner=self.GetName(),
+            )
+        return [
+            None if truth is None else self._truth(truth, case, index)
+            for index, (case, truth) in enumerate(zip(cases, given, strict=True))
+        ]
+
+    def _truth(self, image: Any, case: FusionCase, index: int) -> Mask:
+        array = convert.load_one(
+            image,
+            case.loaded,
+            owner=self.GetName(),
+            parameter=f"truth of case {index}",
+            **self._tolerances(),
+            **self._of_labels(),
+        )
+        return np.asarray(array == self.ForegroundValue)
+
+    def _gain(self, cases: list[FusionCase], counts: Sequence[NDArray[np.int64] | None]) -> Gain:
+        """Dice that truths of other cases add to the answer of a case, its own left out."""
+        known = [index for index, truth in enumerate(counts) if truth is not None]
+        if len(known) < FEWEST_TRUTHS:
+            return Gain(np.nan, np.nan, np.nan)
+        without = self._cohort(cases, [None] * len(cases))
+        gains = np.zeros(len(known))
+        for group in left_out_groups(len(known)):
+            out = {known[place] for place in np.flatnonzero(group)}
+            found = self._cohort(cases, [None if i in out else t for i, t in enumerate(counts)])
+            for place in np.flatnonzero(group):
+                index = known[place]
+                ours, theirs = (
+                    _dice(cases[index].patterns, one.posteriors[index], counts[index])
+                    for one in (found, without)
+                )
+                gains[place] = ours - theirs
+        gain = Gain.of(gains)
+        if not gain.is_shown:
+            self._warn(
+                f"the truths are not shown to help: on cases whose own is left out they gain "
+                f"{gain} Dice"
+            )
+        return gain
 
     def _check_parameters(self) -> None:
         self._reject_two_priors("Prior")
@@ -139,12 +226,39 @@ class CohortSTAPLEFilter(BinaryStapleMixin, LabelInputs):
         )
         return FusionCase(loaded, patterns_of(stack))
 
-    def _fuse(self, cases: list[FusionCase]) -> SharedStaple:
+    def _fuse(
+        self, cases: list[FusionCase], truths: Sequence[NDArray[np.int64] | None]
+    ) -> SharedStaple:
         self._check_foreground(cases, self.MissingLabel)
-        result = cohort_staple(
-            [case.patterns for case in cases],
-            self._settings_with(self.Prior),
-            owner=self.GetName(),
-        )
+        result = self._cohort(cases, truths)
         self._warn_of(result.shared)
         return result
+
+    def _cohort(
+        self, cases: list[FusionCase], truths: Sequence[NDArray[np.int64] | None]
+    ) -> SharedStaple:
+        return cohort_staple(
+            [case.patterns for case in cases],
+            self._settings_with(self.Prior),
+            truths=truths,
+            owner=self.GetName(),
+        )
+
+
+def voxels_by_pattern(patterns: DecisionPatterns, where: Mask) -> NDArray[np.int64]:
+    """(P,) how many of some voxels have each pattern."""
+    assert patterns.codes is not None
+    assert patterns.slots is not None
+    codes = patterns.codes[where]
+    found = np.bincount(codes.reshape(-1), minlength=patterns.number_of_codes)
+    return np.asarray(found[patterns.slots], np.int64)
+
+
+def _dice(
+    patterns: DecisionPatterns, posterior: NDArray[np.float64], truth: NDArray[np.int64] | None
+) -> float:
+    """Of a case's answer with its truth, which is told by pattern."""
+    assert truth is not None
+    chosen = posterior >= 0.5
+    total = patterns.counts[chosen].sum() + truth.sum()
+    return float(2 * truth[chosen].sum() / total) if total else 1.0

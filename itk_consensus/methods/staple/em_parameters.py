@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from itk_consensus.core.constraints import Boolean, Choice, Integer, OneOf, Real, Reals
 from itk_consensus.core.errors import ParameterError
@@ -14,10 +14,12 @@ from itk_consensus.fusing.fusion_case import FusionCase
 from itk_consensus.fusing.iteration import STOP_CRITERIA, StopRule
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.methods.staple.expectation_maximization import StartPlan
-from itk_consensus.methods.staple.markov_field import MarkovField
 from itk_consensus.methods.staple.staple import VARIANTS, StapleSettings
 from itk_consensus.methods.staple.staple_result import StartSummary
 from itk_consensus.votes.decision_patterns import DecisionPatterns
+
+if TYPE_CHECKING:
+    from itk_consensus.methods.staple.markov_field import MarkovField
 
 
 def from_variant(of: Callable[[StapleSettings], Any]) -> Callable[[Any], Any]:
@@ -204,6 +206,8 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
                 f"must be 1 with a {{SmoothnessWeight}}, got {self.NumberOfInitializations}",
                 "SmoothnessWeight",
             )
+        from itk_consensus.methods.staple.markov_field import MarkovField
+
         known = None if weight == "estimate" else weight
         return MarkovField(case.patterns, case.spacing, known)
 

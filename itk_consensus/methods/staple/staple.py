@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,6 @@ from itk_consensus.methods.staple.expectation_maximization import (
     make_starts,
     maximize,
 )
-from itk_consensus.methods.staple.markov_field import MarkovField
 from itk_consensus.methods.staple.staple_result import (
     StapleEstimate,
     StapleResult,
@@ -54,6 +53,9 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.expected_counts import UNDERFLOW, vote_frequencies
 from itk_consensus.votes.fusions import Fusion
 from itk_consensus.votes.packed_votes import PackedVotes
+
+if TYPE_CHECKING:
+    from itk_consensus.methods.staple.markov_field import MarkovField
 
 #: What each named variant changes (section 2.1.5).
 VARIANTS: dict[str, dict[str, Any]] = {

@@ -17,7 +17,7 @@ import SimpleITK as sitk
 
 from itk_consensus.assessment.agreement.surfaces import Surface
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "headneck"
+DATA = Path(__file__).resolve().parents[4] / "shared" / "data" / "headneck"
 
 
 def tolerances(folder: Path) -> dict[str, float]:

@@ -14,15 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.core.errors import InputError
+from itk_consensus.core.errors import FileError, InputError
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images import convert
-from itk_consensus.images.files import volumes_of
+from itk_consensus.images.files import read_quietly, volumes_of
 from itk_consensus.images.geometry import ImageGeometry
-from itk_consensus.images.network_outputs import read_network_output
+from itk_consensus.images.network_outputs import is_network_output, read_network_output
 from itk_consensus.methods.registry import METHODS
 from itk_consensus.report.image_file import ImageFile
 from itk_consensus.votes.class_probabilities import has_fractions, likeliest, sum_to_one
+
+#: What nnU-Net calls its label maps, beside probabilities.
+_LABEL_MAPS = (".nii.gz", ".nii", ".nrrd", ".mha")
 
 
 def takes_probabilities(fuser: type[LabelFusionFilter]) -> bool:
@@ -41,6 +44,29 @@ def soft_raters(files: Sequence[ImageFile], classes: int | None) -> list[ImageFi
         )
     groups = [files[at : at + classes] for at in range(0, len(files), classes)]
     return [_of_class_files(group) for group in groups]
+
+
+def read_rater(path: Path, image: Any = None) -> ImageFile:
+    """A rater's file; of a network's probabilities the label map beside them, or else the image,
+    says where they lie.
+    """
+    if not is_network_output(path):
+        return ImageFile.of(path, read_quietly(path)[0])
+    beside = label_map_beside(path)
+    like = image if beside is None else read_quietly(beside)[0]
+    if like is None:
+        raise FileError(
+            "has no geometry: nnU-Net's label map of the same name must lie beside it, or "
+            "--images name the image that the network saw",
+            path=path,
+        )
+    return network_rater(path, ImageFile.of(path, like))
+
+
+def label_map_beside(path: Path) -> Path | None:
+    """The label map that nnU-Net writes beside its probabilities, which says where they lie."""
+    beside = (path.with_name(f"{path.stem}{ending}") for ending in _LABEL_MAPS)
+    return next((file for file in beside if file.is_file()), None)
 
 
 def network_rater(path: Path, like: ImageFile) -> ImageFile:

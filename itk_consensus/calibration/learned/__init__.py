@@ -1,0 +1,1 @@
+"""Fusion learned from cases with a truth: vote tables, the rules learned from them, the filter."""

@@ -1,0 +1,46 @@
+"""From a case and its truth to the tables that fusion is learned from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from itk_consensus.calibration.learned.disputed_label import disputed_label, raters_left_out
+from itk_consensus.calibration.learned.vote_tables import LabelTable
+from itk_consensus.core.array_types import Mask
+from itk_consensus.fusing.fusion_case import FusionCase
+from itk_consensus.fusing.fusion_result import FusionResult
+
+
+def case_tables(
+    case: FusionCase, consensus: FusionResult[Any], truth: Mapping[int, Mask]
+) -> tuple[LabelTable, ...]:
+    """A table for each label but the background that raters or the truth mark.
+
+    Parameters
+    ----------
+    consensus : FusionResult
+        Of ConsensusFilter.
+    truth : mapping
+        By label where the truth marks it, (\\*shape).
+    """
+    decision = consensus.fusion.volume()
+    nowhere = np.zeros(decision.shape, bool)
+    tables = []
+    for label in sorted({*consensus.labels, *truth} - {0}):
+        drawn = truth.get(label, nowhere)
+        if label not in consensus.labels:
+            tables.append(LabelTable.undisputed(label, drawn, nowhere))
+            continue
+        index = consensus.labels.index(label)
+        marked = np.asarray(decision == index)
+        left_out = raters_left_out(consensus.extras["shared"], index)
+        is_soft = case.opinions is not None
+        dispute = disputed_label(case, index, left_out, decision, is_soft)
+        if dispute is None:
+            tables.append(LabelTable.undisputed(label, drawn, marked))
+        else:
+            tables.append(LabelTable.count(label, dispute, drawn, marked))
+    return tuple(tables)

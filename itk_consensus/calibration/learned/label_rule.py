@@ -1,0 +1,262 @@
+"""The rule that decides disputed voxels of a label, learned from tables, and whether it pays.
+
+Candidates are the weights of raters with priors of three widths, a cut of the share of votes, and
+single raters. Each is learned from all cases but some and tried on those; the best is adopted only
+if the one-sided 97.5 % bound of its gain over Consensus, over cases, is above 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from itk_consensus.calibration.learned.disputed_label import SHARE_STEPS
+from itk_consensus.calibration.learned.rater_weights import (
+    features,
+    fit_weights,
+    probabilities,
+)
+from itk_consensus.calibration.learned.vote_tables import LabelTable, StackedTables
+from itk_consensus.core.array_types import Floats, Mask
+from itk_consensus.votes.gains import Gain, left_out_groups
+
+PRECISIONS = (0.1, 0.3, 1.0)
+
+FEWEST_CASES = 5
+#: From so many on a single rater may be the rule.
+USUAL_CASES = 10
+#: Share of the gain that a rater alone must reach to explain it.
+_EXPLAINED = 0.75
+_CALIBRATION_BINS = 10
+#: Between a rule's answer and that of Consensus, or it is not about an outline any more.
+_LEAST_DICE = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """Weights of what is known of a voxel; it has the label from a probability of one half on."""
+
+    kind: str  #: "weights" and a precision, "share", or "rater" and a number
+    weights: Floats  #: (J + 3,) of `features`
+
+    def probability(
+        self, votes: NDArray[np.int8], consensus: Mask, share: NDArray[np.intp]
+    ) -> Floats:
+        """(R,) probability of the label."""
+        return probabilities(features(votes, consensus, share), self.weights)
+
+    def chosen(self, rows: Floats) -> Mask:
+        """Which of (R, J + 3) `features` have the label."""
+        return np.asarray(rows @ self.weights >= -_ROUNDING)
+
+    @property
+    def share_cut(self) -> float:
+        """Where a rule about the share alone cuts it."""
+        return float(scipy.special.expit(-self.weights[-1]))
+
+
+_ROUNDING = 1e-9
+
+
+def is_alike(both: Any, either: Any) -> Any:
+    """Whether an answer is about the same object as that of Consensus, of which rules know.
+
+    Parameters
+    ----------
+    both, either : int or ndarray
+        Voxels that both answers mark, and that one of them does.
+    """
+    return 2 * both >= _LEAST_DICE * (both + either)
+
+
+@dataclass(frozen=True)
+class Learner:
+    """Learns rules of one label from some of the cases."""
+
+    stack: StackedTables
+
+    @cached_property
+    def rows(self) -> Floats:
+        """(R, J + 3) features."""
+        return features(self.stack.votes, self.stack.consensus, self.stack.share)
+
+    @cached_property
+    def rates(self) -> Floats:
+        """(R,) share of each row's voxels that the truth marks."""
+        return self.stack.true / self.stack.voxels
+
+    @cached_property
+    def consensus_dice(self) -> Floats:
+        """(C,) Dice of Consensus."""
+        return self.stack.dice(self.stack.consensus)
+
+    def dice(self, chosen: NDArray[np.bool_]) -> Floats:
+        """(C, ...) Dice if the (R, ...) chosen rows are marked.
+
+        An answer that is too unlike that of Consensus gives way to it.
+        """
+        extra = (1,) * (chosen.ndim - 1)
+        voxels, ours = (
+            self.stack.voxels.reshape(-1, *extra),
+            self.stack.consensus.reshape(-1, *extra),
+        )
+        agreed = self.stack.agreed.reshape(-1, *extra)
+        both = agreed + self.stack.by_case((chosen & ours) * voxels)
+        either = agreed + self.stack.by_case((chosen | ours) * voxels)
+        kept = self.consensus_dice.reshape(-1, *extra)
+        return np.asarray(np.where(is_alike(both, either), self.stack.dice(chosen), kept))
+
+    @cached_property
+    def case_weights(self) -> Floats:
+        """(R,) of the rows in the likelihood."""
+        return self.stack.case_weights()
+
+    def candidates(self) -> Iterator[str]:
+        """The kinds of rules that are tried."""
+        yield from (f"weights {precision:g}" for precision in PRECISIONS)
+        yield "share"
+        if self.stack.number_of_cases >= USUAL_CASES:
+            yield from (f"rater {j}" for j in range(self.stack.number_of_raters))
+
+    def learn(self, kind: str, cases: Mask, start: Floats | None = None) -> Rule:
+        """The rule of a kind that some cases teach; a start saves steps."""
+        name, _, which = kind.partition(" ")
+        if name == "share":
+            return self._cut_of_share(cases)
+        if name == "rater":
+            return self._single_rater(int(which), cases)
+        part = cases[self.stack.case]
+        given = self.rows[part], self.rates[part], self.case_weights[part]
+        return Rule(kind, fit_weights(*given, float(which), start))
+
+    def _cut_of_share(self, cases: Mask) -> Rule:
+        """Marks the label where the share reaches the best cut: one half if nothing is better."""
+        steps = self.stack.share[:, None] >= np.arange(1, SHARE_STEPS)
+        scores = self.dice(steps)[cases].mean(axis=0)
+        best = np.flatnonzero(scores >= scores.max() - _ROUNDING)
+        half = SHARE_STEPS // 2 - 1
+        cut = ((half if half in best else best[len(best) // 2]) + 1) / SHARE_STEPS
+        weights = np.zeros(self.rows.shape[1])
+        weights[-2:] = 1.0, -scipy.special.logit(cut)
+        return Rule("share", weights)
+
+    def _single_rater(self, rater: int, cases: Mask) -> Rule:
+        """Believes one rater; where he is not asked, Consensus."""
+        votes, part = self.stack.votes[:, rater], cases[self.stack.case]
+        asked = self.case_weights * (votes != 0) * part
+        right = asked @ np.where(votes > 0, self.rates, 1 - self.rates)
+        share = (right + 1) / (asked.sum() + 2)
+        weights = np.zeros(self.rows.shape[1])
+        weights[rater] = max(float(scipy.special.logit(share)), 0.5)
+        weights[-3] = 0.25
+        return Rule(f"rater {rater}", weights)
+
+
+class Trial(NamedTuple):
+    """A kind of rule, tried on cases that were left out of its learning."""
+
+    rule: Rule  #: Learned from all cases
+    gains: Floats  #: (C,) Dice beyond that of Consensus
+    chance: Floats  #: (R,) probability of each row, by the rule that had not seen its case
+    weights: Floats  #: (groups, J + 3) without each group of cases
+
+    @property
+    def gain(self) -> Gain:
+        """The mean over cases."""
+        return Gain.of(self.gains)
+
+
+def _trial(learner: Learner, kind: str) -> Trial:
+    every = np.ones(learner.stack.number_of_cases, bool)
+    rule = learner.learn(kind, every)
+    gains, chance, weights = np.zeros(len(every)), np.zeros(len(learner.rows)), []
+    for out in left_out_groups(learner.stack.number_of_cases):
+        without = learner.learn(kind, ~out, rule.weights)
+        rows = out[learner.stack.case]
+        chance[rows] = probabilities(learner.rows[rows], without.weights)
+        found = learner.dice(without.chosen(learner.rows))
+        gains[out] = (found - learner.consensus_dice)[out]
+        weights.append(without.weights)
+    return Trial(rule, gains, chance, np.array(weights))
+
+
+@dataclass(frozen=True, eq=False)
+class LabelRule:
+    """What was learned about a label."""
+
+    label: int
+    number: int  #: Cases with the label
+    rule: Rule  #: The best, adopted or not
+    is_adopted: bool  #: Else Consensus answers
+    gain: Gain  #: Of the best, on cases left out
+    errors: Floats  #: (J + 3,) standard errors of its weights
+    best_rater: int  #: The single rater who gains most
+    best_rater_gain: Gain  #: Whatever was adopted
+    calibration_error: float  #: Mean distance of probabilities and frequencies on cases left out
+    changed: float  #: Share of the disputed voxels at which the rule leaves Consensus
+    changed_ties: float  #: Share of those at which the votes are tied
+
+    @property
+    def explained_by_one_rater(self) -> bool:
+        """Whether a single rater gains nearly as much as the rule."""
+        alone = self.best_rater_gain
+        return self.is_adopted and alone.low > 0 and alone.mean >= _EXPLAINED * self.gain.mean
+
+    def intervals(self) -> Floats:
+        """(J, 2) 95 % intervals of the raters' weights."""
+        raters = len(self.errors) - 3
+        reach = float(scipy.special.stdtrit(max(self.number - 1, 1), 0.975)) * self.errors[:raters]
+        weights = self.rule.weights[:raters]
+        return np.column_stack([weights - reach, weights + reach])
+
+
+def learn_label(label: int, tables: Sequence[LabelTable], raters: int) -> LabelRule | None:
+    """Learn a label's rule; None if it is disputed in too few cases.
+
+    Parameters
+    ----------
+    tables : sequence of LabelTable
+        Of this label, one per case.
+    """
+    stack = StackedTables.of(tables, raters)
+    if len(np.unique(stack.case)) < FEWEST_CASES:
+        return None
+    learner = Learner(stack)
+    trials = {kind: _trial(learner, kind) for kind in learner.candidates()}
+    best = max(trials.values(), key=lambda trial: trial.gain.low)
+    kinds = [f"rater {j}" for j in range(raters)]
+    alone = [(trials.get(kind) or _trial(learner, kind)).gain for kind in kinds]
+    best_rater = max(range(raters), key=lambda j: alone[j].mean)
+    groups = len(best.weights)
+    spread = ((best.weights - best.weights.mean(axis=0)) ** 2).sum(axis=0)
+    gain = best.gain
+    changed = best.rule.chosen(learner.rows) != stack.consensus
+    weights = learner.case_weights
+    tied = changed & (stack.votes.sum(axis=1) == 0)
+    total = weights[changed].sum()
+    return LabelRule(
+        label,
+        len(tables),
+        best.rule,
+        gain.is_shown,
+        gain,
+        np.sqrt(spread * (groups - 1) / groups),
+        best_rater,
+        alone[best_rater],
+        _calibration_error(best.chance, learner.rates, weights),
+        float(total / weights.sum()),
+        float(weights[tied].sum() / total) if total else 0.0,
+    )
+
+
+def _calibration_error(chance: Floats, rates: Floats, weights: Floats) -> float:
+    """Mean distance, over disputed voxels, of a bin's mean probability and its frequency."""
+    bins = np.minimum((chance * _CALIBRATION_BINS).astype(int), _CALIBRATION_BINS - 1)
+    distance = np.bincount(bins, weights * (chance - rates))
+    return float(np.abs(distance).sum() / weights.sum())

@@ -1,0 +1,150 @@
+"""What a learned fusion keeps: tables of votes by case, from which its rules follow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, NamedTuple
+
+from itk_consensus.calibration.learned.explanation import explain
+from itk_consensus.calibration.learned.label_rule import (
+    FEWEST_CASES,
+    USUAL_CASES,
+    LabelRule,
+    learn_label,
+)
+from itk_consensus.calibration.learned.vote_tables import LabelTable
+from itk_consensus.calibration.record import CalibrationRecord, library_versions
+from itk_consensus.core.constraints import Boolean, Integer, Text
+from itk_consensus.core.rater_names import numbered
+from itk_consensus.storage.record import Each, Members, OnePart, Part
+
+
+@dataclass(frozen=True)
+class LearnedCase(Part):
+    """A case: its labels' tables."""
+
+    tables: Annotated[tuple[LabelTable, ...], Each(OnePart(LabelTable))]
+
+    def contradictions(self) -> Iterator[tuple[str, str]]:
+        """Two tables of one label."""
+        if len({table.label for table in self.tables}) < len(self.tables):
+            yield "tables", "must be of different labels"
+
+
+class KnownRaters(NamedTuple):
+    """The raters of a case, as far as they are known."""
+
+    number: int
+    names: tuple[str, ...]  #: () if they have no names
+    is_soft: bool  #: Whether they gave probabilities
+
+
+@dataclass(frozen=True)
+class LearnedRecord(CalibrationRecord):
+    """Cases that were learned from. What was learned is computed from them, and is not stored."""
+
+    schema = "itk_consensus learned fusion"
+    said = ("meaning",)
+
+    rater_count: Annotated[int, Integer(2)]
+    raters: Annotated[tuple[str, ...], Each(Text(may_be_empty=True))]  #: Names; () if not known
+    #: Whether the raters gave probabilities, so that the share is their mean.
+    is_soft: Annotated[bool, Boolean()]
+    cases: Annotated[tuple[LearnedCase, ...], Each(OnePart(LearnedCase), FEWEST_CASES)]
+    versions: Annotated[Mapping[str, str], Members(Text(may_be_empty=True))]
+
+    @classmethod
+    def of(cls, raters: KnownRaters, cases: Sequence[LearnedCase]) -> LearnedRecord:
+        """A record of this version."""
+        return cls(*raters, tuple(cases), library_versions())
+
+    @property
+    def known_raters(self) -> KnownRaters:
+        """The raters of all cases."""
+        return KnownRaters(self.rater_count, self.raters, self.is_soft)
+
+    def unlike(self, other: LearnedRecord) -> str:
+        """Why the cases of another record cannot be added; empty if they can."""
+        if self.is_soft != other.is_soft:
+            return "some were learned from masks, others from probabilities"
+        return self.refuses(other.known_raters)
+
+    def refuses(self, raters: KnownRaters) -> str:
+        """Why raters are not those of this record; empty if nothing speaks against it."""
+        if raters.number != self.rater_count:
+            return (
+                f"{self.rater_count} raters were learned from, None standing for a missing one, "
+                f"got {raters.number}"
+            )
+        if self.raters and raters.names and raters.names != self.raters:
+            wanted, got = (", ".join(names) for names in (self.raters, raters.names))
+            return f"raters {wanted} were learned from, in this order, got {got}"
+        # Probabilities that are all certain are masks, and of these the share is their mean.
+        if raters.is_soft and not self.is_soft:
+            return "masks were learned from, got probabilities"
+        return ""
+
+    def contradictions(self) -> Iterator[tuple[str, str]]:
+        """Names or tables of another number of raters, and cases that come twice."""
+        if len(self.raters) not in (0, self.rater_count):
+            yield "raters", f"must be {self.rater_count} names or none"
+        for number, case in enumerate(self.cases):
+            if any(t.number_of_raters not in (None, self.rater_count) for t in case.tables):
+                yield f"cases[{number}]", f"must have votes of {self.rater_count} raters"
+        if (twice := case_twice(self.cases)) is not None:
+            yield f"cases[{twice[1]}]", f"must not be case {twice[0]} again"
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of the filter that made it: none."""
+        return {}
+
+    @property
+    def rater_names(self) -> tuple[str, ...]:
+        """What each rater is called; "rater 0" and so on, if names are not known."""
+        return self.raters or numbered(self.rater_count)
+
+    @cached_property
+    def rules(self) -> tuple[LabelRule, ...]:
+        """What was learned of each label, adopted or not; not of labels in too few cases."""
+        by_label: dict[int, list[LabelTable]] = {}
+        for case in self.cases:
+            for table in case.tables:
+                by_label.setdefault(table.label, []).append(table)
+        found = (learn_label(k, by_label[k], self.rater_count) for k in sorted(by_label))
+        return tuple(rule for rule in found if rule is not None)
+
+    @property
+    def adopted(self) -> tuple[LabelRule, ...]:
+        """The rules that are used; of all other labels Consensus answers."""
+        return tuple(rule for rule in self.rules if rule.is_adopted)
+
+    @property
+    def meaning(self) -> str:
+        """What was learned, in words."""
+        return explain(self.rules, self.rater_names, len(self.cases))
+
+    def doubts(self) -> Iterator[str]:
+        """What a user should know before trusting the record."""
+        if len(self.cases) < USUAL_CASES:
+            yield f"learned from {len(self.cases)} cases; {USUAL_CASES} are a good number"
+        for rule in self.rules:
+            if rule.explained_by_one_rater:
+                yield (
+                    f"{self.rater_names[rule.best_rater]} alone gains "
+                    f"{rule.best_rater_gain.mean:+.4f} of the {rule.gain.mean:+.4f} on label "
+                    f"{rule.label}: was it trained on these truths, or drew them?"
+                )
+
+
+def case_twice(cases: Sequence[LearnedCase]) -> tuple[int, int] | None:
+    """Two cases with the same voxels counted, if there are any; what nobody disputes may recur."""
+    known: dict[LearnedCase, int] = {}
+    for number, case in enumerate(cases):
+        if any(table.votes for table in case.tables):
+            other = known.setdefault(case, number)
+            if other != number:
+                return other, number
+    return None

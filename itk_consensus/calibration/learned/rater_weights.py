@@ -1,0 +1,92 @@
+"""How much each rater is to be believed: a logistic regression on disputed voxels.
+
+The log-odds that a disputed voxel has a label are a sum over what each rater says of it, what
+Consensus answers, the logit of the share of votes around, and a constant. A Gaussian prior centres
+the weights on Consensus, so that with no case the answer is that of Consensus, and a case's
+disputed voxels weigh 1 together, since they are not independent.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from itk_consensus.calibration.learned.disputed_label import share_of_step
+from itk_consensus.core.array_types import Floats, Mask
+
+#: Prior mean of the weights of Consensus and of a rater.
+CONSENSUS_WEIGHT = 3.0
+RATER_WEIGHT = 0.25
+#: Precision of the constant's prior, as a share of that of the others.
+_INTERCEPT_PRECISION = 0.1
+
+_MOST_STEPS = 50
+_CONVERGED = 1e-9
+_MOST_HALVINGS = 30
+
+
+def features(votes: NDArray[np.int8], consensus: Mask, share: NDArray[np.intp]) -> Floats:
+    """(R, J + 3) the raters' votes and Consensus' as 1 and -1, the logit of the share, and 1."""
+    logit = scipy.special.logit(share_of_step(share))
+    return np.column_stack([votes, np.where(consensus, 1.0, -1.0), logit, np.ones(len(votes))])
+
+
+def prior_mean(raters: int) -> Floats:
+    """(J + 3,) weights before any case: many raters together do not outweigh Consensus."""
+    mean = np.zeros(raters + 3)
+    mean[:raters] = min(RATER_WEIGHT, CONSENSUS_WEIGHT / (1.5 * raters))
+    mean[raters] = CONSENSUS_WEIGHT
+    return mean
+
+
+def fit_weights(
+    rows: Floats, true: Floats, weights: Floats, precision: float, start: Floats | None = None
+) -> Floats:
+    """The most probable weights, by Newton's method with step halving.
+
+    Parameters
+    ----------
+    rows : (R, J + 3) ndarray
+        `features`.
+    true : (R,) ndarray
+        Share of each row's voxels that the truth marks.
+    weights : (R,) ndarray
+        Of the rows in the likelihood.
+    precision : float
+        Of the prior: the larger, the closer to Consensus.
+    start : (J + 3,) ndarray, optional
+        Where to begin; the optimum is the same.
+    """
+    mean = prior_mean(rows.shape[1] - 3)
+    penalty = np.full(len(mean), precision)
+    penalty[-1] *= _INTERCEPT_PRECISION
+
+    def loss(at: Floats) -> float:
+        odds = rows @ at
+        likelihood = weights @ (true * odds - np.logaddexp(0.0, odds))
+        return float(0.5 * penalty @ (at - mean) ** 2 - likelihood)
+
+    found = mean if start is None else start
+    value = loss(found)
+    for _ in range(_MOST_STEPS):
+        chance = scipy.special.expit(rows @ found)
+        slope = penalty * (found - mean) - rows.T @ (weights * (true - chance))
+        curvature = (rows.T * (weights * chance * (1 - chance))) @ rows + np.diag(penalty)
+        step = np.linalg.solve(curvature, slope)
+        for _ in range(_MOST_HALVINGS):
+            lower = loss(found - step)
+            if lower <= value:
+                break
+            step = step / 2
+        else:
+            break
+        found, gained, value = found - step, value - lower, lower
+        if gained <= _CONVERGED * (1 + abs(value)):
+            break
+    return found
+
+
+def probabilities(rows: Floats, found: Floats) -> Floats:
+    """(R,) probability that voxels of these features have the label."""
+    return np.asarray(scipy.special.expit(rows @ found))
