@@ -4949,7 +4949,7 @@ def score_against_readers(probability: Any, readers: Any, samples: Iterable[Any]
         generalised energy distance, D_max, D_match, Hungarian-matched IoU and the CRPS of the
         volume in voxels.
     """
-def score_study(readers: Readers, submissions: Submissions, *, structures: Mapping[int, str] | None = None, rules: Sequence[str] = ('soft-dice', 'qubiq'), surfaces: bool = False, surfaceTolerance: float = 1.0, lesions: bool = False, afterCase: Callable[[str], None] | None = None) -> StudyScores:
+def score_study(readers: Readers, submissions: Submissions, *, structures: Mapping[int, str] | None = None, rules: Sequence[str] = ('soft-dice', 'qubiq'), surfaces: bool = False, surfaceTolerance: float = 1.0, lesions: bool = False, inputsAreLabels: bool = False, afterCase: Callable[[str], None] | None = None) -> StudyScores:
     """Score submissions beside several readers, none of whom is the truth.
 
     Parameters
@@ -4972,6 +4972,8 @@ def score_study(readers: Readers, submissions: Submissions, *, structures: Mappi
         Of the surface Dice, in mm.
     lesions : bool
         Whether objects are matched too.
+    inputsAreLabels : bool
+        Take readers and submissions for label images although one looks like an image.
     afterCase : callable, optional
         Called with the name of each case that is done.
 

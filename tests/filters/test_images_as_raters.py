@@ -81,6 +81,8 @@ ENTRIES = {
     "its reference": lambda: ic.LesionAgreement([mask(), mask()], ct()),
     "readers of a score": lambda: ic.score_against_readers(mask(), [mask(), ct()]),
     "samples of a score": lambda: ic.score_against_readers(mask(), [mask()], [ct()]),
+    "readers of a study": lambda: ic.score_study({"a": [mask(), ct()]}, {"s": {"a": mask()}}),
+    "a submission": lambda: ic.score_study({"a": [mask(), mask()]}, {"s": {"a": ct()}}),
     "votes one by one": one_by_one,
     "a rater held out": lambda: ic.hold_out_raters(
         [[mask(), ct(), mask()]], ic.MajorityVoteFilter()
@@ -106,6 +108,7 @@ def test_somebody_may_insist_at_the_other_ways_too() -> None:
     assert accumulator.fuse(insisted).shape == SHAPE
     assert ic.score_against_readers(mask(), [mask(), ct()], inputs_are_labels=True).threshold_dice
     assert ic.LesionAgreement([mask(), ct()], inputsAreLabels=True).rows
+    assert ic.score_study({"a": [mask(), ct()]}, {"s": {"a": mask()}}, inputsAreLabels=True).cases
 
 
 def test_a_ct_among_the_raters_of_a_cohort_is_refused_with_its_case() -> None:
