@@ -19,7 +19,7 @@ from itk_consensus.core.errors import (
 )
 from itk_consensus.core.parameters import snake_case
 from itk_consensus.methods.procedural import function_name
-from itk_consensus.methods.registry import FUSERS, METHODS
+from itk_consensus.methods.registry import FUSER_METHODS, FUSER_MODULES, FUSERS, METHODS
 
 Run = Callable[[str], "subprocess.CompletedProcess[str]"]
 
@@ -149,6 +149,11 @@ def test_an_error_about_a_file_or_an_input_says_which() -> None:
     assert str(InputError("has no voxels", owner="f", input_index=2)) == "f: input 2 has no voxels"
     rater_mask = InputError("is empty", owner="f", parameter="RaterMasks", input_index=2)
     assert str(rater_mask) == "f: RaterMasks[2] is empty"
+
+
+def test_methods_are_listed_by_the_names_that_fusers_have() -> None:
+    assert {one.method: one.__name__ for one in FUSERS} == FUSER_METHODS
+    assert list(FUSER_METHODS.values()) == list(FUSER_MODULES)
 
 
 @pytest.mark.parametrize("name", ["report", "review"])

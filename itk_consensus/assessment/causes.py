@@ -15,6 +15,7 @@ from itk_consensus.fusing.reader_limits import graded
 SLIPS = (
     "no segmentation",
     "swapped labels",
+    "swapped structures",
     "empty mask",
     "mirrored mask",
     "shifted mask",

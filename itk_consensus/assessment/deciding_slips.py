@@ -14,7 +14,7 @@ from itk_consensus.assessment.readers import Readers
 from itk_consensus.fusing.fusion_result import FusionResult
 
 #: Slips after which a mask says something else than it was drawn for.
-SWAPS = ("swapped labels", "mirrored mask")
+SWAPS = ("swapped labels", "swapped structures", "mirrored mask")
 
 #: So much Dice farther from the vote of the others than from everybody's, a result follows slips.
 DECIDES = 0.05

@@ -20,6 +20,7 @@ from itk_consensus.assessment.of_models import diagnose_model
 from itk_consensus.fusing.near_copies import MOST_RATERS, same_masks
 from itk_consensus.methods.voting.majority_vote import majority_vote
 from itk_consensus.space.boxes import shown_volume
+from itk_consensus.votes.decision_patterns import DecisionPatterns
 
 LOW_PREVALENCE = 0.10  # critical prevalence, section 4.3 of "When Does Consensus Beat Voting?"
 VOLUME_RATIO = (0.4, 1.6)  # to the majority vote
@@ -113,9 +114,11 @@ def empty_result(judged: JudgedFusion) -> Iterator[Finding]:
     """Nothing, or a speck, though most raters drew something: they hardly meet."""
     table, found = judged.patterns, list[Finding]()
     raters = int(table.present.any(axis=0).sum())
+    voxels = np.stack([_voxels_by_label(table, column) for column in table.patterns.T])
+    decided = _voxels_by_label(table, judged.decision)
     for index in np.flatnonzero((table.labels != 0) & (2 * _who_drew(judged) > raters)):
-        sizes = table.counts @ (table.patterns == index)
-        usual, own = float(np.median(sizes[sizes > 0])), judged.volume(judged.decision == index)
+        sizes = voxels[:, index]
+        usual, own = float(np.median(sizes[sizes > 0])), int(decided[index])
         if own < SPECK * usual:
             result = f"a speck of {shown_volume(judged.spacing, own)}" if own else "empty"
             facts = {"result": result, "drew": int((sizes > 0).sum()), "number": raters}
@@ -125,6 +128,12 @@ def empty_result(judged: JudgedFusion) -> Iterator[Finding]:
                 Finding("empty result", own / usual, "do not use", label=about, facts=facts)
             )
     yield from found or [Finding("empty result", None, None, kind="fine")]
+
+
+def _voxels_by_label(table: DecisionPatterns, said: NDArray[Any]) -> NDArray[np.int64]:
+    """(K,) voxels of each label, of (P,) label indices; anything else is no label."""
+    known = (said >= 0) & (said < table.number_of_labels)
+    return np.bincount(said[known], table.counts[known], table.number_of_labels).astype(np.int64)
 
 
 def _label(judged: JudgedFusion, index: np.integer[Any]) -> int | None:

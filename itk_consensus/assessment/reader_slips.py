@@ -17,9 +17,9 @@ import scipy
 from numpy.typing import NDArray
 
 from itk_consensus.assessment.agreement.displacement import Fit, Placed, best_mirror, best_shift
-from itk_consensus.assessment.agreement.label_swaps import renamed_labels
+from itk_consensus.assessment.agreement.label_swaps import label_swaps
 from itk_consensus.assessment.findings import Finding, Severity
-from itk_consensus.assessment.readers import Readers, about_raters, or_fine
+from itk_consensus.assessment.readers import Readers, about_raters, about_swap, or_fine
 from itk_consensus.assessment.sentences import listed
 from itk_consensus.core.array_types import Floats, length_unit
 from itk_consensus.fusing.deviating_rater import ROUNDING, farthest_rater
@@ -133,17 +133,11 @@ def lone_labels(readers: Readers) -> Iterator[Finding]:
 
 def swapped_labels(readers: Readers, explained: Known) -> Iterator[Finding]:
     """Labels that a rater calls otherwise than the others."""
-    renamed = renamed_labels(readers.patterns)
     index = {int(value): place for place, value in enumerate(readers.patterns.labels)}
     found = []
-    for one in renamed:
-        explained |= {(index[one.used], one.rater), (index[one.meant], one.rater)}
-        facts: dict[str, Any] = {"used": one.used, "meant": one.meant, "dice": one.dice}
-        kind = "" if one.is_swap else "renamed"
-        if not one.is_swap or one.used < one.meant:
-            found.append(
-                about_raters("swapped labels", one.dice, "look", kind, [one.rater], **facts)
-            )
+    for one in label_swaps(readers.patterns):
+        explained |= {(index[label], one.rater) for label in (*one.used, *one.meant)}
+        found.append(about_swap("swapped labels", one.rater, one))
     yield from or_fine(found, "swapped labels")
 
 

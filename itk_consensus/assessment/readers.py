@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +90,30 @@ def about_raters(
     """A finding about the raters, not about their fusion; if only rule and value: all is well."""
     raters = tuple(int(rater) for rater in who)
     return Finding(rule, value, severity, raters, label, facts, "raters", kind)
+
+
+class _Swap(Protocol):
+    """Labels or structures that a rater calls otherwise than the others."""
+
+    @property
+    def used(self) -> Sequence[object]: ...
+    @property
+    def meant(self) -> Sequence[object]: ...
+    @property
+    def before(self) -> float: ...
+    @property
+    def after(self) -> float: ...
+    @property
+    def is_closed(self) -> bool: ...
+
+
+def about_swap(rule: str, rater: int, swap: _Swap) -> Finding:
+    """A finding about names that a rater uses for others."""
+    kind = "renamed" if not swap.is_closed else "" if len(swap.used) == 2 else "circle"
+    facts: dict[str, Any] = {"used": swap.used[0], "meant": swap.meant[0]}
+    facts |= {"circle": [list(pair) for pair in zip(swap.used, swap.meant, strict=True)]}
+    facts |= {"before": swap.before, "after": swap.after}
+    return about_raters(rule, swap.after, "look", kind, [rater], **facts)
 
 
 def or_fine(found: Sequence[Finding], rule: str) -> Iterator[Finding]:

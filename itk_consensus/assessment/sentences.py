@@ -84,16 +84,47 @@ SENTENCES: dict[tuple[str, str], Words] = {
     ),
     ("lone label", "fine"): Words("No label is used by one reader alone.", who=()),
     ("swapped labels", ""): Words(
-        "{Who} {has_} {used} and {meant} the other way round.",
+        "{Who} {has_} {used} and {meant} the other way round: put right, Dice to the others rises "
+        "from {before:.2f} to {after:.2f}.",
         "Put the numbers right and fuse again.",
-        {"used": "label 1", "meant": "label 2"},
+        {"used": "label 1", "meant": "label 2", **_OUTLINE},
+    ),
+    ("swapped labels", "circle"): Words(
+        "{Who} {has_} numbers in a circle, {circle}: put right, Dice to the others rises from "
+        "{before:.2f} to {after:.2f}.",
+        "Put the numbers right and fuse again.",
+        {"circle": [[1, 2], [2, 3], [3, 1]], **_OUTLINE},
     ),
     ("swapped labels", "renamed"): Words(
-        "{Who} say{s} {used} where the others say {meant} (Dice {dice:.2f}).",
+        "{Who} say{s} {used} where the others say {meant} (Dice {after:.2f}).",
         "Put the number right and fuse again.",
-        {"used": "label 7", "meant": "label 2", "dice": 0.91},
+        {"used": "label 7", "meant": "label 2", "after": 0.91},
     ),
     ("swapped labels", "fine"): Words("All readers number labels alike.", who=()),
+    ("swapped structures", ""): Words(
+        "{Who} {has_} {used} and {meant} the other way round: put right, Dice to the others rises "
+        "from {before:.2f} to {after:.2f}.",
+        "Put the names right (--rename FILE) and fuse again.",
+        {"used": "Parotid_L", "meant": "Parotid_R", "before": 0.0, "after": 0.84},
+    ),
+    ("swapped structures", "circle"): Words(
+        "{Who} {has_} names in a circle, {circle}: put right, Dice to the others rises from "
+        "{before:.2f} to {after:.2f}.",
+        "Put the names right (--rename FILE) and fuse again.",
+        {"circle": [["A", "B"], ["B", "C"], ["C", "A"]], "before": 0.0, "after": 0.84},
+    ),
+    ("swapped structures", "renamed"): Words(
+        "What {who} call{s} {used} lies where the others' {meant} is (Dice {after:.2f}; "
+        "{before:.2f} to what they call so).",
+        "Look which name is meant; put it right (--rename FILE) and fuse again.",
+        {"used": "Parotid_L", "meant": "Parotid_R", "before": 0.0, "after": 0.84},
+    ),
+    ("few drew", ""): Words(
+        "Only {number} of {readers} readers drew it: that is no consensus.",
+        "Ask the others whether they looked, and how they call it.",
+        {"number": 2, "readers": 5},
+        (),
+    ),
     ("mirrored mask", ""): Words(
         "{Who} {is_} mirrored along {axes}: mirrored back, Dice to the others rises from "
         "{before:.2f} to {after:.2f}.",
@@ -468,12 +499,23 @@ def _facts(finding: Finding) -> dict[str, Any]:
         **{"advice": _AGREEMENT_ADVICE[grade], "how": _HOW[grade]},
         **finding.facts,
         **groups,
+        **_circle_of(finding),
         **{
             name: label_name(finding.facts[name], finding.label_names)
             for name in ("used", "meant")
             if isinstance(finding.facts.get(name), int)
         },
     }
+
+
+def _circle_of(finding: Finding) -> dict[str, str]:
+    """Names that are used and meant in turn: "label 1 for label 2 and label 2 for label 1"."""
+    pairs = finding.facts.get("circle", ())
+    named = [
+        [label_name(one, finding.label_names) if isinstance(one, int) else one for one in pair]
+        for pair in pairs
+    ]
+    return {"circle": listed(f"{used} for {meant}" for used, meant in named)} if named else {}
 
 
 _HOW = {"good": "well", "moderate": "moderately", "poor": "poorly"}

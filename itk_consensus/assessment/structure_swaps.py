@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from itk_consensus.assessment.agreement.swaps import swaps_in
+from itk_consensus.assessment.findings import Finding
+from itk_consensus.assessment.readers import about_raters, about_swap
 from itk_consensus.space.placed_masks import PlacedMask
 
 Places = Mapping[str, Sequence[PlacedMask | None]]
@@ -43,10 +45,17 @@ def structure_swaps(places: Places) -> list[StructureSwap]:
                          for one in names])  # fmt: skip
         for swap in swaps_in(dice.reshape(len(names), len(names))):
             used, meant = (tuple(names[n] for n in which) for which in (swap.used, swap.meant))
+            # A name that nobody else uses contradicts none; matching proposes what it may be.
+            if not any(_has_others(places[name], reader) for name in used):
+                continue
             found.append(
                 StructureSwap(reader, used, meant, swap.before, swap.after, swap.is_closed)
             )
     return found
+
+
+def _has_others(row: Sequence[PlacedMask | None], reader: int) -> bool:
+    return any(one is not None for number, one in enumerate(row) if number != reader)
 
 
 def _dice(
@@ -58,3 +67,25 @@ def _dice(
     if own is None or not others:
         return 0.0
     return float(np.nan_to_num(np.mean([own.dice(other) for other in others])))
+
+
+def plan_findings(
+    places: Places, swaps: Sequence[StructureSwap], structure: str, who: Sequence[int]
+) -> tuple[Finding, ...]:
+    """What a plan tells about one of its structures and the readers who drew it.
+
+    Parameters
+    ----------
+    who : sequence of int
+        The readers who drew the structure, in the order in which its result has them.
+    """
+    found = [
+        about_swap("swapped structures", who.index(one.reader), one)
+        for one in swaps
+        if structure in (*one.used, *one.meant) and one.reader in who
+    ]
+    readers = len(places[structure])
+    if readers > 1 and (2 * len(who) < readers or len(who) == 1):
+        facts = {"number": len(who), "readers": readers}
+        found.append(about_raters("few drew", len(who), "do not use", "", (), **facts))
+    return tuple(found)

@@ -33,7 +33,11 @@ from itk_consensus.cli.outputs import (
     writing,
 )
 from itk_consensus.cli.page_options import add_page_options, page_options
-from itk_consensus.cli.structure_inputs import add_structure_options, require_no_structure_options
+from itk_consensus.cli.structure_inputs import (
+    add_plan_options,
+    add_structure_options,
+    require_no_structure_options,
+)
 from itk_consensus.core.errors import ParameterError
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images.files import write_image
@@ -80,6 +84,7 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
     add_file(parser, "--report", metavar="PAGE", help="the report as an HTML page")
     add_full_option(parser)
     add_structure_options(parser)
+    add_plan_options(parser)
     add_volume_options(parser)
     add_image_option(parser, fuser)
     add_page_options(parser)

@@ -85,18 +85,16 @@ def add_fusion_options(
 ) -> type[LabelFusionFilter]:
     """Give a parser inputs, a method, and the options of the method that the words name."""
     fuser = LearnedFusionFilter if _wants_learned(words) else METHODS[wanted_method(words)]
-    summaries = [
-        line
-        for name, filter_ in METHODS.items()
-        for line in wrapped(f"{name}: {filter_.summary}", width=76)
-    ]
     parser.prog = f"{PROGRAM} {command} --method {fuser.method}"
     between = "\n" if description.endswith("\n") else " "
     parser.description = (
         f"{description}{between}Options depend on the method;"
         f"\nthese are the options of {fuser.method}."
     )
-    parser.epilog = section("methods:", summaries)
+    if {"-h", "--help"} & {*words}:  # which is worth loading all methods
+        texts = (f"{name}: {one.summary}" for name, one in METHODS.items())
+        lines = [line for text in texts for line in wrapped(text, width=76)]
+        parser.epilog = section("methods:", lines)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.set_defaults(parser=parser, fuser=fuser)
     add_method_option(parser, "how to fuse, see below", default_method(words))

@@ -93,7 +93,7 @@ def _structures(arguments: argparse.Namespace, console: Console) -> None:
         header = ["structure", "voxels", "ml", "type", "colour"]
         console.answer(section(reader, table(header, map(_described, drawn))))
     console.answer(str(readers.matched))
-    for sentence in readers.lonely:
+    for sentence in [*readers.swapped, *readers.lonely]:
         console.warn(sentence)
 
 

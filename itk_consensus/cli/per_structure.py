@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,27 +14,37 @@ from typing import Any
 import numpy as np
 
 from itk_consensus.assessment.assessment import assess
-from itk_consensus.assessment.verdict import Verdict
+from itk_consensus.assessment.findings import Finding
+from itk_consensus.assessment.verdict import WORDS, Verdict
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.fusing import exit_code
 from itk_consensus.cli.inputs import read
 from itk_consensus.cli.options import given_parameters, naming_options
 from itk_consensus.cli.outputs import Output, check_outputs, given_outputs, writing
-from itk_consensus.cli.structure_inputs import ReadStructures, read_readers
-from itk_consensus.core.errors import ParameterError
+from itk_consensus.cli.structure_inputs import LEAST_ISLAND, ReadStructures, read_readers
+from itk_consensus.core.errors import InputError, ParameterError
 from itk_consensus.fusing.fusion_result import MadeBy, result_of
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images.dicom.identity import identity_of
 from itk_consensus.images.dicom.rtstruct_reading import ROI_TYPE
+from itk_consensus.images.dicom.rtstruct_writing import HOLES, ROI_DESCRIPTION
 from itk_consensus.images.dicom.seg_reading import NOT_ANNOTATED
-from itk_consensus.images.files import distinct_names, split_image_name, write_image
+from itk_consensus.images.files import write_image
 from itk_consensus.images.slicer_segmentation import shared_details
 from itk_consensus.images.structure_files import (
+    CONTOURS,
+    is_contours,
     is_dicom,
     require_structures_name,
     write_structures,
 )
-from itk_consensus.images.structures import Structure, separate_undecided
+from itk_consensus.images.structures import (
+    Structure,
+    geometry_of,
+    mask_of,
+    separate_undecided,
+    voxels_of,
+)
 from itk_consensus.report.dispute_figures import Look
 from itk_consensus.report.fusion_report import FusionReport, describe_inputs
 from itk_consensus.report.image_file import ImageFile
@@ -44,7 +55,9 @@ from itk_consensus.report.structures_page import (
     structure_part,
     structures_page,
 )
-from itk_consensus.report.text import wrapped
+from itk_consensus.report.text import counted, wrapped
+from itk_consensus.space.boxes import voxel_volume
+from itk_consensus.space.islands import without_islands
 from itk_consensus.storage.files import write_text
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS
 
@@ -58,6 +71,8 @@ class _Fused:
 
     structure: Structure
     verdict: Verdict
+    hollow: str = ""  #: Why it is no consensus, if it is none
+    notes: tuple[str, ...] = ()  #: What else is to be known of it
     report: dict[str, Any] | None = None  #: Of the JSON, if one is wanted
     part: StructurePart | None = None  #: Of the page, if one is wanted
 
@@ -82,19 +97,69 @@ def fuse_per_structure(arguments: argparse.Namespace, console: Console) -> int:
         console.warn(sentence)
     with writing([*outputs, *images], overwrite=arguments.overwrite):
         fused = list(_fuse_each(readers, fuser, arguments, console))
-        consensus = separate_undecided([one.structure for one in fused])
+        for sentence in _hollow(fused, arguments):
+            console.warn(sentence)
+        consensus = _written(fused, readers, arguments)
         names = {one.structure.name for one in fused}
         for one in consensus:
             if one.name not in names:
                 console.warn(f"tied voxels are written as the structure '{one.name}'")
-        raters = [path for path in arguments.inputs if path.suffix.lower() != ".nrrd"]
-        write_structures(
-            consensus, arguments.output, readers.series, method=fuser.GetName(), raters=raters
-        )
+        _write_consensus(consensus, fused, readers, fuser, arguments)
         _write_reports(fused, readers, fuser, arguments)
     written = "".join(f"\n{one.option[2:]}: {one.path}" for one in [*outputs[1:], *images])
     said = f"{readers.matched}\n{len(consensus)} structures in {arguments.output}{written}"
     return _answer(said, fused, arguments, console)
+
+
+def _hollow(fused: Sequence[_Fused], arguments: argparse.Namespace) -> list[str]:
+    """A sentence for each structure that is no consensus."""
+    then = "it is written since --write-all asks for it"
+    if not arguments.write_all:
+        then = "it is not written; --write-all writes it"
+    return [f"{one.structure.name}: {one.hollow}; {then}" for one in fused if one.hollow]
+
+
+def _written(
+    fused: Sequence[_Fused], readers: ReadStructures, arguments: argparse.Namespace
+) -> list[Structure]:
+    """The structures that are a consensus, or all if asked for, with what is said of them."""
+    chosen = [one for one in fused if arguments.write_all or not one.hollow]
+    if not chosen:
+        raise InputError("no structure is a consensus; --write-all writes them nevertheless")
+    described = []
+    for one in chosen:
+        drew = sum(has is not None for has in readers.matched.table[one.structure.name])
+        text = f"{one.verdict.word}: consensus of {drew} of {len(readers.matched.readers)} readers"
+        details = {**one.structure.details, ROI_DESCRIPTION: "; ".join([text, *one.notes])}
+        described.append(replace(one.structure, details=details))
+    return separate_undecided(described)
+
+
+def _write_consensus(
+    consensus: Sequence[Structure],
+    fused: Sequence[_Fused],
+    readers: ReadStructures,
+    fuser: LabelFusionFilter,
+    arguments: argparse.Namespace,
+) -> None:
+    """Write what is a consensus, in the form that the name of the output asks for."""
+    more: dict[str, Any] = {}
+    if is_contours(arguments.output):
+        more = {"smooth": arguments.smooth, "holes": arguments.holes or HOLES[0]}
+        more["description"] = _description(fused, readers, fuser)
+    elif arguments.smooth is not None or arguments.holes is not None:
+        arguments.parser.error(f"--smooth and --holes are for contours; name the output {CONTOURS}")
+    raters = [path for path in arguments.inputs if path.suffix.lower() != ".nrrd"]
+    method, series = fuser.GetName(), readers.series
+    write_structures(consensus, arguments.output, series, method=method, raters=raters, **more)
+
+
+def _description(fused: Sequence[_Fused], readers: ReadStructures, fuser: LabelFusionFilter) -> str:
+    """What planning systems show of the file: readers, method, and how many may be used."""
+    counts = Counter(one.verdict.word for one in fused)
+    words = ", ".join(f"{counts[word]} {word}" for word in WORDS if counts[word])
+    number = len(readers.matched.readers)
+    return f"Consensus of {counted(number, 'reader')} by {fuser.GetName()}: {words}"
 
 
 def page_per_structure(arguments: argparse.Namespace, console: Console) -> int:
@@ -121,6 +186,7 @@ def _answer(
     """Print what was done, and what gives reason for doubt about each structure."""
     verdicts = sorted(((one.verdict, one.structure.name) for one in fused), key=_grade)
     lines = [line for verdict, name in verdicts for line in wrapped(f"{name}: {verdict}")]
+    lines += [f"{one.structure.name}: {note}" for one in fused for note in one.notes]
     console.answer("\n".join([*lines, said]))
     return max((exit_code(one.verdict.word, arguments.fail_on) for one in fused), default=0)
 
@@ -143,22 +209,66 @@ def _fuse_each(
         console.progress(number / len(drawn), name)
         with naming_options(fuser, arguments.method):
             mask = fuser.fused_labels([one.mask for one in who.values()])
-        names = {n: _short_names(readers)[n] for n in who}
+        mask, islands = _without_islands(mask, who, arguments)
+        names = {n: readers.matched.readers[n] for n in who}
+        known = readers.known_of(name, tuple(who))
         full = arguments.full or arguments.json is not None
         result = result_of(fuser).named(list(names.values()))
-        findings = assess(result).findings(full)
-        fused = _Fused(_consensus(who, name, mask), Verdict.of(findings))
+        findings = assess(result, known=known).findings(full)
+        structure = _consensus(who, name, mask)
+        hollow = _why_hollow(structure, known)
+        notes = (*islands, *_slices(mask, who))
+        fused = _Fused(structure, Verdict.of(findings), hollow, notes)
         for option in ("probability", "uncertainty"):
             _write_image_of(option, name, fuser, arguments)
         if arguments.json is not None:
-            files = [ImageFile.of(Path(names[n]), one.mask) for n, one in who.items()]
+            files = [ImageFile.of(arguments.inputs[n], one.mask) for n, one in who.items()]
             described = describe_inputs(files, list(names.values()))
             label_map = ImageFile.of(arguments.output, mask)
             report = FusionReport(result, described, label_map, {}, diagnostics=findings)
             fused.report = report.to_dict()
         if arguments.report is not None:
-            fused.part = structure_part(result, name, names, image, look, number)
+            fused.part = structure_part(result, name, names, image, look, number, known)
         yield fused
+
+
+def _why_hollow(structure: Structure, known: Sequence[Finding]) -> str:
+    """Why a structure is no consensus; nothing if it is one."""
+    if not np.any(voxels_of(structure.mask) == 1):
+        return "the consensus is empty"
+    return next((one.what.rstrip(".") for one in known if one.rule == "few drew"), "")
+
+
+def _slices(mask: Any, who: Mapping[int, Structure]) -> list[str]:
+    """A sentence if the consensus is drawn on fewer or more slices than any reader drew on."""
+    own, *drawn = (
+        int((voxels_of(one) == 1).any(axis=(1, 2)).sum())
+        for one in (mask, *(structure.mask for structure in who.values()))
+    )
+    if min(drawn) <= own <= max(drawn):
+        return []
+    return [f"on {counted(own, 'slice')}, readers drew on {min(drawn)} to {max(drawn)}"]
+
+
+def _without_islands(
+    mask: Any, who: Mapping[int, Structure], arguments: argparse.Namespace
+) -> tuple[Any, tuple[str, ...]]:
+    """The mask without stray pieces, and what is to be said of those."""
+    least = getattr(arguments, "least_island", None)
+    if least is None:
+        least = LEAST_ISLAND if is_contours(arguments.output) else 0.0
+    if not least:
+        return mask, ()
+    voxel, unit = voxel_volume(geometry_of(mask).spacing)
+    array = voxels_of(mask)
+    raters = [voxels_of(one.mask) == 1 for one in who.values()]
+    found = without_islands(array == 1, raters, least / voxel)
+    if not found.removed:
+        return mask, ()
+    kept = np.where((array == 1) & ~found.mask, 0, array)
+    volume = voxel * sum(found.removed)
+    number = counted(len(found.removed), "island")
+    return mask_of(kept, mask), (f"{number} left out ({volume:.2g} {unit})",)
 
 
 def _write_reports(
@@ -170,6 +280,9 @@ def _write_reports(
     if arguments.json is not None:
         content = {
             "only_one_reader": list(readers.matched.unmatched),
+            "no_consensus": {one.structure.name: one.hollow for one in fused if one.hollow},
+            "accepted": [str(one) for one in readers.matched.accepted],
+            "swapped": readers.swapped,
             "structures": {one.structure.name: one.report for one in fused},
         }
         text = json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False)
@@ -179,17 +292,13 @@ def _write_reports(
         identity = {}
         if arguments.show_identity and readers.series is not None:
             identity = identity_of(readers.series.slices[0])
-        names = _short_names(readers)
+        names = readers.matched.readers
         hashes = file_hashes(names, arguments.inputs)
-        page = structures_page(parts, names, MadeBy.of(fuser), hashes, readers.lonely, identity)
+        hollow = [f"{one.structure.name}: {one.hollow}." for one in fused if one.hollow]
+        accepted = [f"Accepted: {one}." for one in readers.matched.accepted]
+        said = [*hollow, *readers.swapped, *accepted, *readers.lonely]
+        page = structures_page(parts, names, MadeBy.of(fuser), hashes, said, identity)
         write_text(arguments.report, page)
-
-
-def _short_names(readers: ReadStructures) -> tuple[str, ...]:
-    """What people call the readers: their files without folder and extension, if that is enough."""
-    paths = [Path(name) for name in readers.matched.readers]
-    stems = [split_image_name(path)[0].removesuffix(".seg") for path in paths]
-    return distinct_names(stems, paths)
 
 
 def _fuser(arguments: argparse.Namespace) -> LabelFusionFilter:

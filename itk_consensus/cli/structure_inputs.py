@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
+from itk_consensus.assessment.findings import Finding
+from itk_consensus.assessment.readers import about_swap
+from itk_consensus.assessment.structure_swaps import (
+    Places,
+    StructureSwap,
+    plan_findings,
+    structure_swaps,
+)
 from itk_consensus.cli.options import add_file
 from itk_consensus.core.errors import ConsensusError, InputError, ParameterError
+from itk_consensus.images.dicom.rtstruct_writing import HOLES
 from itk_consensus.images.dicom.seg_reading import ABSENT_FRAMES
 from itk_consensus.images.dicom.series import DicomSeries, read_dicom_series
+from itk_consensus.images.files import distinct_names
 from itk_consensus.images.own_outputs import reject_own_output
 from itk_consensus.images.structure_files import CONTOURS, is_own_output, read_structures
 from itk_consensus.images.structure_matching import (
@@ -30,9 +42,13 @@ from itk_consensus.images.structure_renamings import (
 )
 from itk_consensus.images.structures import Structure
 
+#: What the names of files of structures end in.
+_ENDING = re.compile(r"(\.rtstruct|\.seg)?\.(dcm|nrrd)$", re.IGNORECASE)
+
 _ONLY_FOR_STRUCTURES = (
     "series", "series_number", "absent_frames", "rename", "accept_matches", "synonyms",
-    "structures", "exclude", "write_names", "plan_table", "tolerances",
+    "structures", "exclude", "write_names", "plan_table", "tolerances", "write_all", "smooth",
+    "holes", "least_island",
 )  # fmt: skip
 
 
@@ -112,11 +128,68 @@ def add_structure_options(parser: argparse.ArgumentParser, *, with_identity: boo
         )
 
 
-class ReadStructures(NamedTuple):
+def add_plan_options(parser: argparse.ArgumentParser) -> None:
+    """Give a parser what a consensus of structures is written by."""
+    group = parser.add_argument_group("contours")
+    group.add_argument(
+        "--write-all",
+        action="store_true",
+        help="also write structures that are no consensus: empty ones, and those that one reader "
+        "or fewer than half drew",
+    )
+    group.add_argument(
+        "--smooth",
+        type=float,
+        metavar="MM",
+        help="contours that are easy to edit, no farther than so many mm from the edges of voxels",
+    )
+    group.add_argument(
+        "--holes",
+        choices=HOLES,
+        help="what holes become: joined to the contour around them by a channel without width, or "
+        f"contours of their own [default: {HOLES[0]}]",
+    )
+    group.add_argument(
+        "--least-island",
+        type=_volume,
+        metavar="ML",
+        help="leave out separate pieces of a structure below this volume that most readers did "
+        f"not draw [default: {LEAST_ISLAND} in an RTSTRUCT, else 0]",
+    )
+
+
+#: Islands below so many ml are no part of contours, unless most readers drew them.
+LEAST_ISLAND = 0.05
+
+
+@dataclass(frozen=True)
+class ReadStructures:
     """What readers drew, and on what."""
 
     matched: MatchedStructures
     series: DicomSeries | None
+
+    @cached_property
+    def places(self) -> Places:
+        """Where each reader has each structure."""
+        return self.matched.places()
+
+    @cached_property
+    def swaps(self) -> list[StructureSwap]:
+        """Readers who call structures otherwise than the others."""
+        return structure_swaps(self.places)
+
+    @property
+    def swapped(self) -> list[str]:
+        """A sentence for each of them."""
+        return [
+            about_swap("swapped structures", one.reader, one).named(self.matched.readers).sentence
+            for one in self.swaps
+        ]
+
+    def known_of(self, name: str, who: Sequence[int]) -> tuple[Finding, ...]:
+        """What the plan tells about one of its structures and the readers who drew it."""
+        return plan_findings(self.places, self.swaps, name, who)
 
     def drawn(self) -> Iterator[tuple[str, dict[int, Structure]]]:
         """Each structure, and who of the readers drew it, by their numbers."""
@@ -138,20 +211,31 @@ def read_readers(arguments: argparse.Namespace, files: list[Path]) -> ReadStruct
     for path in files:
         if not getattr(arguments, "accept_own_outputs", True) and is_own_output(path):
             reject_own_output(path)
-    readers = {str(path): read_structures(path, series, **options) for path in files}
-    if len(readers) < len(files):
+    if len({*files}) < len(files):
         raise InputError("a file is given twice")
-    return ReadStructures(matching_rules(arguments, readers).match(readers), series)
+    names = reader_names(files)
+    drawn = [read_structures(path, series, **options) for path in files]
+    readers = dict(zip(names, drawn, strict=True))
+    rules = matching_rules(arguments, readers, dict(zip(names, files, strict=True)))
+    return ReadStructures(rules.match(readers), series)
+
+
+def reader_names(files: Sequence[Path]) -> tuple[str, ...]:
+    """What readers are called: their files' names without what says that they are structures."""
+    names = [_ENDING.sub("", path.name) or path.name for path in files]
+    return distinct_names(names, files)
 
 
 def matching_rules(
-    arguments: argparse.Namespace, readers: Mapping[str, Sequence[Structure]]
+    arguments: argparse.Namespace,
+    readers: Mapping[str, Sequence[Structure]],
+    files: Mapping[str, Path] | None = None,
 ) -> MatchingRules:
-    """What the command line says of names."""
+    """What the command line says of names; `files` are the readers' if they have other names."""
     names = {path: [one.name for one in has] for path, has in readers.items()}
     rows = [row for given in arguments.rename for row in given]
     try:
-        renamed = renamings_of(rows, names)
+        renamed = renamings_of(rows, names, files)
     except MissingStructureError as error:
         near = get_close_matches(error.old, error.known, 3) or error.known
         raise ParameterError(f"{error}; there are {', '.join(near)}") from None
@@ -167,7 +251,7 @@ def matching_rules(
 def require_no_structure_options(arguments: argparse.Namespace) -> None:
     """Refuse options that mean nothing without ``--per-structure``."""
     for option in _ONLY_FOR_STRUCTURES:
-        if getattr(arguments, option, None) not in (None, [], ()):
+        if getattr(arguments, option, None) not in (None, [], (), False):
             name = option.replace("_", "-")
             arguments.parser.error(f"--{name} is for named structures; add --per-structure")
 
@@ -215,6 +299,16 @@ def _overlap(text: str) -> float:
         value = 0.0
     if not LEAST_OVERLAP <= value <= 1:
         raise argparse.ArgumentTypeError(f"must be a Dice from {LEAST_OVERLAP} to 1, got {text!a}")
+    return value
+
+
+def _volume(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be a volume in ml, got {text!a}")
     return value
 
 

@@ -8,10 +8,11 @@ command line, a line in the stub file and a row in the README.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import fields
 from difflib import get_close_matches
+from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, get_origin, overload
 
 import numpy as np
@@ -227,12 +228,12 @@ class Measurement(_Declared[T]):
         return cast("T", handed_out(value))
 
 
-def parameters_of(cls: type) -> Iterator[Parameter[Any]]:
+def parameters_of(cls: type) -> tuple[Parameter[Any], ...]:
     """A class's parameters, its own before those it inherits, in the order of declaration."""
     return _declared(cls, Parameter)
 
 
-def measurements_of(cls: type) -> Iterator[Measurement[Any]]:
+def measurements_of(cls: type) -> tuple[Measurement[Any], ...]:
     """A class's measurements, its own before those it inherits."""
     return _declared(cls, Measurement)
 
@@ -275,13 +276,14 @@ def snake_case(name: str) -> str:
     return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", words).lower()
 
 
-def _declared(cls: type, kind: type) -> Iterator[Any]:
-    seen: set[str] = set()
+@cache
+def _declared(cls: type, kind: type) -> tuple[Any, ...]:
+    found: dict[str, Any] = {}
     for base in cls.__mro__:
         for name, member in vars(base).items():
-            if isinstance(member, kind) and name not in seen:
-                seen.add(name)
-                yield member
+            if isinstance(member, kind):
+                found.setdefault(name, member)
+    return tuple(found.values())
 
 
 def attach(owner: type, name: str, function: Any, doc: str, static: bool = False) -> None:

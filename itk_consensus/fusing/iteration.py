@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats
+from itk_consensus.core.blas_threads import blas_threads
 from itk_consensus.core.errors import ProcessAborted
 from itk_consensus.core.work import current, stage
 
@@ -84,20 +85,22 @@ def iterate(
     state, done = start, False
     del start  # a start may be large, and is needed no more
     trace: list[Score] = []
-    while not done and len(trace) < maximum_iterations:
-        number = len(trace)
-        try:
-            with stage(number / maximum_iterations, (number + 1) / maximum_iterations):
-                made = step(state)
-        except ProcessAborted:
-            if not trace:
-                raise
-            break
-        state, done = made.state, made.done
-        trace.append(made.score)
-        work.move(len(trace) / maximum_iterations)
-        if not work.iterated(len(trace)):
-            break
+    # Products of an iteration are small: a second thread of BLAS only waits, at full power.
+    with blas_threads(1):
+        while not done and len(trace) < maximum_iterations:
+            number = len(trace)
+            try:
+                with stage(number / maximum_iterations, (number + 1) / maximum_iterations):
+                    made = step(state)
+            except ProcessAborted:
+                if not trace:
+                    raise
+                break
+            state, done = made.state, made.done
+            trace.append(made.score)
+            work.move(len(trace) / maximum_iterations)
+            if not work.iterated(len(trace)):
+                break
     return Run(state, trace, done)
 
 

@@ -45,13 +45,13 @@ def read_structures(
     if str(path).lower().endswith(".nrrd"):
         like = None if series is None else series.grid()
         return read_slicer_segmentation(path, like=like)
-    is_contours, kind = _kind_of(path)
+    has_contours, kind = _kind_of(path)
     if series is None:
         raise InputError(
             f"is a DICOM {kind}; the series it outlines must be given (series=, --series FOLDER)",
             path=path,
         )
-    if is_contours:
+    if has_contours:
         return read_dicom_contours(path, series)
     return read_dicom_segmentation(path, series, **options)
 
@@ -103,8 +103,7 @@ def write_structures(
         raise InputError(
             "DICOM refers to the series that was outlined, which is missing", path=path
         )
-    is_contours = path.name.lower().endswith(CONTOURS)
-    write = write_dicom_contours if is_contours else write_dicom_segmentation
+    write = write_dicom_contours if is_contours(path) else write_dicom_segmentation
     write(structures, path, series, method=method, raters=raters, **more)
 
 
@@ -118,6 +117,11 @@ def require_structures_name(path: Path) -> None:
         raise FileError(
             f"{error.problem}; .dcm is a DICOM SEG, {CONTOURS} an RTSTRUCT", path=path
         ) from error
+
+
+def is_contours(path: Path) -> bool:
+    """Whether a name asks for an RTSTRUCT."""
+    return path.name.lower().endswith(CONTOURS)
 
 
 def is_dicom(path: Path) -> bool:

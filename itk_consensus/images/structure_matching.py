@@ -50,9 +50,10 @@ class Proposal:
     def __str__(self) -> str:
         who = " and ".join(f"{reader}'s {old!r}" for reader, old in self.renamings)
         verb = "overlaps" if len(self.renamings) == 1 else "overlap"
-        place = f"{verb} {self.new!r} (Dice {self.dice:.2f})" if np.isfinite(self.dice) else ""
-        name = f"may be {self.new!r}, by the name" if self.is_by_name else ""
-        return f"{who} {' and '.join(filter(None, (place, name)))}"
+        if not np.isfinite(self.dice):
+            return f"{who} may be {self.new!r}, whose name is nearly the same"
+        name = ", whose name is nearly the same" if self.is_by_name else ""
+        return f"{who} {verb} {self.new!r} (Dice {self.dice:.2f}){name}"
 
 
 @dataclass(frozen=True)

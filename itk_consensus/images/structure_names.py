@@ -67,6 +67,8 @@ _LEVEL_WORDS = {"level", "ln", "neck", "node", "cn", "cranial", "crn"}
 _LEAST_CGY = 1000
 #: Shorter words are not taken for misspelled ones, or for the beginning of one.
 _LEAST_LETTERS = 5
+#: More letters without a break are no words, and would take long to divide.
+_LONGEST_RUN = 64
 #: A name with more unknown words is not corrected.
 _MOST_CORRECTED = 2
 #: Words that nobody knows are alike from here on (difflib's ratio).
@@ -217,7 +219,7 @@ class StructureWords:
 
     def _split(self, run: str) -> list[str]:
         """Words that are written as one; what cannot be divided into known ones stays whole."""
-        if self._is_word(run) or len(run) < 3:
+        if self._is_word(run) or not 2 < len(run) <= _LONGEST_RUN:
             return [run]
         target = next((one for one in _TARGETS if one in run), None)
         if target is not None:

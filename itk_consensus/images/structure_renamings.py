@@ -61,31 +61,35 @@ def _of_toml(content: str, path: PathLike) -> list[tuple[str, str, str]]:
 
 
 def renamings_of(
-    rows: Iterable[tuple[str, str, str]], names: Mapping[str, Sequence[str]]
+    rows: Iterable[tuple[str, str, str]],
+    names: Mapping[str, Sequence[str]],
+    files: Mapping[str, Path] | None = None,
 ) -> Renamings:
     """Rows as what `match_structures` takes.
 
     Parameters
     ----------
     rows : iterable of (reader, old, new)
-        Readers by their paths, their files' names, or these without extension.
+        Readers by their names, or their files' names or paths.
     names : mapping of str to sequence of str
         What each reader calls the structures.
+    files : mapping of str to Path, optional
+        Each reader's file, if readers are not called by it.
     """
+    files = files or {name: Path(name) for name in names}
     found: dict[str | tuple[str, str], str] = {}
     for reader, old, new in rows:
-        who = [path for path in names if reader in ("", *_called(path))]
+        who = [name for name in names if reader in ("", name, *_called(files[name]))]
         if not who:
             raise ParameterError(
-                f"--rename: no reader is called {reader!a}; there are "
-                f"{', '.join(Path(path).name for path in names)}"
+                f"--rename: no reader is called {reader!a}; there are {', '.join(names)}"
             )
         if reader and len(who) > 1:
             raise ParameterError(
                 f"--rename: several readers are called {reader!a}; give their paths"
             )
-        if not any(old in names[path] for path in who):
-            raise MissingStructureError(reader, old, new, {n for path in who for n in names[path]})
+        if not any(old in names[one] for one in who):
+            raise MissingStructureError(reader, old, new, {n for one in who for n in names[one]})
         if reader:
             found[who[0], old] = new
         else:
@@ -103,9 +107,8 @@ class MissingStructureError(ParameterError):
         super().__init__(f"--rename {old}={new}: {owner} {has} {old!a}")
 
 
-def _called(path: str) -> tuple[str, ...]:
-    name = Path(path).name
-    return path, name, name.split(".", 1)[0]
+def _called(path: Path) -> tuple[str, ...]:
+    return str(path), path.name, path.name.split(".", 1)[0]
 
 
 def names_csv(matched: MatchedStructures) -> str:

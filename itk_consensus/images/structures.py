@@ -65,6 +65,11 @@ def geometry_of(image: Any) -> ImageGeometry:
     )
 
 
+def voxels_of(mask: Any) -> NDArray[Any]:
+    """The voxels of a mask, as a view that lives as long as the mask."""
+    return np.asarray(sitk.GetArrayViewFromImage(mask))
+
+
 def mask_of(array: Any, like: Any) -> Any:
     """A mask on the grid of an image."""
     mask = sitk.GetImageFromArray(np.ascontiguousarray(array, np.uint8))

@@ -1,11 +1,12 @@
 """Every filter of the package, listed once: public names, functions, CLI and docs follow.
 
-Names are known without loading a filter; ``FUSERS`` and ``METHODS`` load all fusers,
-``OTHER_FILTERS`` the others.
+Names are known without loading a filter; ``METHODS`` loads the fuser that is asked for, ``FUSERS``
+all of them and ``OTHER_FILTERS`` the others.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,28 @@ FUSER_MODULES = {
     "InstanceConsensusFilter": "methods.lesions.instance_consensus_filter",
 }
 
+#: What each of them is called on the command line.
+FUSER_METHODS = {
+    "consensus": "ConsensusFilter",
+    "coherence-vote": "CoherenceVoteFilter",
+    "staple": "STAPLEImageFilter",
+    "multilabel-staple": "MultiLabelSTAPLEImageFilter",
+    "label-voting": "LabelVotingImageFilter",
+    "vote": "MajorityVoteFilter",
+    "corrected-vote": "CorrectedVoteFilter",
+    "collate": "COLLATEFilter",
+    "direct-inference": "DirectInferenceFilter",
+    "spatial-staple": "SpatialSTAPLEFilter",
+    "shape-average": "ShapeBasedAveragingFilter",
+    "frechet": "FrechetConsensusFilter",
+    "simple": "SIMPLEFilter",
+    "boundary-simple": "BoundarySIMPLEFilter",
+    "log-opinion-pool": "LogOpinionPoolFilter",
+    "probability-average": "ProbabilityAverageFilter",
+    "hybrid": "HybridFusionFilter",
+    "instance-consensus": "InstanceConsensusFilter",
+}
+
 #: Filters whose Execute takes, or needs, something else than a list of label images.
 OTHER_FILTER_MODULES = {
     "IntensityRefinementFilter": "methods.consensus.intensity_refinement_filter",
@@ -54,7 +77,26 @@ OTHER_FILTER_MODULES = {
 
 FUSERS: tuple[type[LabelFusionFilter], ...]
 OTHER_FILTERS: tuple[type[ProcessObject], ...]
-METHODS: dict[str, type[LabelFusionFilter]]
+
+
+class _Methods(Mapping[str, "type[LabelFusionFilter]"]):
+    """Fusers by their names on the command line; one is loaded when it is asked for."""
+
+    def __getitem__(self, method: str) -> type[LabelFusionFilter]:
+        fuser: type[LabelFusionFilter] = load_filter(FUSER_METHODS[method])
+        return fuser
+
+    def __contains__(self, method: object) -> bool:
+        return method in FUSER_METHODS
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(FUSER_METHODS)
+
+    def __len__(self) -> int:
+        return len(FUSER_METHODS)
+
+
+METHODS = _Methods()
 
 
 def short_name(filter_name: str) -> str:
@@ -69,12 +111,10 @@ def load_filter(name: str) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    if name not in ("FUSERS", "OTHER_FILTERS", "METHODS"):
+    if name not in ("FUSERS", "OTHER_FILTERS"):
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     if name == "OTHER_FILTERS":
         globals()[name] = tuple(map(load_filter, OTHER_FILTER_MODULES))
     else:
-        fusers = tuple(map(load_filter, FUSER_MODULES))
-        globals()["FUSERS"] = fusers
-        globals()["METHODS"] = {fuser.method: fuser for fuser in fusers}
+        globals()[name] = tuple(map(load_filter, FUSER_MODULES))
     return globals()[name]

@@ -139,6 +139,8 @@ def _of_matches(matched: MatchedStructures) -> list[Markup]:
     ]
     said = [f"Only one reader has {name}." for name in matched.unmatched]
     said += [f"Taken for one: {', '.join(n)}." for n in matched.differently_spelled.values()]
+    said += [f"Accepted: {one}." for one in matched.accepted]
+    said += [f"Proposed: {one}." for one in matched.proposals]
     notes = tag("ul", *(tag("li", text, class_="note") for text in said), class_="findings")
     table = data_table("Who has what.", ["structure", *matched.readers], rows)
     return [table, notes] if said else [table]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from itk_consensus.assessment.agreement.result import AgreementResult
 from itk_consensus.assessment.agreement.study import AgreementSettings
 from itk_consensus.assessment.assessment import Assessment, assess
-from itk_consensus.assessment.findings import Diagnostics
+from itk_consensus.assessment.findings import Diagnostics, Finding
 from itk_consensus.fusing.fusion_result import FusionResult
 from itk_consensus.methods.consensus.consensus_explanation import MANY_LABELS
 from itk_consensus.report.orientation import Orientation
@@ -30,6 +30,7 @@ class ShownCase:
     structure_names: Mapping[int, str] = field(default_factory=dict)  #: Of labels, where known
     #: Which of a page's raters these are, where some have not drawn this structure; () for all.
     places: tuple[int, ...] = ()
+    known: tuple[Finding, ...] = ()  #: About its raters, which the result cannot tell
 
     @property
     def names(self) -> list[str]:
@@ -69,7 +70,7 @@ class ShownCase:
     @property
     def assessment(self) -> Assessment:
         """What is thought of the result."""
-        return assess(self.result)
+        return assess(self.result, known=self.known)
 
     @cached_property
     def agreement(self) -> AgreementResult:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from itk_consensus.assessment.agreement.result import AgreementResult
+from itk_consensus.assessment.findings import Finding
 from itk_consensus.assessment.verdict import WORDS, Verdict
 from itk_consensus.fusing.fusion_result import FusionResult, MadeBy
 from itk_consensus.report.agreement_tables import volume_to_expect
@@ -57,6 +58,7 @@ def structure_part(
     image: Any,
     look: Look,
     number: int,
+    known: Sequence[Finding] = (),
 ) -> StructurePart:
     """The part of a structure whose fusion is a result.
 
@@ -68,9 +70,11 @@ def structure_part(
         What they looked at.
     number : int
         Of the structure, from 0 on; the table of all structures links to it.
+    known : sequence of Finding
+        What the plan tells about its readers.
     """
     named = result.named(list(readers.values()))
-    case = ShownCase(named, structure_names={1: name}, places=tuple(readers))
+    case = ShownCase(named, structure_names={1: name}, places=tuple(readers), known=tuple(known))
     underlay = underlay_of(result, image)
     parts = [
         first_screen(case, underlay, look, with_viewer=False),

@@ -21,10 +21,11 @@ class PlacedMask:
     @classmethod
     def of(cls, mask: NDArray[np.bool_]) -> PlacedMask:
         """A mask of any shape; an empty one has an empty box."""
-        box = []
+        box: list[slice] = []
         for axis in range(mask.ndim):
-            others = tuple(other for other in range(mask.ndim) if other != axis)
-            along = np.flatnonzero(mask.any(axis=others))
+            # What is cut along one axis is quicker to look through along the next.
+            part = mask[tuple(box)]
+            along = np.flatnonzero(part.any(axis=tuple(n for n in range(mask.ndim) if n != axis)))
             box.append(slice(int(along[0]), int(along[-1]) + 1) if len(along) else slice(0, 0))
         inside = mask[tuple(box)].copy()
         return cls(inside, tuple(box), int(np.count_nonzero(inside)))

@@ -186,10 +186,24 @@ def two_labels(agreeing):
     return np.where(other, 2, agreeing).astype(np.uint8)
 
 
+def test_labels_in_a_circle_are_named_together(two_labels):
+    three = two_labels.copy()
+    three[:, 1:5, 1:9, 1:9] = 3
+    three[1] = np.array([0, 2, 3, 1], np.uint8)[three[1]]
+    said = cautions(findings(three))["swapped labels"]
+    assert said.startswith(
+        "Reader 1 has numbers in a circle, label 1 for label 3, label 3 for label 2 and label 2 "
+        "for label 1: put right"
+    )
+
+
 def test_swapped_labels_are_named(two_labels):
     two_labels[0] = np.array([0, 2, 1], np.uint8)[two_labels[0]]
     found = cautions(findings(two_labels))
-    assert found["swapped labels"] == "Reader 0 has label 1 and label 2 the other way round."
+    assert found["swapped labels"] == (
+        "Reader 0 has label 1 and label 2 the other way round: put right, Dice to the others "
+        "rises from 0.00 to 1.00."
+    )
     assert "deviating rater" not in found
 
 

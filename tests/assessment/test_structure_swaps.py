@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -68,10 +70,13 @@ def places_of(scan: str) -> dict[str, list[PlacedMask | None]]:
 
 @pytest.mark.skipif(not SCANS, reason="the head-and-neck scans are not beside the project")
 @pytest.mark.parametrize(
-    "scan",
-    [pytest.param(scan, marks=[pytest.mark.slow] if n else []) for n, scan in enumerate(SCANS)],
-)
-def test_every_swapped_pair_of_a_plan_is_named_and_no_other(scan: str) -> None:
+    ("scan", "readers"),
+    [*((one, (2,)) for one in SCANS[:1]),
+     *(pytest.param(one, range(5), marks=pytest.mark.slow) for one in SCANS)],
+)  # fmt: skip
+def test_every_swapped_pair_of_a_plan_is_named_and_no_other(
+    scan: str, readers: Sequence[int]
+) -> None:
     places = places_of(scan)
     assert not structure_swaps(places)
     pairs = [
@@ -80,14 +85,13 @@ def test_every_swapped_pair_of_a_plan_is_named_and_no_other(scan: str) -> None:
         if name.endswith("-Lt") and name[:-3] + "-Rt" in places
     ]
     assert len(pairs) == 7
-    for number, (left, right) in enumerate(pairs):
-        reader = number % 5
+    for (left, right), reader in product(pairs, readers):
         swapped = {name: list(row) for name, row in places.items()}
         swapped[left][reader], swapped[right][reader] = places[right][reader], places[left][reader]
         (found,) = structure_swaps(swapped)
         assert (found.reader, {*found.used}, found.is_closed) == (reader, {left, right}, True)
         assert found.before < 0.05
-        assert found.after > 0.35
+        assert found.after > 0.2
 
 
 def test_three_names_in_a_circle_are_named_together() -> None:
@@ -108,3 +112,18 @@ def test_three_names_in_a_circle_are_named_together() -> None:
 def _ball(middle: int) -> PlacedMask:
     z, y, x = np.indices((12, 16, 40))
     return PlacedMask.of((z - 6) ** 2 + (y - 8) ** 2 + (x - middle) ** 2 < 25)
+
+
+def test_a_name_that_nobody_else_uses_contradicts_none() -> None:
+    left, right = _ball(8), _ball(32)
+    places: dict[str, list[PlacedMask | None]] = {
+        "left": [left, left, None],
+        "right": [right, right, right],
+        "links": [None, None, left],
+    }
+    assert not structure_swaps(places)
+    # But a name that the others use, too, does.
+    places["right"][2], places["links"][2] = left, None
+    (found,) = structure_swaps(places)
+    assert (found.reader, found.used, found.meant) == (2, ("right",), ("left",))
+    assert not found.is_closed

@@ -404,7 +404,8 @@ def test_help_lists_exactly_the_parameters_of_the_method(
     common = {"--method", "--overwrite", "--probability", "--label", "--json", "--mask"}
     common |= {"--report", "--image", "--uncertainty", "--uncertainty-kind"}
     common |= {"--per-structure", "--rename", "--series", "--series-number", "--synonyms"}
-    common |= {"--accept-matches", "--structures", "--exclude"}
+    common |= {"--accept-matches", "--structures", "--exclude", "--write-all", "--smooth"}
+    common |= {"--holes", "--least-island"}
     common |= {"--absent-frames", "--show-identity", "--window", "--label-names", "--contact-sheet"}
     common |= {"--scheduler", "--jobs", "--fail-on", "--full", "--accept-own-outputs"}
     if METHODS[method].takes_probabilities or METHODS[method].soft_inputs:

@@ -100,8 +100,8 @@ def test_types_and_colours_of_structures_survive_the_command_line(fused: Path, s
     """The command line lost the types, which treatment planning needs."""
     dataset = pydicom.dcmread(fused / "c.rtstruct.dcm")
     types = [one.RTROIInterpretedType for one in dataset.RTROIObservationsSequence]
-    assert types == ["GTV", "ORGAN", "GTV"]
-    assert [list(one.ROIDisplayColor) for one in dataset.ROIContourSequence] == [[255, 0, 0]] * 3
+    assert types == ["GTV", "ORGAN"]
+    assert [list(one.ROIDisplayColor) for one in dataset.ROIContourSequence] == [[255, 0, 0]] * 2
 
 
 def test_what_one_reader_drew_is_said_before_it_is_written(
@@ -158,6 +158,116 @@ def test_what_lies_in_one_place_is_suggested(
     said = capsys.readouterr().err
     assert "overlaps 'Tumour' (Dice 0." in said or "overlaps 'GTVp' (Dice 0." in said
     assert '--rename "Tumour=GTVp"' in said or '--rename "GTVp=Tumour"' in said
+
+
+def test_what_is_no_consensus_is_not_written_unless_asked_and_told_first(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A consensus of no voxels was written as any other, and --fail-on was content."""
+    out = tmp_path / "c.rtstruct.dcm"
+    words = ["fuse", *inputs(study), *options(study), "--method", "vote", "-o", str(out)]
+    assert main([*words, "--fail-on", "do-not-use"]) == 1
+    said = capsys.readouterr()
+    assert said.out.startswith("Node: Do not use. Only 1 of 3 readers drew it")
+    assert "Node: Only 1 of 3 readers drew it: that is no consensus; it is not written" in said.err
+    names = [one.ROIName for one in pydicom.dcmread(out).StructureSetROISequence]
+    assert names == ["GTVp", "Heart"]
+    assert main([*words, "--overwrite", "--write-all"]) == 0
+    names = [one.ROIName for one in pydicom.dcmread(out).StructureSetROISequence]
+    assert names == ["GTVp", "Heart", "Node"]
+    assert main([*words, "--overwrite", "--structures", "Node"]) == 2
+    assert "no structure is a consensus" in capsys.readouterr().err
+
+
+def test_an_empty_consensus_is_no_consensus(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two readers whose parotids lie on different sides."""
+    series = ic.read_dicom_series(study / "ct")
+    _, y, x = np.indices(SHAPE)
+    files = []
+    for number, middle in enumerate((8, 20)):
+        masks = {
+            "Parotid_R": (y - 12) ** 2 + (x - middle) ** 2 < 16,
+            "Heart": (abs(y - 12) < 9) & (abs(x - 14) < 8),
+        }
+        files.append(str(tmp_path / f"r{number}.dcm"))
+        structures = {name: mask_of(mask, series.grid()) for name, mask in masks.items()}
+        ic.write_dicom_contours(structures, files[-1], series, method="hand")
+    out = tmp_path / "c.rtstruct.dcm"
+    words = ["fuse", *files, *options(study), "--method", "vote", "--tie-rule", "background"]
+    assert main([*words, "-o", str(out), "--fail-on", "do-not-use"]) == 1
+    said = capsys.readouterr()
+    assert said.out.startswith("Parotid_R: Do not use.")
+    assert "Parotid_R: the consensus is empty; it is not written" in said.err
+    (roi,) = pydicom.dcmread(out).StructureSetROISequence
+    assert roi.ROIName == "Heart"
+
+
+def test_swapped_sides_are_named_with_both_names_and_decide(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    series = ic.read_dicom_series(study / "ct")
+    z, y, x = np.indices(SHAPE)
+    files = []
+    for number in range(5):
+        left, right = (
+            (z - 4) ** 2 + (y - 12) ** 2 + (x - middle) ** 2 < (4 + 0.2 * number) ** 2
+            for middle in (20, 7)
+        )
+        masks = {"Parotid_L": left, "Parotid_R": right} if number != 3 else {
+            "Parotis li": right, "Parotis re": left}  # fmt: skip
+        files.append(str(tmp_path / f"reader{number}.dcm"))
+        structures = {name: mask_of(mask, series.grid()) for name, mask in masks.items()}
+        ic.write_dicom_contours(structures, files[-1], series, method="hand")
+    words = [*options(study), "--method", "vote", "-o", str(tmp_path / "c.rtstruct.dcm")]
+    words += ["--report", str(tmp_path / "c.html"), "--json", str(tmp_path / "c.json")]
+    assert main(["fuse", *files, *words]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    for name in ("Parotid_L", "Parotid_R"):
+        assert f"{name}: Look. " in said
+    swapped = "reader3 has Parotid_L and Parotid_R the other way round: put right, Dice to the"
+    assert swapped in said
+    content = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))
+    (sentence,) = content["swapped"]
+    assert "rises from 0.00 to 0.8" in sentence
+    assert "Parotid_L and Parotid_R the other way round" in (tmp_path / "c.html").read_text("utf-8")
+    # One of two decides the result.
+    words[words.index("-o") + 1] = str(tmp_path / "d.rtstruct.dcm")
+    two = [files[0], files[3], *words[: words.index("--report")], "--write-all"]
+    assert main(["fuse", *two, "--fail-on", "do-not-use"]) == 1
+    assert main(["info", *files, *options(study)]) == 0
+    assert "the other way round" in capsys.readouterr().err
+
+
+def test_planning_systems_are_told_what_the_file_is(fused: Path) -> None:
+    dataset = pydicom.dcmread(fused / "c.rtstruct.dcm")
+    assert dataset.StructureSetDescription.startswith("Consensus of 3 readers by MajorityVote")
+    for roi in dataset.StructureSetROISequence:
+        assert "consensus of 3 of 3 readers" in roi.ROIDescription
+        assert "/" not in roi.ROIDescription
+
+
+def test_islands_and_smoothing_are_options_of_contours(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["fuse", *inputs(study), *options(study), "--method", "vote", "-o"]
+    assert main([*words, str(tmp_path / "a.rtstruct.dcm"), "--smooth", "0.8"]) == 0
+    assert main([*words, str(tmp_path / "b.rtstruct.dcm"), "--least-island", "99"]) == 0
+    capsys.readouterr()
+    assert main([*words, str(tmp_path / "c.seg.nrrd"), "--smooth", "0.8"]) == 2
+    assert "--smooth and --holes are for contours" in capsys.readouterr().err
+    assert main([*words, str(tmp_path / "c.rtstruct.dcm"), "--smooth", "0.01"]) == 2
+    assert "smooth must be" in capsys.readouterr().err
+    points = [
+        sum(
+            int(contour.NumberOfContourPoints)
+            for roi in pydicom.dcmread(tmp_path / f"{name}.rtstruct.dcm").ROIContourSequence
+            for contour in roi.ContourSequence
+        )
+        for name in "ab"
+    ]
+    assert points[0] < points[1]
 
 
 def test_report_writes_the_page_of_structures_alone(study: Path, tmp_path: Path) -> None:

@@ -43,11 +43,11 @@ def test_fit_and_apply_on_the_command_line(folder, capsys):
     assert deep("fit", folder / "cases.json", "--model", model, *QUICK) == 0
     said = capsys.readouterr().out
     assert "rater 5" in said
-    assert "vote instead" in said
+    assert "Vote instead" in said
     paths = [folder / "0.nrrd", folder / "0-raters.nrrd"]
     written = ["--output", output, "--raters", "1,2,3,4,x", "--evidence", evidence]
     assert deep("apply", *paths, "--model", model, *written, "--without-gain", "network") == 0
-    assert "vote instead" in capsys.readouterr().out
+    assert "Vote instead" in capsys.readouterr().out
     fused = sitk.ReadImage(output)
     assert fused.GetSpacing() == (0.7, 1.3)
     loaded = DeepConsensusFilter.Load(model)

@@ -4,6 +4,7 @@ import importlib
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from itk_consensus.methods.registry import FUSER_MODULES, short_name
@@ -176,3 +177,24 @@ def test_markdown_tables_have_one_row_per_result_and_even_columns(benchmark_scri
     headers = 2 * 2
     assert len(rows) == headers + len(results["comparisons"]) + len(results["extra_memory"])
     assert len({line.count("|") for line in rows}) == 2
+
+
+@pytest.mark.slow
+def test_peers_are_measured_beside_ours_and_held_to_limits(benchmark_script, tmp_path, capsys):
+    benchmark_script.main(["--quick", "--only", "peers", "--output", str(tmp_path)])
+    rows = json.loads((tmp_path / "benchmark.json").read_text(encoding="utf-8"))["peers"]
+    said = capsys.readouterr().out
+    for row in rows:
+        assert row["what"] in said
+        assert row["ratio"] == pytest.approx(row["processor_seconds"] / row["unit_seconds"])
+        assert row["met"] == (row["ratio"] <= row["limit"])
+    assert {"import of fuse", "vote, voxel noise, arrays"} <= {row["what"] for row in rows}
+
+
+def test_the_vote_in_plain_numpy_is_ours():
+    import itk_consensus as ic
+    from examples.benchmarks.speed.peers import added, lesion_masks
+
+    masks = lesion_masks((20, 30, 30), 5, readers=3)
+    np.testing.assert_array_equal(added(masks), ic.MajorityVoteFilter().Execute(masks))
+    assert added(masks).any()

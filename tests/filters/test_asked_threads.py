@@ -163,6 +163,17 @@ def test_blas_is_held_to_the_threads_that_were_asked_for() -> None:
 
 
 @several
+def test_blas_has_one_thread_while_something_iterates() -> None:
+    before, during = blas(), []
+    filter_ = SIMPLEFilter()
+    filter_.AddCommand(sitk.sitkIterationEvent, lambda: during.append(blas()))
+    filter_.Execute(contract.raters(SHAPE))
+    assert during
+    assert all(threads == {1} for threads in during)
+    assert blas() == before != {1}
+
+
+@several
 def test_blas_has_the_fewest_threads_of_works_that_overlap_and_then_its_own() -> None:
     before = blas()
     one, two = working(threads=1), working(threads=1)

@@ -22,7 +22,7 @@ from itk_consensus.images.dicom.contour_tracing import Smoothing, outlines
 from itk_consensus.images.structures import Structure
 from itk_consensus.space.islands import without_islands
 
-SHAPE = (6, 40, 44)
+SHAPE = (6, 44, 44)  # square, since rt_utils knows no other images
 SPACING = (0.9, 0.9, 2.5)
 
 
@@ -225,3 +225,62 @@ def test_stray_islands_go_unless_most_raters_drew_them_or_they_are_all_there_is(
     assert without_islands(mask, raters, 4).removed == ()
     assert without_islands(mask & (np.indices(mask.shape)[1] > 12), raters[2:], 99).mask.sum() == 4
     assert not without_islands(np.zeros_like(mask), raters, 9).mask.any()
+
+
+HEAD_AND_NECK = Path(__file__).parents[3] / "shared" / "data" / "headneck"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not HEAD_AND_NECK.exists(), reason="the head-and-neck scans are not there")
+@pytest.mark.parametrize(("smooth", "least"), [(None, 0.99), (1.0, 0.95)])
+def test_organs_of_a_scan_are_read_back_here_and_by_plastimatch(
+    tmp_path: Path, smooth: float | None, least: float
+) -> None:
+    image = sitk.ReadImage(str(HEAD_AND_NECK / "0522c0017_oncologist.nrrd"))
+    labels = sitk.GetArrayFromImage(image)[45:142]
+    write_series(tmp_path / "ct", labels.shape, image.GetSpacing())
+    series = ic.read_dicom_series(tmp_path / "ct")
+    voxel = np.prod(image.GetSpacing()) / 1000
+    organs = {f"organ{n}": labels == n for n in np.unique(labels) if n}
+    masks = {name: mask_of(inside, series) for name, inside in organs.items()}
+    path = tmp_path / "out.dcm"
+    ic.write_dicom_contours(masks, path, series, method="x", smooth=smooth)
+    readers = {one.name: sitk.GetArrayFromImage(one.mask) > 0
+               for one in ic.read_dicom_contours(path, series)}  # fmt: skip
+    large = [name for name, inside in organs.items() if inside.sum() * voxel > 1]
+    assert len(large) > 10
+    for name in large:
+        assert dice(readers[name], organs[name]) >= least
+    if smooth is None:
+        assert all((readers[name] == inside).all() for name, inside in organs.items())
+    if shutil.which("plastimatch") is None:
+        return
+    words = "plastimatch convert --input out.dcm --referenced-ct ct --output-prefix read"
+    subprocess.run(
+        [*words.split(), "--prefix-format", "nrrd"], cwd=tmp_path, check=True, capture_output=True
+    )
+    for name in large:
+        found = sitk.GetArrayFromImage(sitk.ReadImage(str(tmp_path / "read" / f"{name}.nrrd"))) > 0
+        assert dice(found, organs[name]) >= least
+
+
+def dice(one: Array, other: Array) -> float:
+    return float(2 * (one & other).sum() / (one.sum() + other.sum()))
+
+
+@pytest.mark.parametrize("options", [{}, {"smooth": 0.8}])
+def test_rt_utils_finds_the_same_but_for_the_voxels_of_the_edge(
+    axial: Any, tmp_path: Path, options: dict[str, Any]
+) -> None:
+    """OpenCV fills its polygons and the voxels that they run through, corners rounded to these."""
+    rt_utils = pytest.importorskip("rt_utils")
+    path = tmp_path / "out.dcm"
+    ic.write_dicom_contours({"x": mask_of(volume(), axial)}, path, axial, method="x", **options)
+    read = rt_utils.RTStructBuilder.create_from(str(tmp_path / "ct"), str(path))
+    found = np.moveaxis(read.get_roi_mask_by_name("x"), -1, 0)
+    if dice(found[::-1], volume()) > dice(found, volume()):
+        found = found[::-1]  # it counts slices from the head
+    edge = volume() ^ np.stack([binary_erosion(plane) for plane in volume()])
+    near = np.stack([distance_transform_edt(~plane) < 1.5 for plane in edge])
+    assert not ((found != volume()) & ~near).any()
+    assert dice(found, volume()) > 0.85

@@ -141,7 +141,7 @@ def test_names_are_written_edited_and_read(
     said = capsys.readouterr()
     assert "'Volumen links' overlaps 'Parotid_L' (Dice 0.9" in said.err
     text = names.read_text(encoding="utf-8")
-    row = f"{study[2]},Volumen links,Volumen links,1,Parotid_L,0.9"
+    row = "r2,Volumen links,Volumen links,1,Parotid_L,0.9"
     assert row in text
     # Read as it was written the file changes nothing: what is proposed is not taken.
     assert main(["info", *study, "--per-structure", "--rename", str(names)]) == 0
@@ -178,7 +178,9 @@ def test_files_of_names_are_csv_or_toml_for_one_reader_or_all(tmp_path: Path) ->
     toml = tmp_path / "n.toml"
     toml.write_text('X = "CTV"\n[a]\nX = "GTV"\n')
     assert renamings_of(read_renamings(toml), names) == {("in/a.dcm", "X"): "GTV", "X": "CTV"}
-    with pytest.raises(ParameterError, match=r"no reader is called 'c'; there are a\.dcm, b\.dcm"):
+    with pytest.raises(
+        ParameterError, match=r"no reader is called 'c'; there are in/a\.dcm, in/b\.dcm"
+    ):
         renamings_of([("c", "X", "Z")], names)
     with pytest.raises(ParameterError, match="b has no structure 'Y'"):
         renamings_of([("b", "Y", "Z")], names)

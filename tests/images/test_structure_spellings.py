@@ -149,3 +149,9 @@ def test_a_file_adds_what_a_clinic_calls_its_organs(tmp_path: Path) -> None:
     path.write_text("a,b\n1,2\n")
     with pytest.raises(FileError, match="must have the columns organ and names"):
         words_with(path)
+
+
+def test_names_that_nobody_would_write_are_read_at_once() -> None:
+    for name in ("eye" * 20000, "L" * 9999, "9" * 500, "", " ", "-_-", "\ud800", "Ⅳ ½"):
+        read = usual_words().read(name)
+        assert read.is_same_as(usual_words().read(name))

@@ -25,6 +25,7 @@ from examples.benchmarks.run_facts import run_facts
 from examples.benchmarks.speed.clinical import atlas_workloads, crowd_workloads, growth
 from examples.benchmarks.speed.comparisons import extra_memory, large_volume, small_volume
 from examples.benchmarks.speed.growth_limits import Numbers, growth_of_fusers
+from examples.benchmarks.speed.peers import PeerSizes, peers
 from examples.benchmarks.speed.plot import save_growth_plot, save_plot
 from examples.benchmarks.speed.scaling import rater_scaling, voxel_scaling
 from examples.benchmarks.speed.tables import (
@@ -50,7 +51,7 @@ Shape = tuple[int, ...]
 
 
 #: What --only chooses from.
-PARTS = ("first", "waiting", "atlases", "crowd", "growth", "fusers")
+PARTS = ("first", "waiting", "atlases", "crowd", "growth", "fusers", "peers")
 
 
 class Plan(NamedTuple):
@@ -70,6 +71,7 @@ class Plan(NamedTuple):
     clinical_effort: Effort
     fusers: Shape
     numbers: Numbers
+    peers: PeerSizes
 
 
 FULL = Plan(
@@ -87,6 +89,7 @@ FULL = Plan(
     clinical_effort=Effort(rounds=3, turn_seconds=0.0),
     fusers=(40, 48, 40),
     numbers=Numbers(),
+    peers=PeerSizes(),
 )
 QUICK = Plan(
     small=(24, 48, 48),
@@ -103,10 +106,16 @@ QUICK = Plan(
     clinical_effort=Effort(rounds=1, turn_seconds=0.0),
     fusers=(12, 16, 12),
     numbers=Numbers(raters=(3, 5), labels_of_raters=3, labels=(2, 5), raters_of_labels=3),
+    peers=PeerSizes((12, 32, 32), (32, 32), (12, 12, 12), (12, 16, 12), 3, 3),
 )
 
 
-def run(plan: Plan, only: Sequence[str] = PARTS, workload: str = "") -> Row:
+def run(
+    plan: Plan,
+    only: Sequence[str] = PARTS,
+    workload: str = "",
+    peers_python: Path | None = None,
+) -> Row:
     """Measure the parts, and of clinical ones the workloads, printing results as they come."""
     results: Row = {"environment": environment()}
     if "first" in only:
@@ -140,6 +149,12 @@ def run(plan: Plan, only: Sequence[str] = PARTS, workload: str = "") -> Row:
         results["fusers"] = _shown(
             f"{size_text(plan.fusers)}, growth of all fusers, in processor seconds",
             growth_of_fusers(plan.fusers, plan.numbers, 2, workload),
+            waiting_line,
+        )
+    if "peers" in only:
+        results["peers"] = _shown(
+            "Beside what a user would take instead, in processor seconds",
+            peers(plan.peers, max(2, plan.clinical_effort.rounds), peers_python),
             waiting_line,
         )
     return results
@@ -211,7 +226,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     plan = QUICK if options.quick else FULL
     for part in options.only:
         # One by one: a run that is stopped keeps what it has done.
-        results = run(plan, [part], options.workload)
+        results = run(plan, [part], options.workload, options.peers)
         for path in (options.output / KEPT.name, options.save):
             if path is not None:
                 save(results, path)
@@ -231,6 +246,12 @@ def _parser() -> argparse.ArgumentParser:
         default="",
         metavar="NAME",
         help="only clinical workloads named like this; a blank: all",
+    )
+    parser.add_argument(
+        "--peers",
+        type=Path,
+        metavar="PYTHON",
+        help="of an environment that has panoptica, surface-distance, MONAI and antspyx",
     )
     parser.add_argument("--save", type=Path, metavar="JSON", help="also keep the results here")
     parser.add_argument(

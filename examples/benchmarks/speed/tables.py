@@ -110,6 +110,23 @@ def _waiting_section(results: Results) -> list[str]:
             [[*_waiting_cells(row), reason(row)] for row in results["waiting"]],
         ),
         *_growth_section(results),
+        *_peers_section(results),
+    ]
+
+
+def _peers_section(results: Results) -> list[str]:
+    """What a user would take instead, if it was measured."""
+    if "peers" not in results:
+        return []
+    slower = sum(row["met"] is False for row in results["peers"])
+    return [
+        "Beside what a user would take instead, in processor seconds of one thread, in turns, the "
+        f"least of several runs; {slower} of {len(results['peers'])} limits, in bold, are not "
+        f"kept. {_run_of(results, 'peers')}",
+        _table(
+            ["ours", "takes", "that is", "at most", "why not less"],
+            [[*_waiting_cells(row)[:4], reason(row)] for row in results["peers"]],
+        ),
     ]
 
 

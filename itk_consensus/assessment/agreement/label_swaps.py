@@ -7,29 +7,26 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.assessment.agreement.swaps import swaps_in
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.voting import StackVote, VoteRules, rows_as_stack
-
-#: A label is called otherwise if it has at least this Dice with what others call so ...
-MEANT = 0.5
-#: ... and so many times that of what they call the same.
-TIMES_CLOSER = 2.0
 
 #: A table of more labels would be larger than the images.
 MOST_LABELS = 1000
 
 
-class Renamed(NamedTuple):
-    """A label that a rater calls otherwise."""
+class LabelSwap(NamedTuple):
+    """Labels that a rater uses for what the others call otherwise."""
 
     rater: int
-    used: int  #: Label value that the rater gave ...
-    meant: int  #: ... where the others gave this one
-    dice: float  #: Of what the rater calls `used` with what the others call `meant`
-    is_swap: bool  #: Whether `meant` is used for `used`, too
+    used: tuple[int, ...]  #: Label values that the rater gave ...
+    meant: tuple[int, ...]  #: ... where the others gave these
+    before: float  #: Mean Dice to the others as the numbers are
+    after: float  #: Mean Dice to the others if the numbers were put right
+    is_closed: bool  #: Whether the same numbers are used and meant
 
 
-def renamed_labels(patterns: DecisionPatterns) -> list[Renamed]:
+def label_swaps(patterns: DecisionPatterns) -> list[LabelSwap]:
     """Labels that one rater uses where most others gave one and the same other label.
 
     Of two raters the first is compared with the second: who is wrong cannot be said.
@@ -40,11 +37,11 @@ def renamed_labels(patterns: DecisionPatterns) -> list[Renamed]:
         return []
     votes = np.ascontiguousarray(patterns.patterns.T)
     if raters == 2:
-        return _renamed(0, _table(patterns, votes[0], votes[1]), patterns.labels)
+        return _swaps(0, _table(patterns, votes[0], votes[1]), patterns.labels)
     most = _most_frequent(patterns)
-    found: list[Renamed] = []
+    found: list[LabelSwap] = []
     for rater, said in enumerate(votes):
-        found += _renamed(rater, _table(patterns, said, most), patterns.labels)
+        found += _swaps(rater, _table(patterns, said, most), patterns.labels)
     return found
 
 
@@ -65,19 +62,17 @@ def _table(
     return np.asarray(table.reshape(size, size)[:-1, :-1], np.float64)
 
 
-def _renamed(rater: int, table: NDArray[np.float64], labels: NDArray[Any]) -> list[Renamed]:
+def _swaps(rater: int, table: NDArray[np.float64], labels: NDArray[Any]) -> list[LabelSwap]:
     mine, theirs = table.sum(axis=1), table.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         dice = np.nan_to_num(2 * table / (mine[:, None] + theirs[None, :]))
-    drawn = np.asarray(labels != 0)
-    dice[~drawn] = dice[:, ~drawn] = 0
-    own = np.diagonal(dice).copy()
-    np.fill_diagonal(dice, 0)
-    partner = dice.argmax(axis=1)
-    best = dice[np.arange(len(dice)), partner]
-    found = []
-    for used in np.flatnonzero((best >= MEANT) & (best > TIMES_CLOSER * own)):
-        meant = int(partner[used])
-        swap = bool(partner[meant] == used and best[meant] >= MEANT)
-        found.append(Renamed(rater, int(labels[used]), int(labels[meant]), float(best[used]), swap))
-    return found
+    background = np.asarray(labels == 0)
+    dice[background] = dice[:, background] = 0
+    return [
+        LabelSwap(rater, _values(labels, one.used), _values(labels, one.meant), *one[2:])
+        for one in swaps_in(dice)
+    ]
+
+
+def _values(labels: NDArray[Any], places: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(int(labels[place]) for place in places)

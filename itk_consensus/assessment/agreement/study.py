@@ -18,7 +18,7 @@ from itk_consensus.assessment.agreement.chance import (
 from itk_consensus.assessment.agreement.result import AgreementResult, LabelAgreement
 from itk_consensus.assessment.agreement.surfaces import Surface, distances_between
 from itk_consensus.core.array_types import length_unit
-from itk_consensus.core.work import report
+from itk_consensus.core.work import in_threads, report
 from itk_consensus.space.boxes import voxel_volume
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.pair_counts import PairCounts
@@ -68,16 +68,13 @@ def study_agreement(
     # What two raters share is no matter of who else there is.
     own_pairs = pairs.among(range(among_raters.number_of_raters))
     conformity, specific = own_pairs.conformity, own_pairs.specific_agreement
-    labels = []
-    for index, value in enumerate(patterns.labels):
-        report(index / patterns.number_of_labels)
-        if value == 0:
-            continue
+
+    def of_label(index: int) -> LabelAgreement:
         by_region: dict[str, Ratings] = {}
         if ratings is not None:
             by_region = {r: ratings.against_the_rest(index, r) for r in REGIONS}
         agreement = LabelAgreement(
-            int(value),
+            int(patterns.labels[index]),
             among_raters.number_of_raters,
             sizes[index] * voxel,
             dice[index],
@@ -90,7 +87,9 @@ def study_agreement(
         )
         if settings.surfaces:
             agreement = _with_surfaces(agreement, patterns, index, spacing, settings.tolerance)
-        labels.append(agreement)
+        return agreement
+
+    labels = list(in_threads(of_label, np.flatnonzero(patterns.labels != 0).tolist()))
     return AgreementResult(
         tuple(raters),
         tuple(labels),

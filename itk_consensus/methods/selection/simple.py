@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats
-from itk_consensus.core.work import report
+from itk_consensus.core.work import in_threads
 from itk_consensus.fusing.estimates import Estimate
 from itk_consensus.fusing.iteration import Step, iterate
 from itk_consensus.methods.voting.majority_vote import VoteResult, majority_vote
@@ -134,8 +134,10 @@ def _change(patterns: DecisionPatterns, vote: VoteResult, previous: VoteResult) 
     counts = np.where(patterns.unanimous, 0, patterns.counts)
     if not counts.any():
         return 0.0
-    moved, labels = 0.0, patterns.number_of_labels
-    for label in range(labels):
-        report(label / labels)
-        moved += float(np.abs(vote.of_label(label) - previous.of_label(label)) @ counts)
-    return float(moved / labels / counts.sum())
+
+    def moved(label: int) -> float:
+        return float(np.abs(vote.of_label(label) - previous.of_label(label)) @ counts)
+
+    labels = patterns.number_of_labels
+    # In the order of labels, so that threads do not show.
+    return float(sum(in_threads(moved, range(labels))) / labels / counts.sum())

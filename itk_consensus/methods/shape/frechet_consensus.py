@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats, Mask
 from itk_consensus.core.errors import InputError
-from itk_consensus.core.work import report, stage
+from itk_consensus.core.work import in_threads, report, stage
 from itk_consensus.methods.voting.majority_vote import majority_vote
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fusions import PatternShares
@@ -131,26 +131,33 @@ def frechet_labels(patterns: DecisionPatterns, measure: Measure = "dice") -> Fre
     complete = _completed(patterns)
     decision = np.zeros(len(complete.counts), np.int64)
     claimed = np.zeros(len(complete.counts), np.int64)
-    for label in range(1, complete.number_of_labels):
+
+    def claim(label: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The patterns that a label claims, and its votes there."""
         marked = _said_by_any(complete, label)
         table = _table(complete, label, marked)
-        with stage((label - 1) / complete.number_of_labels, label / complete.number_of_labels):
-            whole = _whole_sets(table, _best_mask(table, measure), measure)
-        # Label by label: a table of patterns and labels is much memory where both are many.
+        whole = _whole_sets(table, _best_mask(table, measure), measure)
         rows = np.flatnonzero(marked)[whole[table.set_of]]
-        votes = np.count_nonzero(complete.patterns[rows] == label, axis=1)
-        better = votes > claimed[rows]
-        decision[rows[better]], claimed[rows[better]] = label, votes[better]
+        return rows, np.count_nonzero(complete.patterns[rows] == label, axis=1)
+
+    labels = range(1, complete.number_of_labels)
+    # Label by label: a table of patterns and labels is much memory where both are many.
+    with stage(0.0, 0.9):
+        for label, (rows, votes) in zip(labels, in_threads(claim, labels), strict=True):
+            better = votes > claimed[rows]
+            decision[rows[better]], claimed[rows[better]] = label, votes[better]
     mean = _mean_dice if measure == "dice" else _mean_jaccard
-    overlaps = {}
-    for label in range(1, complete.number_of_labels):
+
+    def overlap(label: int) -> float:
         chosen = decision == label
         rows = chosen | _said_by_any(complete, label)
         table = _table(complete, label, rows)
         voxels = np.where(chosen[rows], complete.counts[rows], 0)
         taken = np.bincount(table.set_of, voxels, len(table.counts)).astype(np.int64)
-        overlaps[label] = float(mean(table, taken))
-        report(1.0)
+        return float(mean(table, taken))
+
+    with stage(0.9, 1.0):
+        overlaps = dict(zip(labels, in_threads(overlap, labels), strict=True))
     return FrechetLabels(decision, overlaps)
 
 
