@@ -117,6 +117,9 @@ class ProcessObject:
     def GetGlobalDefaultNumberOfThreads() -> int:
         """The NumberOfThreads of filters that have none of their own."""
     @staticmethod
+    def GetGlobalDefaultThreader() -> str:
+        """ITK's multi-threader, for scripts that set it; filters of this package have threads of their own, and their answers depend on neither."""
+    @staticmethod
     def GetGlobalWarningDisplay() -> bool:
         """Whether filters warn; GetDiagnostics() has it all in any case."""
     def GetName(self) -> str:
@@ -156,6 +159,9 @@ class ProcessObject:
     @staticmethod
     def SetGlobalDefaultNumberOfThreads(value: int) -> None:
         """The NumberOfThreads of filters that have none of their own."""
+    @staticmethod
+    def SetGlobalDefaultThreader(value: str) -> None:
+        """ITK's multi-threader, for scripts that set it; filters of this package have threads of their own, and their answers depend on neither."""
     @staticmethod
     def SetGlobalWarningDisplay(value: bool) -> None:
         """Whether filters warn; GetDiagnostics() has it all in any case."""
@@ -352,9 +358,9 @@ class STAPLEImageFilter(LabelFusionFilter):
     def GetSmoothnessWeight(self) -> float | str:
         """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant advanced; 0: no field."""
     def SetVariant(self, value: str) -> None:
-        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set explicitly override it. Default: basic."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote; careful is advanced from ten starts. Parameters that are set explicitly override it. Default: basic."""
     def GetVariant(self) -> str:
-        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set explicitly override it."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote; careful is advanced from ten starts. Parameters that are set explicitly override it."""
     def SetExcludeConsensusVoxels(self, value: bool) -> None:
         """Leave voxels where all raters agree out of the estimation; they keep their label. Default: from Variant."""
     def GetExcludeConsensusVoxels(self) -> bool:
@@ -380,7 +386,7 @@ class STAPLEImageFilter(LabelFusionFilter):
     def GetDamping(self) -> float:
         """Share of the old performance kept in each iteration."""
     def SetNumberOfInitializations(self, value: int) -> None:
-        """Starts of EM: first Initialization, then the other of mean and majority_vote, then random ones; the highest log posterior wins. Default: 1."""
+        """Starts of EM: first Initialization, then the other of mean and majority_vote, then random ones; the highest log posterior wins. Default: 1; 10 with Variant careful."""
     def GetNumberOfInitializations(self) -> int:
         """Starts of EM: first Initialization, then the other of mean and majority_vote, then random ones; the highest log posterior wins."""
     def SetRandomSeed(self, value: int) -> None:
@@ -474,9 +480,9 @@ class MultiLabelSTAPLEImageFilter(LabelFusionFilter):
     def GetSmoothnessWeight(self) -> float | str:
         """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant advanced; 0: no field."""
     def SetVariant(self, value: str) -> None:
-        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set explicitly override it. Default: basic."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote; careful is advanced from ten starts. Parameters that are set explicitly override it. Default: basic."""
     def GetVariant(self) -> str:
-        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set explicitly override it."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote; careful is advanced from ten starts. Parameters that are set explicitly override it."""
     def SetExcludeConsensusVoxels(self, value: bool) -> None:
         """Leave voxels where all raters agree out of the estimation; they keep their label. Default: from Variant."""
     def GetExcludeConsensusVoxels(self) -> bool:
@@ -502,7 +508,7 @@ class MultiLabelSTAPLEImageFilter(LabelFusionFilter):
     def GetDamping(self) -> float:
         """Share of the old performance kept in each iteration."""
     def SetNumberOfInitializations(self, value: int) -> None:
-        """Starts of EM: first Initialization, then the other of mean and majority_vote, then random ones; the highest log posterior wins. Default: 1."""
+        """Starts of EM: first Initialization, then the other of mean and majority_vote, then random ones; the highest log posterior wins. Default: 1; 10 with Variant careful."""
     def GetNumberOfInitializations(self) -> int:
         """Starts of EM: first Initialization, then the other of mean and majority_vote, then random ones; the highest log posterior wins."""
     def SetRandomSeed(self, value: int) -> None:
@@ -1754,9 +1760,9 @@ class CohortSTAPLEFilter(ProcessObject):
     def GetInitialization(self) -> str:
         """First start: mean of the masks, majority_vote, or theta (InitialPerformance)."""
     def SetVariant(self, value: str) -> None:
-        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set explicitly override it. Default: basic."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote; careful is advanced from ten starts. Parameters that are set explicitly override it. Default: basic."""
     def GetVariant(self) -> str:
-        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set explicitly override it."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote; careful is advanced from ten starts. Parameters that are set explicitly override it."""
     def SetExcludeConsensusVoxels(self, value: bool) -> None:
         """Leave voxels where all raters agree out of the estimation; they keep their label. Default: from Variant."""
     def GetExcludeConsensusVoxels(self) -> bool:
@@ -1782,7 +1788,7 @@ class CohortSTAPLEFilter(ProcessObject):
     def GetDamping(self) -> float:
         """Share of the old performance kept in each iteration."""
     def SetNumberOfInitializations(self, value: int) -> None:
-        """Starts of EM: first Initialization, then the other of mean and majority_vote, then random ones; the highest log posterior wins. Default: 1."""
+        """Starts of EM: first Initialization, then the other of mean and majority_vote, then random ones; the highest log posterior wins. Default: 1; 10 with Variant careful."""
     def GetNumberOfInitializations(self) -> int:
         """Starts of EM: first Initialization, then the other of mean and majority_vote, then random ones; the highest log posterior wins."""
     def SetRandomSeed(self, value: int) -> None:
@@ -1857,7 +1863,7 @@ class DeepConsensusFilter(ProcessObject):
     >>> fused = deep.Execute(image, labels)
     >>> print(deep.GetDiagnostics())               # whether it was worth it
     """
-    def __init__(self, *, NumberOfClasses: int | None = ..., numberOfClasses: int | None = ..., number_of_classes: int | None = ..., Mode: str = ..., mode: str = ..., RaterWeight: float | None = ..., raterWeight: float | None = ..., rater_weight: float | None = ..., EdgeWeight: float = ..., edgeWeight: float = ..., edge_weight: float = ..., Region: str = ..., region: str = ..., RegionMargin: float = ..., regionMargin: float = ..., region_margin: float = ..., LockUnanimousVoxels: bool | None = ..., lockUnanimousVoxels: bool | None = ..., lock_unanimous_voxels: bool | None = ..., WithoutGain: str = ..., withoutGain: str = ..., without_gain: str = ..., WindowSize: int | Sequence[int] = ..., windowSize: int | Sequence[int] = ..., window_size: int | Sequence[int] = ..., WindowOverlap: float = ..., windowOverlap: float = ..., window_overlap: float = ..., NumberOfIterations: int | None = ..., numberOfIterations: int | None = ..., number_of_iterations: int | None = ..., TimeBudget: float = ..., timeBudget: float = ..., time_budget: float = ..., NumberOfEpochs: float = ..., numberOfEpochs: float = ..., number_of_epochs: float = ..., CacheSize: int = ..., cacheSize: int = ..., cache_size: int = ..., BatchSize: int | None = ..., batchSize: int | None = ..., batch_size: int | None = ..., LearningRate: float = ..., learningRate: float = ..., learning_rate: float = ..., NumberOfChannels: int | None = ..., numberOfChannels: int | None = ..., number_of_channels: int | None = ..., ValidationFraction: float = ..., validationFraction: float = ..., validation_fraction: float = ..., Patience: int = ..., patience: int = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., Device: str = ..., device: str = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., MixedPrecision: str = ..., mixedPrecision: str = ..., mixed_precision: str = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, NumberOfClasses: int | None = ..., numberOfClasses: int | None = ..., number_of_classes: int | None = ..., Mode: str = ..., mode: str = ..., RaterWeight: float | None = ..., raterWeight: float | None = ..., rater_weight: float | None = ..., EdgeWeight: float = ..., edgeWeight: float = ..., edge_weight: float = ..., Region: str = ..., region: str = ..., RegionMargin: float = ..., regionMargin: float = ..., region_margin: float = ..., LockUnanimousVoxels: bool | None = ..., lockUnanimousVoxels: bool | None = ..., lock_unanimous_voxels: bool | None = ..., WithoutGain: str = ..., withoutGain: str = ..., without_gain: str = ..., WindowSize: int | Sequence[int] = ..., windowSize: int | Sequence[int] = ..., window_size: int | Sequence[int] = ..., WindowOverlap: float = ..., windowOverlap: float = ..., window_overlap: float = ..., NumberOfIterations: int | None = ..., numberOfIterations: int | None = ..., number_of_iterations: int | None = ..., TimeBudget: float = ..., timeBudget: float = ..., time_budget: float = ..., NumberOfEpochs: float = ..., numberOfEpochs: float = ..., number_of_epochs: float = ..., CacheSize: int = ..., cacheSize: int = ..., cache_size: int = ..., BatchSize: int | None = ..., batchSize: int | None = ..., batch_size: int | None = ..., LearningRate: float = ..., learningRate: float = ..., learning_rate: float = ..., KLWeight: float = ..., kLWeight: float = ..., kl_weight: float = ..., NumberOfChannels: int | None = ..., numberOfChannels: int | None = ..., number_of_channels: int | None = ..., ValidationFraction: float = ..., validationFraction: float = ..., validation_fraction: float = ..., Patience: int = ..., patience: int = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., Device: str = ..., device: str = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., MixedPrecision: str = ..., mixedPrecision: str = ..., mixed_precision: str = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetNumberOfClasses(self, value: int | None) -> None:
         """Number of classes, labelled 0, 1, ...; by default every label that occurs in Fit is a class. Default: the labels that occur."""
     def GetNumberOfClasses(self) -> int | None:
@@ -1922,6 +1928,10 @@ class DeepConsensusFilter(ProcessObject):
         """Of the optimiser, at its peak. Default: 0.01."""
     def GetLearningRate(self) -> float:
         """Of the optimiser, at its peak."""
+    def SetKLWeight(self, value: float) -> None:
+        """Weight of misleading evidence's divergence from none, reached at half of the training: the lambda of evidential learning. Default: 0.05."""
+    def GetKLWeight(self) -> float:
+        """Weight of misleading evidence's divergence from none, reached at half of the training: the lambda of evidential learning."""
     def SetNumberOfChannels(self, value: int | None) -> None:
         """Features of the image stream at full resolution. Default: 16 in 2D, 8 in 3D."""
     def GetNumberOfChannels(self) -> int | None:
@@ -2396,7 +2406,7 @@ def coherence_vote_filter(images: Sequence[ImageT | None], *, rater_weights: Seq
 @overload
 def coherence_vote_filter(*images: Any, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
-def STAPLE(images: Sequence[NDArray[Any] | None], confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, *, prior: float | Image | None = None, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
+def STAPLE(images: Sequence[NDArray[Any] | None], confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, *, prior: float | Image | None = None, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = ..., randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Foreground probability and each rater's sensitivity and specificity, by EM.
 
     Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
@@ -2431,10 +2441,10 @@ def STAPLE(images: Sequence[NDArray[Any] | None], confidenceWeight: float = 1.0,
     smoothnessWeight : a number >= 0, or one of estimate; default 0.0
         Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in
         place of the prior); 2 is recommended, with Variant advanced; 0: no field.
-    variant : one of basic, restricted, advanced; default basic
+    variant : one of basic, restricted, advanced, careful; default basic
         basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior,
-        expects raters better than chance and starts from the vote. Parameters that are set
-        explicitly override it.
+        expects raters better than chance and starts from the vote; careful is advanced from ten
+        starts. Parameters that are set explicitly override it.
     excludeConsensusVoxels : True or False; default from Variant
         Leave voxels where all raters agree out of the estimation; they keep their label.
     estimatePrior : True or False; default from Variant, unless a prior is given
@@ -2449,7 +2459,7 @@ def STAPLE(images: Sequence[NDArray[Any] | None], confidenceWeight: float = 1.0,
         Probability of the right label with which Initialization theta begins.
     damping : a number >= 0 and <= 0.9; default 0.0
         Share of the old performance kept in each iteration.
-    numberOfInitializations : an integer >= 1 and <= 10000; default 1
+    numberOfInitializations : an integer >= 1 and <= 10000; default 1; 10 with Variant careful
         Starts of EM: first Initialization, then the other of mean and majority_vote, then random
         ones; the highest log posterior wins.
     randomSeed : an integer >= 0; default 0
@@ -2491,11 +2501,11 @@ def STAPLE(images: Sequence[NDArray[Any] | None], confidenceWeight: float = 1.0,
         Probability of the foreground, as float64, of the first input's family, with its geometry.
     """
 @overload
-def STAPLE(images: Sequence[ImageT | None], confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, *, prior: float | Image | None = None, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> ImageT: ...
+def STAPLE(images: Sequence[ImageT | None], confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, *, prior: float | Image | None = None, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = ..., randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> ImageT: ...
 @overload
-def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
+def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = ..., randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
-def staple_image_filter(images: Sequence[NDArray[Any] | None], *, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., prior_pseudo_counts: float | Sequence[float] = 0.0, stop_criterion: str = 'parameters', initial_performance: float = 0.9999, damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
+def staple_image_filter(images: Sequence[NDArray[Any] | None], *, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., prior_pseudo_counts: float | Sequence[float] = 0.0, stop_criterion: str = 'parameters', initial_performance: float = 0.9999, damping: float = 0.0, number_of_initializations: int = ..., random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Foreground probability and each rater's sensitivity and specificity, by EM.
 
     Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
@@ -2530,10 +2540,10 @@ def staple_image_filter(images: Sequence[NDArray[Any] | None], *, prior: float |
     smoothness_weight : a number >= 0, or one of estimate; default 0.0
         Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in
         place of the prior); 2 is recommended, with Variant advanced; 0: no field.
-    variant : one of basic, restricted, advanced; default basic
+    variant : one of basic, restricted, advanced, careful; default basic
         basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior,
-        expects raters better than chance and starts from the vote. Parameters that are set
-        explicitly override it.
+        expects raters better than chance and starts from the vote; careful is advanced from ten
+        starts. Parameters that are set explicitly override it.
     exclude_consensus_voxels : True or False; default from Variant
         Leave voxels where all raters agree out of the estimation; they keep their label.
     estimate_prior : True or False; default from Variant, unless a prior is given
@@ -2548,7 +2558,7 @@ def staple_image_filter(images: Sequence[NDArray[Any] | None], *, prior: float |
         Probability of the right label with which Initialization theta begins.
     damping : a number >= 0 and <= 0.9; default 0.0
         Share of the old performance kept in each iteration.
-    number_of_initializations : an integer >= 1 and <= 10000; default 1
+    number_of_initializations : an integer >= 1 and <= 10000; default 1; 10 with Variant careful
         Starts of EM: first Initialization, then the other of mean and majority_vote, then random
         ones; the highest log posterior wins.
     random_seed : an integer >= 0; default 0
@@ -2590,11 +2600,11 @@ def staple_image_filter(images: Sequence[NDArray[Any] | None], *, prior: float |
         Probability of the foreground, as float64, of the first input's family, with its geometry.
     """
 @overload
-def staple_image_filter(images: Sequence[ImageT | None], *, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., prior_pseudo_counts: float | Sequence[float] = 0.0, stop_criterion: str = 'parameters', initial_performance: float = 0.9999, damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> ImageT: ...
+def staple_image_filter(images: Sequence[ImageT | None], *, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., prior_pseudo_counts: float | Sequence[float] = 0.0, stop_criterion: str = 'parameters', initial_performance: float = 0.9999, damping: float = 0.0, number_of_initializations: int = ..., random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> ImageT: ...
 @overload
-def staple_image_filter(*images: Any, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., prior_pseudo_counts: float | Sequence[float] = 0.0, stop_criterion: str = 'parameters', initial_performance: float = 0.9999, damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
+def staple_image_filter(*images: Any, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., prior_pseudo_counts: float | Sequence[float] = 0.0, stop_criterion: str = 'parameters', initial_performance: float = 0.9999, damping: float = 0.0, number_of_initializations: int = ..., random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
-def MultiLabelSTAPLE(images: Sequence[NDArray[Any] | None], labelForUndecidedPixels: int = 18446744073709551615, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), *, pseudoCounts: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
+def MultiLabelSTAPLE(images: Sequence[NDArray[Any] | None], labelForUndecidedPixels: int = 18446744073709551615, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), *, pseudoCounts: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = ..., randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Label map, label probabilities and each rater's confusion matrix, by EM.
 
     Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``, following ITK's main branch where the
@@ -2626,10 +2636,10 @@ def MultiLabelSTAPLE(images: Sequence[NDArray[Any] | None], labelForUndecidedPix
     smoothnessWeight : a number >= 0, or one of estimate; default 0.0
         Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in
         place of the prior); 2 is recommended, with Variant advanced; 0: no field.
-    variant : one of basic, restricted, advanced; default basic
+    variant : one of basic, restricted, advanced, careful; default basic
         basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior,
-        expects raters better than chance and starts from the vote. Parameters that are set
-        explicitly override it.
+        expects raters better than chance and starts from the vote; careful is advanced from ten
+        starts. Parameters that are set explicitly override it.
     excludeConsensusVoxels : True or False; default from Variant
         Leave voxels where all raters agree out of the estimation; they keep their label.
     estimatePrior : True or False; default from Variant, unless a prior is given
@@ -2644,7 +2654,7 @@ def MultiLabelSTAPLE(images: Sequence[NDArray[Any] | None], labelForUndecidedPix
         Probability of the right label with which Initialization theta begins.
     damping : a number >= 0 and <= 0.9; default 0.0
         Share of the old performance kept in each iteration.
-    numberOfInitializations : an integer >= 1 and <= 10000; default 1
+    numberOfInitializations : an integer >= 1 and <= 10000; default 1; 10 with Variant careful
         Starts of EM: first Initialization, then the other of mean and majority_vote, then random
         ones; the highest log posterior wins.
     randomSeed : an integer >= 0; default 0
@@ -2684,11 +2694,11 @@ def MultiLabelSTAPLE(images: Sequence[NDArray[Any] | None], labelForUndecidedPix
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def MultiLabelSTAPLE(images: Sequence[ImageT | None], labelForUndecidedPixels: int = 18446744073709551615, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), *, pseudoCounts: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> ImageT: ...
+def MultiLabelSTAPLE(images: Sequence[ImageT | None], labelForUndecidedPixels: int = 18446744073709551615, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), *, pseudoCounts: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = ..., randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> ImageT: ...
 @overload
-def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), pseudoCounts: Sequence[float] = ..., initialization: str = ..., labelForUndecidedPixels: int = 18446744073709551615, smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
+def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), pseudoCounts: Sequence[float] = ..., initialization: str = ..., labelForUndecidedPixels: int = 18446744073709551615, smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = ..., randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
-def multi_label_staple_image_filter(images: Sequence[NDArray[Any] | None], *, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., prior_pseudo_counts: float | Sequence[float] = 0.0, stop_criterion: str = 'parameters', initial_performance: float = 0.9999, damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
+def multi_label_staple_image_filter(images: Sequence[NDArray[Any] | None], *, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., prior_pseudo_counts: float | Sequence[float] = 0.0, stop_criterion: str = 'parameters', initial_performance: float = 0.9999, damping: float = 0.0, number_of_initializations: int = ..., random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Label map, label probabilities and each rater's confusion matrix, by EM.
 
     Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``, following ITK's main branch where the
@@ -2720,10 +2730,10 @@ def multi_label_staple_image_filter(images: Sequence[NDArray[Any] | None], *, te
     smoothness_weight : a number >= 0, or one of estimate; default 0.0
         Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in
         place of the prior); 2 is recommended, with Variant advanced; 0: no field.
-    variant : one of basic, restricted, advanced; default basic
+    variant : one of basic, restricted, advanced, careful; default basic
         basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior,
-        expects raters better than chance and starts from the vote. Parameters that are set
-        explicitly override it.
+        expects raters better than chance and starts from the vote; careful is advanced from ten
+        starts. Parameters that are set explicitly override it.
     exclude_consensus_voxels : True or False; default from Variant
         Leave voxels where all raters agree out of the estimation; they keep their label.
     estimate_prior : True or False; default from Variant, unless a prior is given
@@ -2738,7 +2748,7 @@ def multi_label_staple_image_filter(images: Sequence[NDArray[Any] | None], *, te
         Probability of the right label with which Initialization theta begins.
     damping : a number >= 0 and <= 0.9; default 0.0
         Share of the old performance kept in each iteration.
-    number_of_initializations : an integer >= 1 and <= 10000; default 1
+    number_of_initializations : an integer >= 1 and <= 10000; default 1; 10 with Variant careful
         Starts of EM: first Initialization, then the other of mean and majority_vote, then random
         ones; the highest log posterior wins.
     random_seed : an integer >= 0; default 0
@@ -2778,9 +2788,9 @@ def multi_label_staple_image_filter(images: Sequence[NDArray[Any] | None], *, te
         The fused label map, of the first input's family, with its geometry.
     """
 @overload
-def multi_label_staple_image_filter(images: Sequence[ImageT | None], *, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., prior_pseudo_counts: float | Sequence[float] = 0.0, stop_criterion: str = 'parameters', initial_performance: float = 0.9999, damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> ImageT: ...
+def multi_label_staple_image_filter(images: Sequence[ImageT | None], *, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., prior_pseudo_counts: float | Sequence[float] = 0.0, stop_criterion: str = 'parameters', initial_performance: float = 0.9999, damping: float = 0.0, number_of_initializations: int = ..., random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> ImageT: ...
 @overload
-def multi_label_staple_image_filter(*images: Any, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., prior_pseudo_counts: float | Sequence[float] = 0.0, stop_criterion: str = 'parameters', initial_performance: float = 0.9999, damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
+def multi_label_staple_image_filter(*images: Any, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., prior_pseudo_counts: float | Sequence[float] = 0.0, stop_criterion: str = 'parameters', initial_performance: float = 0.9999, damping: float = 0.0, number_of_initializations: int = ..., random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), agreement_limits: Mapping[str, float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def LabelVoting(images: Sequence[NDArray[Any] | None], labelForUndecidedPixels: int = 18446744073709551615, *, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Plurality vote of label images; any tie at the maximum is undecided.

@@ -2,8 +2,9 @@
 
 python -m examples.paper.judge --output paper-output [--quick] [--jobs 2]
 
-Writes paper.html, one page that needs no other file, and paper.json. The quick form takes two seeds
-and a few rows, and neither trains the network nor calibrates the last experiment.
+Writes paper.html, one page that needs no other file, and paper.json; with --keep that file beside
+this one, too. The quick form takes two seeds and a few rows, and neither trains networks nor
+calibrates the last experiment.
 """
 
 from __future__ import annotations
@@ -19,10 +20,20 @@ from pathlib import Path
 from typing import Any
 
 import itk_consensus
+from examples.benchmarks.run_facts import run_facts
 from examples.paper.experiment import Experiment
-from examples.paper.experiments import EXPERIMENTS, experiment6, experiment7, quick_form
+from examples.paper.experiments import (
+    EXPERIMENTS,
+    experiment5,
+    experiment6,
+    experiment7,
+    quick_form,
+)
 from examples.paper.line_figure import dot_figure, line_figure
 from itk_consensus.report.markup import Markup, data_table, document, section, tag
+
+#: The full run whose figures are quoted.
+KEPT = Path(__file__).with_name("paper.json")
 
 #: Words read better from the left, unlike the numbers of other pages.
 _STYLE = "main td, main th { text-align: left }"
@@ -34,8 +45,8 @@ def run(place: int, quick: bool) -> Experiment:
         return EXPERIMENTS[place]()
     quick_form()
     made = EXPERIMENTS[place]
-    if made is experiment6:
-        return experiment6(with_deep=False)
+    if made in (experiment5, experiment6):
+        return made(with_deep=False)
     if made is experiment7:
         return experiment7(corrected=False)
     return made()
@@ -100,6 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--output", type=Path, default=Path("paper-output"), metavar="FOLDER")
     parser.add_argument("--quick", action="store_true", help="two seeds, few rows")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--keep", action="store_true", help=f"also write {KEPT.name} beside this")
     options = parser.parse_args(arguments)
     places = range(len(EXPERIMENTS))
     # One thread in each process: two that train and multiply on every core wait for each other.
@@ -111,8 +123,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.output.mkdir(parents=True, exist_ok=True)
     text = page(experiments, options.quick)
     (options.output / "paper.html").write_text(text, encoding="utf-8")
-    data = {"quick": options.quick, "experiments": [one.as_json() for one in experiments]}
-    (options.output / "paper.json").write_text(json.dumps(data, indent=1), encoding="utf-8")
+    data = {
+        "run": run_facts(),
+        "quick": options.quick,
+        "experiments": [one.as_json() for one in experiments],
+    }
+    kept = json.dumps(data, indent=1)
+    (options.output / "paper.json").write_text(kept, encoding="utf-8")
+    if options.keep:
+        KEPT.write_text(kept, encoding="utf-8")
     for one in experiments:
         print(f"{one.title}: {one.word}. {one.verdict}")
     print(options.output / "paper.html")

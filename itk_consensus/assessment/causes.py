@@ -24,6 +24,7 @@ SLIPS = (
     "gaps between slices",
     "deviating rater",
     "lone label",
+    "rater below chance",
     "rater under one half",
     "implausible performance",
 )
@@ -34,6 +35,10 @@ _LOWERS_AGREEMENT = SLIPS[: SLIPS.index("lone label")]
 #: Each says in its own way how far the result is from what readers drew.
 _FAR = ("empty result", "label switching", "far from the consensus", "far from the vote",
         "volume against vote", "beyond the raters")  # fmt: skip
+
+
+#: Dice to the vote above which specks of noise are all that is wrong with it.
+MOSTLY_SIGNAL = 0.8
 
 
 def with_causes(findings: Sequence[Finding], readers: Readers) -> tuple[Finding, ...]:
@@ -58,7 +63,13 @@ def milder(findings: Sequence[Finding], readers: Readers) -> tuple[Finding, ...]
     That is so if readers differ by specks of noise that the result does not have, and of labels
     that fewer than half of the readers drew and the result leaves out.
     """
-    noise = any(one.rule == "far from the vote" and one.kind == "noise" for one in findings)
+    # Of a vote that is noise more than structure nobody can say what the structure is.
+    noise = any(
+        one.rule == "far from the vote"
+        and one.kind == "noise"
+        and (one.value or 0) >= MOSTLY_SIGNAL
+        for one in findings
+    )
     values = readers.patterns.labels.tolist()
     absent = {
         int(values[k])

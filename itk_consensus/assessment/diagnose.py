@@ -25,8 +25,8 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 LOW_PREVALENCE = 0.10  # critical prevalence, section 4.3 of "When Does Consensus Beat Voting?"
 VOLUME_RATIO = (0.4, 1.6)  # to the majority vote
 #: Chosen by `examples/benchmarks/findings/verdict_evidence.py --choose` on seeds 1000 to 1007.
-FAR_FROM_CONSENSUS = 0.94  # Dice to what the raters share; below, look before use ...
-OTHER_VOLUME = 0.14  # ... if the volume also differs by more than this share from the vote's
+FAR_FROM_CONSENSUS = 0.95  # Dice to what the raters share; below, look before use ...
+OTHER_VOLUME = 0.12  # ... if the volume also differs by more than this share from the vote's
 FARTHEST_FROM_CONSENSUS = 0.75  # below, no good result was seen
 FAR_FROM_VOTE = 0.8  # Dice; below, look, unless the vote is noise ...
 OTHER_THAN_VOTE = 0.958  # ... or below this ...
@@ -35,6 +35,7 @@ COPIES_DECIDE = 0.95  # Dice to the vote below which counting copies once made t
 BEYOND_SHARE = 0.05  # of the result, where the method looks at neighbours
 FEWEST_FOR_VOTE = 3  # of two raters a vote is tied wherever they differ
 SPECK = 0.1  # of the volume that who drew it has
+SAME_ANSWER = 0.95  # Dice of two settings from which one is as good as the other
 CLOSER = 0.01  # a setting is worth naming if it brings the result this much closer
 
 
@@ -154,9 +155,24 @@ def _who_drew(judged: JudgedFusion) -> NDArray[np.int64]:
 def prevalence(judged: JudgedFusion) -> Finding:
     """Small structures: a prior fixed over the whole image changes them most (section 4.3)."""
     share = judged.volume(judged.foreground) / judged.patterns.number_of_voxels
-    is_prior = share < LOW_PREVALENCE and judged.told.theta is not None
-    severity: Severity = "note" if is_prior else None
+    is_low = share < LOW_PREVALENCE
+    if is_low and judged.told.holds_prior:
+        overlap = _overlap_with(judged, "Variant=advanced")
+        if overlap < SAME_ANSWER:
+            facts = {"share": share, "dice": overlap}
+            return Finding("prevalence", share, "look", facts=facts, kind="held")
+    severity: Severity = "note" if is_low and judged.told.theta is not None else None
     return Finding("prevalence", share, severity, facts={"share": share})
+
+
+def _overlap_with(judged: JudgedFusion, setting: str) -> float:
+    """Dice to the answer of the same filter by another setting; 1 if it has none."""
+    if setting not in judged.told.alternatives:
+        return 1.0
+    other = JudgedFusion.of(judged.told.alternatives[setting](), judged.patterns)
+    both = judged.volume(judged.foreground & other.foreground)
+    total = judged.volume(judged.foreground) + other.volume(other.foreground)
+    return 2 * both / total if total else 1.0
 
 
 def undecided(judged: JudgedFusion) -> Finding:
@@ -233,7 +249,7 @@ def far_from_the_consensus(judged: JudgedFusion, dice: float) -> Finding:
     other = ratio is None or abs(ratio - 1) > OTHER_VOLUME
     far = dice < FAR_FROM_CONSENSUS and other and has_majorities(judged)
     severity: Severity = "look" if far else None
-    if dice < FARTHEST_FROM_CONSENSUS:
+    if dice < FARTHEST_FROM_CONSENSUS and has_majorities(judged):
         severity = "do not use"
     facts: dict[str, Any] = {"dice": dice}
     if severity is not None:

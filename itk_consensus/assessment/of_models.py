@@ -4,8 +4,8 @@ Each runs on decision patterns and is nearly free, re-running the estimate on a 
 background included. Equation and section numbers are those of "When Does Consensus Beat Voting?".
 They fire on good results nearly as often as on bad ones, as
 ``examples/benchmarks/findings/diagnostics_evidence.py`` prints, and are therefore notes, but
-for a mirrored optimum. Whether a map is nothing but a thresholded average of the masks:
-equations 27-29, after Van Leemput & Sabuncu, MICCAI 2014.
+for a mirrored optimum and a rater below chance. Whether a map is nothing but a thresholded
+average of the masks: equations 27-29, after Van Leemput & Sabuncu, MICCAI 2014.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from itk_consensus.assessment.findings import Finding, Severity
 from itk_consensus.assessment.judged_fusion import JudgedFusion
 from itk_consensus.core.array_types import Floats
 from itk_consensus.fusing.near_copies import MOST_RATERS
+from itk_consensus.methods.staple.staple import MULTILABEL, staple
 from itk_consensus.methods.staple.staple_result import StartSummary
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.overlap import dice_of
@@ -29,9 +30,14 @@ RATER_AT_CHANCE = 0.5  # diagonal dominance, section 2.4.1
 LITTLE_INFORMATION = 0.2  # sensitivity + specificity - 1
 ONE_NAT = 1.0  # a start this far below the best is suboptimal, section 4.2
 START_DICE = 0.95  # label maps of two starts that overlap less differ
+CERTAIN = 0.01  # of 0 or 1: a probability that leaves nothing open
+OVERCONFIDENT = 0.5  # share of the disputed voxels with such a probability
+NEARLY_A_VOTE = 0.95  # Dice to a thresholded vote from which a map is one
 AGREEMENT_BEYOND_MODEL = 0.3  # share of the unexplained agreement between two raters
 BACKGROUND_FACTOR = 10.0
 BACKGROUND_CHANGE = 0.05  # change in volume on that much more background
+
+_ROUNDING = 1e-9
 
 
 def diagnose_model(judged: JudgedFusion) -> Iterator[Finding]:
@@ -40,6 +46,8 @@ def diagnose_model(judged: JudgedFusion) -> Iterator[Finding]:
         yield from performance(judged, judged.told.theta)
         yield correlated_raters(judged, judged.told.theta)
         yield background_size(judged)
+        yield overconfident(judged)
+        yield regularisation_target(judged)
         if judged.patterns.number_of_labels == 2:
             yield thresholding(judged)
     if judged.told.starts is not None:
@@ -58,10 +66,12 @@ def performance(judged: JudgedFusion, theta: Floats) -> Iterator[Finding]:
     yield Finding("rater under one half", lowest, note, worst, facts=facts, kind=kind)
     rule, labels = "implausible performance", diagonal.shape[1]
     information = (defined.sum(axis=1) - 1) / max(labels - 1, 1)
+    yield from _below_chance(information)
     infallible = np.argwhere((diagonal == 1) & (judged.patterns.number_of_raters > 1))
     least = float(information.min())
     found = False
-    for rater in np.flatnonzero(information < LITTLE_INFORMATION):
+    few = (information < LITTLE_INFORMATION) & (information >= -_ROUNDING)
+    for rater in np.flatnonzero(few):
         facts, found = {"information": float(information[rater])}, True
         yield Finding(rule, least, "note", (int(rater),), facts=facts, kind="guesses")
     who = tuple(sorted(set(infallible[:, 0].tolist())))
@@ -72,6 +82,16 @@ def performance(judged: JudgedFusion, theta: Floats) -> Iterator[Finding]:
         yield Finding(rule, least, "note", who, kind="several")
     found = found or bool(who)
     if not found:
+        yield Finding(rule, least, None, kind="fine")
+
+
+def _below_chance(information: Floats) -> Iterator[Finding]:
+    """Raters whose votes speak for the opposite: diagonal dominance fails (section 2.4.1)."""
+    rule, least = "rater below chance", float(information.min())
+    for rater in np.flatnonzero(information < -_ROUNDING):
+        facts = {"information": float(information[rater])}
+        yield Finding(rule, least, "look", (int(rater),), facts=facts)
+    if least >= -_ROUNDING:
         yield Finding(rule, least, None, kind="fine")
 
 
@@ -87,15 +107,32 @@ def correlated_raters(judged: JudgedFusion, theta: Floats) -> Finding:
     rule = "correlated raters"
     if len(theta) > MOST_RATERS:
         return Finding(rule, None, None, kind="many", facts={"number": len(theta)})
-    beyond = agreement_beyond_model(judged.patterns, judged.posterior(), theta)
+    kept, patterns, posterior = _one_of_each(judged)
+    if len(kept) < len(theta):
+        # Copies make each other look infallible, and others poor: they are estimated anew.
+        alone = staple(patterns, MULTILABEL.for_variant("advanced"))
+        theta, posterior = alone.theta, alone.posterior
+    beyond = agreement_beyond_model(patterns, posterior, theta)
     if not np.isfinite(beyond).any():
         return Finding(rule, None, None, kind="fine")
     pair = np.unravel_index(np.nanargmax(beyond), beyond.shape)
     value = float(beyond[pair])
     severity: Severity = "note" if value > AGREEMENT_BEYOND_MODEL else None
-    who = tuple(sorted(int(rater) for rater in pair))
+    who = tuple(sorted(int(kept[rater]) for rater in pair))
     kind = "" if severity else "fine"
     return Finding(rule, value, severity, who, facts={"beyond": value}, kind=kind)
+
+
+def _one_of_each(judged: JudgedFusion) -> tuple[NDArray[np.intp], DecisionPatterns, Floats]:
+    """Raters but for copies of others, their votes, and the posterior of each pattern."""
+    copies = {rater for group in judged.copies for rater in sorted(group)[1:]}
+    raters = judged.patterns.number_of_raters
+    kept = np.array([rater for rater in range(raters) if rater not in copies], np.intp)
+    if not copies:
+        return kept, judged.patterns, judged.posterior()
+    table = judged.patterns
+    votes = np.ascontiguousarray(table.patterns[:, kept])
+    return kept, DecisionPatterns(votes, table.counts, table.labels), judged.posterior()
 
 
 def agreement_beyond_model(patterns: DecisionPatterns, posterior: Floats, theta: Floats) -> Floats:
@@ -147,16 +184,47 @@ def with_more_background(patterns: DecisionPatterns, factor: float) -> DecisionP
 
 def thresholding(judged: JudgedFusion) -> Finding:
     """Is the result a thresholded average of the masks (section 2.3.4, eqs. 27-29)?"""
-    found: ThresholdEquivalence = equivalent_threshold(judged.patterns, judged.foreground)
-    facts = {"threshold": found.threshold, "dice": found.dice}
-    return Finding("thresholding", found.dice, None, facts=facts)
+    told = judged.told
+    found = equivalent_threshold(
+        judged.patterns, judged.foreground, told.pseudo_counts, told.prior_counts
+    )
+    facts = {
+        "threshold": found.threshold,
+        "dice": found.dice,
+        "implied": found.implied,
+        "dice_implied": found.dice_implied,
+    }
+    kind = "" if found.dice_implied >= NEARLY_A_VOTE else "differs"
+    return Finding("thresholding", found.dice, None, facts=facts, kind=kind)
+
+
+def overconfident(judged: JudgedFusion) -> Finding:
+    """Probabilities near 0 and 1 where raters differ (section 5.2, R4)."""
+    rule, table = "overconfidence", judged.patterns
+    disputed = table.present.any(axis=1) & ~table.unanimous
+    number = judged.volume(disputed)
+    if not number:
+        return Finding(rule, None, None, kind="fine")
+    certain = judged.posterior().max(axis=1) > 1 - CERTAIN
+    share = judged.volume(disputed & certain) / number
+    severity: Severity = "note" if share > OVERCONFIDENT else None
+    facts = {"share": share, "near": CERTAIN}
+    return Finding(rule, share, severity, facts=facts, kind="" if severity else "fine")
+
+
+def regularisation_target(judged: JudgedFusion) -> Finding:
+    """Was a global performance asked for as a target that is none (section 5.1, c)?"""
+    rule = "regularisation target"
+    if judged.told.replaced_target:
+        return Finding(rule, None, "look")
+    return Finding(rule, None, None, kind="fine")
 
 
 def start_disagreement(starts: StartSummary) -> Iterator[Finding]:
     """Do other starts end elsewhere, and in better or mirrored places (section 4.2)?"""
     number = len(starts.log_posterior)
     if number == 1:
-        yield Finding("start disagreement", None, None, kind="one")
+        yield Finding("start disagreement", None, "note", kind="one")
         return
     best = np.nanmax(starts.log_posterior)
     suboptimal = float((starts.log_posterior < best - ONE_NAT).mean())
@@ -183,34 +251,58 @@ class ThresholdEquivalence:
     dice: float  #: Overlap with it
     slope: float  #: Of the log odds as a linear function of the vote fraction (eqs. 28, 29).
     offset: float
+    dice_implied: float  #: Overlap with the vote fraction thresholded where the log odds are zero
+
+    @property
+    def implied(self) -> float:
+        """The vote fraction at which the log odds are zero."""
+        return -self.offset / self.slope if self.slope else float("nan")
 
 
 def equivalent_threshold(
-    patterns: DecisionPatterns, foreground: NDArray[np.bool_]
+    patterns: DecisionPatterns,
+    foreground: NDArray[np.bool_],
+    pseudo_counts: Floats | float = 0.0,
+    prior_counts: Floats | float = 0.0,
 ) -> ThresholdEquivalence:
-    """Find the level (l - 1/2) / J at which the thresholded binary vote is closest to the map."""
+    """Find the level (l - 1/2) / J at which the thresholded binary vote is closest to the map.
+
+    Parameters
+    ----------
+    pseudo_counts, prior_counts : (K, K) and (K,) ndarray
+        alpha[d, t] and alpha[t] of the model, for the level that it implies.
+    """
     raters = patterns.number_of_raters
     votes = patterns.votes()
     fraction = votes[:, 1] / np.maximum(votes.sum(axis=1), 1)
     levels = (np.arange(raters) + 0.5) / raters
-    maps = fraction[:, None] >= levels
+    slope, offset = log_odds_line(patterns, foreground, pseudo_counts, prior_counts)
+    implied = -offset / slope if slope else np.nan
+    # What lies on the line belongs to neither side: rounding must not decide for it.
+    maps = fraction[:, None] >= np.append(levels, implied) - _ROUNDING
     counts = patterns.counts.astype(np.float64)
     both = counts @ (maps & foreground[:, None])
     total = counts @ maps + counts @ foreground
     dice = dice_of(both, total)
-    best = int(dice.argmax())
-    slope, offset = log_odds_line(patterns, foreground)
-    return ThresholdEquivalence(float(levels[best]), float(dice[best]), slope, offset)
+    best = int(dice[:-1].argmax())
+    return ThresholdEquivalence(
+        float(levels[best]), float(dice[best]), slope, offset, float(dice[-1])
+    )
 
 
-def log_odds_line(patterns: DecisionPatterns, foreground: NDArray[np.bool_]) -> tuple[float, float]:
+def log_odds_line(
+    patterns: DecisionPatterns,
+    foreground: NDArray[np.bool_],
+    pseudo_counts: Floats | float = 0.0,
+    prior_counts: Floats | float = 0.0,
+) -> tuple[float, float]:
     """Slope and offset of the conditional log odds around a map, eqs. 27-29."""
     truth = np.stack([~foreground, foreground], axis=1) * patterns.counts[:, None]
-    table = patterns.tally(truth) + 1
+    table = patterns.tally(truth) + pseudo_counts + 1
     c = np.log(table / table.sum(axis=1, keepdims=True))
     mean = c.mean(axis=0)
     raters = patterns.number_of_raters
-    prior = np.log(truth.sum(axis=0) + 1)
+    prior = np.log(truth.sum(axis=0) + prior_counts + 1)
     slope = raters * (mean[0, 0] + mean[1, 1] - mean[1, 0] - mean[0, 1])
     offset = raters * (mean[0, 1] - mean[0, 0]) + prior[1] - prior[0]
     return float(slope), float(offset)

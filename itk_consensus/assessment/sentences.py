@@ -274,6 +274,13 @@ SENTENCES: dict[tuple[str, str], Words] = {
         {"share": 0.004},
         (),
     ),
+    ("prevalence", "held"): Words(
+        "The result fills {share:.2%} of the image, and depends on the prior that is held for all "
+        "of it: with the prior estimated it would be another (Dice {dice:.2f}).",
+        "Set Variant to careful, or give a MaskImage around the structure.",
+        {"share": 0.02, "dice": 0.83},
+        (),
+    ),
     ("undecided", ""): Words(
         "{share:.2%} of the image are tied: as many readers say one thing as another.",
         "Decide them in a review, or set TieRule.",
@@ -338,6 +345,16 @@ SENTENCES: dict[tuple[str, str], Words] = {
     ("rater under one half", "fine"): Words(
         "{Who} {has_} the lowest performance, {lowest:.2f}.", "", {"lowest": 0.81}
     ),
+    ("rater below chance", ""): Words(
+        "The method believes that {who} {is_} worse than guessing (informedness {information:.2f}; "
+        "0 is guessing), and takes that mask for its opposite.",
+        "Look at that mask: exchanged labels, another place, another structure? Leave it out and "
+        "fuse again.",
+        {"information": -0.4},
+    ),
+    ("rater below chance", "fine"): Words(
+        "The method believes of no reader that guessing would be better.", who=()
+    ),
     ("implausible performance", ""): Words(
         "The method believes that {who} never {errs}, and lets that reader outvote the others.",
         "Look at that mask.",
@@ -380,18 +397,49 @@ SENTENCES: dict[tuple[str, str], Words] = {
     ),
     ("background size", "fine"): Words("The amount of background hardly matters.", who=()),
     ("thresholding", ""): Words(
-        "The result is nearly what {threshold:.0%} of the votes would decide (Dice {dice:.2f}).",
+        "This result is the vote at {implied:.2f}: the share of readers from which the model's "
+        "log odds favour the structure (Dice {dice_implied:.2f} to the votes cut there).",
         "",
-        {"threshold": 0.5, "dice": 0.98},
+        {"implied": 0.32, "dice_implied": 0.99},
         (),
     ),
+    ("thresholding", "differs"): Words(
+        "This result is not the vote at its model's threshold, {implied:.2f} (Dice "
+        "{dice_implied:.2f}); of all thresholds {threshold:.2f} comes closest (Dice {dice:.2f}).",
+        "",
+        {"implied": 0.32, "dice_implied": 0.81, "threshold": 0.5, "dice": 0.9},
+        (),
+    ),
+    ("overconfidence", ""): Words(
+        "{share:.0%} of the voxels on which readers differ have a probability within {near:g} of 0 "
+        "or 1.",
+        "Calibrate probabilities with TemperatureScalingFilter before you use them.",
+        {"share": 0.8, "near": 0.01},
+        (),
+    ),
+    ("overconfidence", "fine"): Words(
+        "Where readers differ most probabilities leave something open.", who=()
+    ),
+    ("regularisation target", ""): Words(
+        "Over all voxels the mean reader is worse than guessing: such a performance is no target, "
+        "and the diagonal one was taken.",
+        "Look whether foreground and background have changed places.",
+        {},
+        (),
+    ),
+    ("regularisation target", "fine"): Words("The target that was asked for was taken.", who=()),
     ("start disagreement", ""): Words(
         "{share:.0%} of {number} starts end in worse answers, up to Dice {apart:.2f} away.",
         "The votes allow several answers; compare them, or use the plain vote.",
         {"share": 0.4, "number": 5, "apart": 0.3},
         (),
     ),
-    ("start disagreement", "one"): Words("Only one start was run.", who=()),
+    ("start disagreement", "one"): Words(
+        "Only one start was run: nobody knows whether others end elsewhere.",
+        "Set Variant to careful, or NumberOfInitializations to 10.",
+        {},
+        (),
+    ),
     ("winner far from first start", ""): Words(
         "The likeliest answer is far from the usual start's (Dice {dice:.2f}).",
         "Look at both.",

@@ -69,6 +69,11 @@ class GlobalDefaults:
     GlobalDefaultNumberOfThreads = GlobalValue(
         Integer(1, 1024), "The NumberOfThreads of filters that have none of their own."
     )
+    GlobalDefaultThreader = GlobalValue(
+        Choice(("Platform", "Pool", "TBB")),
+        "ITK's multi-threader, for scripts that set it; filters of this package have threads of "
+        "their own, and their answers depend on neither.",
+    )
     GlobalDefaultKeepMetaData = GlobalValue(
         Choice(KEPT_METADATA),
         "The KeepMetaData of filters that have none of their own.",

@@ -201,6 +201,12 @@ class DeepConsensusFilter(ImageFuser):
     LearningRate = Parameter(
         Real(low=0.0, high=1.0, exclusive=True), 0.01, "Of the optimiser, at its peak."
     )
+    KLWeight = Parameter(
+        Real(low=0.0, high=1e6),
+        0.05,
+        "Weight of misleading evidence's divergence from none, reached at half of the training: "
+        "the lambda of evidential learning.",
+    )
     NumberOfChannels = Parameter(
         optional(Integer(low=1, high=1024)),
         None,

@@ -40,7 +40,6 @@ from itk_consensus.deep.cases import (
 from itk_consensus.deep.model import ConsensusModel, seeded
 from itk_consensus.deep.objective import Objective, first_tally
 
-_LARGEST_KL_WEIGHT = 0.05
 _WEIGHT_DECAY = 1e-2
 _GRADIENT_LIMIT = 5.0
 #: The length of a training that nobody gave and no case can be spared to find.
@@ -80,6 +79,7 @@ class TrainingSettings:
     seed: int
     edge_weight: float  #: Joint mode: how much it costs if labels change where the image does not
     mixed_precision: bool  #: bfloat16 for the network, on CUDA only
+    kl_weight: float = 0.05  #: Of the divergence from the uniform Dirichlet, in the end
 
 
 @dataclass
@@ -246,7 +246,7 @@ class Trainer:
             group["lr"] = self._pace(iteration) * self.settings.learning_rate
         self.model.network.train()
         half = (self._length or _USUAL_ITERATIONS) / 2
-        kl_weight = _LARGEST_KL_WEIGHT * min(1.0, iteration / half)
+        kl_weight = self.settings.kl_weight * min(1.0, iteration / half)
         # A transform or stream of the user's may draw random numbers of torch too.
         with seeded((self.settings.seed + iteration) % 2**63, self.model.device):
             batch, rng = draw(iteration)

@@ -20,6 +20,13 @@ class Told:
     #: (J, K, K) confusion matrices [rater, observed, true], if the method estimates them.
     theta: Floats | None = None
     starts: Any = None  #: A `StartSummary`, if there were several ways to begin
+    #: (K, K) alpha[d, t] and (K,) alpha[k]: what was counted of performance and labels beforehand.
+    pseudo_counts: Floats | float = 0.0
+    prior_counts: Floats | float = 0.0
+    #: Whether one label prior, the mean of the masks, is held for all voxels of the image.
+    holds_prior: bool = False
+    #: Whether a global performance that was asked for was no target, so that another was taken.
+    replaced_target: bool = False
     #: Gives the decision for other counts of the same patterns; None if the answer cannot depend on
     #: how much background there is.
     refit: Callable[[DecisionPatterns], Labels] | None = None

@@ -11,6 +11,7 @@ from itk_consensus.assessment.agreement.reader_bias import PADDING, ConsensusSur
 from itk_consensus.assessment.findings import Finding
 from itk_consensus.assessment.places import Place
 from itk_consensus.assessment.verdict import Verdict
+from itk_consensus.core.array_types import Floats
 from itk_consensus.report.agreement_tables import rater_name
 from itk_consensus.report.dispute_figures import Look, place_figures
 from itk_consensus.report.markup import Markup, data_table, joined, tag
@@ -25,6 +26,8 @@ _MOST_NOTES = 2
 
 #: Of more raters only those who deviate most are listed first; the table of all is further down.
 _MOST_RATERS = 8
+#: Of fewer readers nothing is said of most of them, which are this share.
+_FEWEST_FOR_MARGIN, _MOST_OF_READERS = 3, 0.75
 #: Drawn wider or tighter by less is the same, in mm.
 _SAME_MM = 0.25
 
@@ -110,9 +113,30 @@ def who_deviates(case: ShownCase, label: int | None) -> Markup:
     total = tag("b", f"consensus: {sensible(one.volumes[-1])} {unit}")
     caption = f"Who deviates from the consensus, {case.structure(one.label)}; the farthest first."
     table = data_table(caption, [*header, "draws", unit], rows)
+    margin = None if far is None else case_margin(far, one.length_unit)
     more = len(own) - len(order)
     rest = tag("p", f"{more} more, who are closer, are in the table below.", class_="quiet")
-    return joined([table, tag("p", total), rest if more > 0 else None])
+    said = tag("p", margin) if margin else None
+    return joined([table, tag("p", total), said, rest if more > 0 else None])
+
+
+def case_margin(far: Floats, unit: str) -> str:
+    """How far readers reach from the consensus, in the words of a plan: a margin for this case.
+
+    Parameters
+    ----------
+    far : (J,) ndarray
+        95 % of the distances between each reader's outline and the consensus are below it;
+        infinite or NaN where a reader drew nothing, which counts as no reader.
+    """
+    known = np.sort(far[np.isfinite(far)])
+    if len(known) < _FEWEST_FOR_MARGIN:
+        return ""
+    most = int(np.ceil(_MOST_OF_READERS * len(known)))
+    near, all_of_them = (np.ceil(2 * value) / 2 for value in (known[most - 1], known[-1]))
+    text = f"{most} of {len(known)} readers lie within {near:g} {unit} of the consensus"
+    more = f", all within {all_of_them:g} {unit}" if most < len(known) else ""
+    return f"Margin for this case: {text}{more} (95 % of their outlines)."
 
 
 def _ways(case: ShownCase, label: int) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,8 +19,15 @@ from examples.simulation import (
     paper_raters,
     twelve_settings,
 )
-from itk_consensus.assessment.of_models import equivalent_threshold, with_more_background
+from itk_consensus.assessment.assessment import assess
+from itk_consensus.assessment.judged_fusion import JudgedFusion
+from itk_consensus.assessment.of_models import (
+    equivalent_threshold,
+    regularisation_target,
+    with_more_background,
+)
 from itk_consensus.assessment.verdict import Verdict
+from itk_consensus.fusing.estimates import Told
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.overlap import dice
@@ -70,13 +78,25 @@ def test_an_infallible_rater_is_implausible():
     assert diagnose([outer, outer, inner])["implausible performance"].severity == "note"
 
 
-def test_a_copied_rater_is_found(sound):
-    finding = diagnose([*sound, sound[2]], Variant="advanced")["correlated raters"]
+def test_raters_who_share_errors_are_found(sound):
+    """A ninth rater who asked the third at most voxels, and drew the rest alone."""
+    asked = np.random.default_rng(0).random(sound[0].shape) < 0.7
+    follower = np.where(asked, sound[2], sound[3])
+    finding = diagnose([*sound, follower], Variant="advanced")["correlated raters"]
     assert finding.severity == "note"
-    assert finding.value > 0.6
     assert finding.who == (2, 8)
     assert finding.what.startswith("Readers 2 and 8 ")
     assert diagnose(sound, Variant="advanced")["correlated raters"].value < 0.1
+
+
+def test_copies_are_no_correlated_raters_and_make_none(sound):
+    """Copies used to make each other look infallible, and two independent raters alike."""
+    for copies in ([sound[2]], [sound[0], sound[0]]):
+        found = diagnose([*sound[:5], *copies], Variant="advanced")
+        assert found["near-identical raters"].severity == "note"
+        finding = found["correlated raters"]
+        assert finding.severity is None
+        assert finding.value < 0.1
 
 
 def test_an_answer_no_rater_supports_is_found(sound):
@@ -238,7 +258,7 @@ def test_advice_names_a_setting_only_where_it_was_tried_and_helps():
         closer = dice(advanced.GetLabelImage(), shared) > finding.value + 0.01
         assert ("Variant=advanced" in finding.do) == (finding.concern and closer)
         named += "Variant=advanced" in finding.do
-        assert "Variant" not in str(advanced.GetDiagnostics())
+        assert "Variant=advanced" not in str(advanced.GetDiagnostics())
     assert named
 
 
@@ -340,3 +360,141 @@ def test_diagnostics_of_a_smoothed_vote_describe_the_smoothed_map(sound):
     assert found["undecided"].value == 0
     plain = itk_consensus.MajorityVote(list(sound[:4].astype(np.uint8)), tieRule="background")
     assert found["volume against vote"].value == pytest.approx((fused != 0).sum() / plain.sum())
+
+
+# -- what the paper recommends ------------------------------------------------------------------
+
+
+def in_every_em_filter(raters) -> dict[str, object]:
+    """The assessment of each filter that estimates raters by EM, or under its model."""
+    images = [np.asarray(rater, np.uint8) for rater in raters]
+    filters = {
+        "STAPLE": itk_consensus.STAPLEImageFilter(Variant="advanced"),
+        "MultiLabelSTAPLE": itk_consensus.MultiLabelSTAPLEImageFilter(Variant="advanced"),
+        "COLLATE": itk_consensus.COLLATEFilter(),
+        "SpatialSTAPLE": itk_consensus.SpatialSTAPLEFilter(),
+        "DirectInference": itk_consensus.DirectInferenceFilter(),
+    }
+    for one in filters.values():
+        one.Execute(images)
+    cohort = itk_consensus.CohortSTAPLEFilter(Variant="advanced")
+    cohort.Execute([images, images])
+    found = {name: assess(one.GetResult()) for name, one in filters.items()}
+    return {**found, "CohortSTAPLE": assess(cohort.GetResult().cases[1])}
+
+
+def test_a_rater_below_chance_is_a_caution_in_every_em_filter(sound):
+    for name, assessment in in_every_em_filter([*sound[:5], 1 - sound[6]]).items():
+        finding = assessment.findings(False).fusion["rater below chance"]
+        assert finding.severity == "look", name
+        assert finding.who == (5,), name
+        assert finding.value < 0, name
+        assert "reader 5" in finding.what, name
+        assert assessment.verdict(False).word != "use", name
+
+
+def test_no_rater_is_below_chance_in_a_sound_case(sound):
+    for name, assessment in in_every_em_filter(sound).items():
+        found = assessment.findings(False)
+        assert found["rater below chance"].severity is None, name
+        assert found["rater under one half"].severity is None, name
+        assert found["prevalence"].severity is None, name
+
+
+def test_a_held_prior_asks_to_look_at_small_structures():
+    small = paper_raters(disc_phantom(5).truth, 5, 0)
+    assert diagnose(small)["prevalence"].severity == "look"
+    assert diagnose(small, Variant="careful")["prevalence"].severity == "note"
+    images = [np.asarray(rater, np.uint8) for rater in small]
+    answers = []
+    for variant in ("basic", "advanced"):
+        staple = itk_consensus.STAPLEImageFilter(Variant=variant)
+        staple.Execute(images)
+        answers.append(staple.GetLabelImage() == 1)
+    assert diagnose(small)["prevalence"].facts["dice"] == pytest.approx(dice(*answers))
+    # Where the prior decides nothing there is nothing to look at.
+    sure = disc_phantom(10).truth
+    alike = [sure, np.roll(sure, 1, 0), np.roll(sure, 1, 1), sure]
+    assert diagnose(alike)["prevalence"].severity == "note"
+    large = paper_raters(disc_phantom(32).truth, 5, 0)
+    assert diagnose(large)["prevalence"].severity is None
+
+
+def test_one_start_is_said_and_the_careful_variant_runs_ten(sound):
+    assert diagnose(sound)["start disagreement"].severity == "note"
+    staple = itk_consensus.STAPLEImageFilter(Variant="careful")
+    staple.Execute(list(sound.astype(np.uint8)))
+    assert len(staple.GetLogLikelihoods()) == 10
+    assert staple.GetEstimatePrior()
+    assert not staple.GetExcludeConsensusVoxels()
+    assert staple.GetDiagnostics()["start disagreement"].severity is None
+    staple.SetNumberOfInitializations(3)
+    assert staple.GetNumberOfInitializations() == 3
+
+
+def test_probabilities_without_doubt_name_the_filter_that_calibrates_them(sound):
+    finding = diagnose(sound, Variant="advanced")["overconfidence"]
+    assert finding.severity == "note"
+    assert "TemperatureScalingFilter" in finding.do
+    staple = itk_consensus.STAPLEImageFilter(Variant="advanced")
+    staple.Execute(list(sound.astype(np.uint8)))
+    disputed = (sound.any(axis=0)) & ~sound.all(axis=0)
+    certain = np.abs(staple.GetProbabilityImage() - 0.5) > 0.49
+    assert finding.value == pytest.approx(certain[disputed].mean())
+
+
+def brute_line(raters, truth, alpha, of_prior) -> tuple[float, float]:
+    """Slope and offset of eqs. 28 and 29, voxel by voxel."""
+    number = len(raters)
+    mean = np.zeros((2, 2))
+    for mask in raters:
+        for t in (0, 1):
+            counts = [alpha[0][t] + 1, alpha[1][t] + 1]
+            for said, true in zip(mask.ravel(), truth.ravel(), strict=True):
+                counts[int(said)] += int(true) == t
+            for d in (0, 1):
+                mean[d, t] += np.log(counts[d] / sum(counts)) / number
+    sizes = [np.count_nonzero(truth == t) + of_prior[t] + 1 for t in (0, 1)]
+    slope = number * (mean[0, 0] + mean[1, 1] - mean[1, 0] - mean[0, 1])
+    offset = number * (mean[0, 1] - mean[0, 0]) + np.log(sizes[1] / sizes[0])
+    return slope, offset
+
+
+@pytest.mark.parametrize(
+    ("parameters", "alpha", "of_prior"),
+    [
+        ({}, ((0, 0), (0, 0)), (0, 0)),
+        ({"Variant": "advanced", "PriorPseudoCounts": (0, 50)}, ((2, 0), (0, 2)), (0, 50)),
+        (
+            {"SensitivityPrior": (20, 5), "SpecificityPrior": (30, 2)},
+            ((29, 4), (1, 19)),
+            (0, 0),
+        ),
+    ],
+)
+def test_the_threshold_sentence_is_what_brute_force_finds(sound, parameters, alpha, of_prior):
+    raters = sound[:5].astype(np.uint8)
+    staple = itk_consensus.STAPLEImageFilter(**parameters)
+    staple.Execute(list(raters))
+    fused = staple.GetLabelImage()
+    slope, offset = brute_line(raters, fused, alpha, of_prior)
+    implied = -offset / slope
+    votes = raters.mean(axis=0)
+    overlap = dice(votes >= implied, fused == 1)
+    best = max(np.arange(5) / 5 + 0.1, key=lambda level: dice(votes >= level, fused == 1))
+    finding = staple.GetDiagnostics()["thresholding"]
+    assert finding.facts["implied"] == pytest.approx(implied)
+    assert finding.facts["dice_implied"] == pytest.approx(overlap)
+    assert finding.facts["threshold"] == pytest.approx(best)
+    said = "is" if overlap >= 0.95 else "is not"
+    assert finding.what.startswith(f"This result {said} the vote at ")
+    assert f"{implied:.2f}" in finding.what
+    assert f"(Dice {overlap:.2f}" in finding.what
+
+
+def test_a_global_performance_that_is_no_target_is_said():
+    told = Told(theta=np.full((2, 2, 2), 0.5), replaced_target=True)
+    patterns = DecisionPatterns.from_stack(LabelStack.binary([np.eye(4, dtype=np.uint8)] * 2, 1))
+    judged = JudgedFusion(patterns, np.zeros(len(patterns.counts), int), lambda: None, told=told)
+    assert regularisation_target(judged).severity == "look"
+    assert regularisation_target(replace(judged, told=Told())).severity is None

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
+from cohort_lists import QUICK, image_list, label_lists, truth_list
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, special
 
 torch = pytest.importorskip("torch")
 
+from itk_consensus.core.errors import ConsensusWarning  # noqa: E402
+from itk_consensus.deep.deep_consensus_filter import DeepConsensusFilter  # noqa: E402
 from itk_consensus.deep.objective import (  # noqa: E402
     edge_aware_roughness,
     expected_cross_entropy,
@@ -177,3 +182,16 @@ def test_brightness_and_contrast_do_not_change_roughness_and_a_flat_image_is_fin
     flat = float(edge_aware_roughness(p, torch.zeros_like(image), valid))
     assert flat == pytest.approx(sum(float(p.diff(dim=a).square().sum(1).mean()) for a in (2, 3)))
     assert float(edge_aware_roughness(p, image, torch.zeros_like(valid))) == 0
+
+
+def test_a_larger_kl_weight_leaves_less_evidence(cohort):
+    """Of the same training: what misleads costs more, so the network says less."""
+    evidence = []
+    for weight in (0.0, 50.0):
+        deep = DeepConsensusFilter(**QUICK, KLWeight=weight)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConsensusWarning)
+            deep.Fit(image_list(cohort), label_lists(cohort), truth_list(cohort))
+            deep.Execute(image_list(cohort)[0], label_lists(cohort)[0])
+        evidence.append(float(np.asarray(deep.GetEvidenceImage()).mean()))
+    assert evidence[1] < evidence[0]

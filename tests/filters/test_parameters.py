@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import SimpleITK as sitk
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -368,3 +369,16 @@ def test_a_parameter_is_suggested_under_its_own_name() -> None:
         ic.JointLabelFusionFilter(TargetImage=None)
     with pytest.raises(ParameterError, match=r"did you mean maximumIterations\?"):
         ic.STAPLE([np.ones((2, 2), np.uint8)], maxIterations=3)
+
+
+def test_the_global_default_threader_is_simpleitks_until_it_is_set():
+    usual = ProcessObject.GetGlobalDefaultThreader()
+    assert usual == sitk.ProcessObject.GetGlobalDefaultThreader()
+    try:
+        ProcessObject.SetGlobalDefaultThreader("pool")
+        assert ProcessObject.GetGlobalDefaultThreader() == "Pool"
+        assert sitk.ProcessObject.GetGlobalDefaultThreader() == usual
+        with pytest.raises(ParameterError, match="Threader must be one of"):
+            ProcessObject.SetGlobalDefaultThreader("one that does not exist")
+    finally:
+        ProcessObject._global_defaults.clear()

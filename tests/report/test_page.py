@@ -19,6 +19,7 @@ from itk_consensus.core.rater_names import naming_raters
 from itk_consensus.report import page
 from itk_consensus.report.agreement_tables import rater_mark
 from itk_consensus.report.dispute_figures import disputed_slices
+from itk_consensus.report.first_screen import case_margin
 from itk_consensus.report.shown_case import ShownCase, naming_labels
 from itk_consensus.simulation.atlas_phantoms import atlas_labels
 from itk_consensus.storage.hashes import file_hash
@@ -187,6 +188,13 @@ def test_numbers_of_raters_become_names() -> None:
     expected = "ann.nii and cem.nii agree; bob.nii differs; 3 raters annotated; rater 7 is unknown."
     assert naming_raters(text, names) == expected
     assert [rater_mark(index) for index in (0, 25, 26, 27, 52)] == ["A", "Z", "AA", "AB", "BA"]
+
+
+def test_a_margin_is_told_in_the_words_of_a_plan() -> None:
+    far = np.array([1.2, 2.9, 2.2, 6.8, np.inf])
+    said = "3 of 4 readers lie within 3 mm of the consensus, all within 7 mm"
+    assert said in case_margin(far, "mm")
+    assert case_margin(far[:2], "mm") == ""
 
 
 def test_every_severity_has_a_word_and_a_colour() -> None:

@@ -62,6 +62,7 @@ def main(arguments: list[str] | None = None) -> int:
         HOW_TO / "learned.md": FIGURES["learned"](),
         ROOT / "docs" / "conformance.md": FIGURES["conformance"](),
         ROOT / "docs" / "paper" / "paper.md": FIGURES["paper"](),
+        ROOT / "docs" / "theory.md": FIGURES["theory"](),
     }
     wanted = {STUB: stub_text()}
     for path, contents in sections.items():

@@ -259,11 +259,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--choose", action="store_true", help="on seeds below 3000")
     parser.add_argument("--seeds", type=int, default=8, help="seeds per family")
+    parser.add_argument("--first", type=int, default=3000, help="first seed of the report")
     parser.add_argument("--misses", action="store_true", help="name families that went wrong")
     parser.add_argument("--save", action="store_true", help=f"keep the rates in {RESULTS.name}")
     parser.add_argument("--part", choices=PARTS, default=list(PARTS), nargs="+", help="which rates")
     options = parser.parse_args(arguments)
-    first = 1000 if options.choose else 3000
+    first = 1000 if options.choose else options.first
     results: dict[str, Any] = {}
     for part in options.part:
         with warnings.catch_warnings():
@@ -285,7 +286,7 @@ def _simulated(first: int, seeds: int) -> dict[str, Any]:
 
 
 def _fresh(first: int, seeds: int) -> dict[str, Any]:
-    every = list(rows(fresh(range(3000, 3000 + seeds))))
+    every = list(rows(fresh(range(first, first + seeds))))
     return {"rates": rates(every), "families": by_family(every)}
 
 

@@ -207,6 +207,8 @@ def save(results: Row, path: Path) -> None:
     run = results["environment"]["run"]
     runs = {**kept.get("runs", {}), **{part: run for part in results if part != "environment"}}
     whole = {**kept, **results, "runs": runs}
+    if "comparisons" not in results and "environment" in kept:
+        whole["environment"] = kept["environment"]  # which is told of these; others have their runs
     path.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     print(f"Results in {path}")
     if "voxel_scaling" in results:

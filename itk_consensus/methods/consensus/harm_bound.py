@@ -268,10 +268,11 @@ class _Case(NamedTuple):
 
     def growth(self, mask: Mask, share: Floats) -> NDArray[np.intp]:
         """Flat indices by which a small label exceeds its raters, those of fewest votes first."""
-        sizes = [np.count_nonzero(marks) for marks in self.marks()[self.voters.asked]]
-        drawn_by_most = float(np.median(sizes)) if sizes else 0.0
-        size = max(float(np.count_nonzero(self.vote)), drawn_by_most)
-        excess = int(np.count_nonzero(mask)) - int(LARGEST_GROWTH * size)
+        size, voxels = float(np.count_nonzero(self.vote)), int(np.count_nonzero(mask))
+        if voxels > LARGEST_GROWTH * size and size < SMALL_LABEL and len(self.voters.asked):
+            drawn = [np.count_nonzero(marks) for marks in self.marks()[self.voters.asked]]
+            size = max(size, float(np.median(drawn)))
+        excess = voxels - int(LARGEST_GROWTH * size)
         if size >= SMALL_LABEL or excess <= 0:
             return np.zeros(0, np.intp)
         gained = np.flatnonzero(mask & ~self.vote)

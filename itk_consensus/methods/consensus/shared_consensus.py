@@ -123,8 +123,9 @@ def shared_consensus(
     decision = result.decision
     if any(one.is_changed for one in bounds.values()):
         # Between two labels a tie is no gap.
-        ties: TieRule = "background" if once.number_of_labels == 2 else "prior"
-        decision = _bounded(once, decision, _vote(patterns, decision.dtype, ties), bounds)
+        several = once.number_of_labels > 2
+        instead = _vote(patterns, decision.dtype, "prior") if several else vote
+        decision = _bounded(once, decision, instead, bounds)
     return SharedConsensus(
         decision,
         result,

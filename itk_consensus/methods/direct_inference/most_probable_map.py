@@ -106,6 +106,8 @@ class DirectInferenceEstimate(Estimate):
         return Told(
             theta=self.theta,
             starts=self.starts,
+            pseudo_counts=self.settings.pseudo_count_table(patterns.number_of_labels),
+            prior_counts=np.asarray(self.settings.prior_pseudo_counts),
             refit=lambda other: direct_inference(other, unsampled).decision,
         )
 

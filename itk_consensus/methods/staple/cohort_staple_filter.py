@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from itk_consensus.core.parameters import Measurement, Parameter
 from itk_consensus.core.process_object import made_later
 from itk_consensus.core.results import Memo, Result
 from itk_consensus.core.work import report, stage
+from itk_consensus.fusing.estimates import Estimate, Told
 from itk_consensus.fusing.fusion_case import FusionCase
 from itk_consensus.fusing.fusion_result import Fused, FusionResult, MadeBy, common_type
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
@@ -37,11 +38,23 @@ from itk_consensus.votes.votes import patterns_of
 FEWEST_TRUTHS = 5
 
 
+@dataclass(frozen=True)
+class CaseEstimate(Estimate):
+    """What a case's result says of the raters: what all cases do."""
+
+    shared: StapleModel
+
+    def told(self, patterns: DecisionPatterns) -> Told:
+        """Performances and starts of the cohort; its answer to other votes would take all cases."""
+        told = self.shared.told(patterns)
+        return replace(told, refit=None, alternatives={})
+
+
 @dataclass(frozen=True, eq=False)
 class CohortResult(Result):
     """A result for each case, and what all cases say of the raters together."""
 
-    cases: tuple[FusionResult[None], ...]
+    cases: tuple[FusionResult[CaseEstimate], ...]
     estimate: StapleEstimate
     priors: tuple[float, ...]  #: Foreground prior of each case at the end
     truth_gain: Gain  #: What truths gain on cases whose own is left out; NaN of fewer than five
@@ -108,12 +121,13 @@ class CohortSTAPLEFilter(BinaryStapleMixin, LabelInputs):
                 found = self._fuse(loaded, counts)
             with stage(0.7, 0.99):
                 gain = self._gain(loaded, counts)
+            shared = StapleModel.of(found.shared)
             run.result = CohortResult(
                 tuple(
-                    self._result_of(case, posterior, truth).detached()
+                    self._result_of(case, posterior, shared, truth).detached()
                     for case, posterior, truth in zip(loaded, found.posteriors, known, strict=True)
                 ),
-                StapleModel.of(found.shared),
+                shared,
                 tuple(float(prior) for prior in found.priors),
                 gain,
                 {"expected votes": found.shared.expected_votes},
@@ -136,8 +150,12 @@ class CohortSTAPLEFilter(BinaryStapleMixin, LabelInputs):
         return result
 
     def _result_of(
-        self, case: FusionCase, posterior: NDArray[np.float64], truth: Mask | None
-    ) -> FusionResult[None]:
+        self,
+        case: FusionCase,
+        posterior: NDArray[np.float64],
+        shared: StapleModel,
+        truth: Mask | None,
+    ) -> FusionResult[CaseEstimate]:
         labels = self._both_labels()
         dtype = common_type(case.loaded.arrays, labels)
         fusion: Fusion
@@ -147,7 +165,8 @@ class CohortSTAPLEFilter(BinaryStapleMixin, LabelInputs):
         else:
             shares = StoredShares([(~truth).astype(np.float64), truth.astype(np.float64)])
             fusion = VolumeFusion(truth.astype(np.int32), shares)
-        return FusionResult(case, Fused(fusion, None), tuple(labels), dtype, 0, MadeBy.of(self))
+        fused = Fused(fusion, CaseEstimate(shared))
+        return FusionResult(case, fused, tuple(labels), dtype, 0, MadeBy.of(self))
 
     def _known(
         self, cases: Sequence[FusionCase], truths: Sequence[Any | None] | None

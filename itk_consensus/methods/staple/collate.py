@@ -134,7 +134,12 @@ class CollateEstimate(Estimate):
 
     def told(self, patterns: DecisionPatterns) -> Told:
         """Performances, and the answer to other votes."""
-        return Told(theta=self.theta, refit=lambda other: collate(other, self.settings).decision)
+        same = np.eye(patterns.number_of_labels, dtype=bool)
+        return Told(
+            theta=self.theta,
+            pseudo_counts=np.where(same, *self.settings.pseudo_counts),
+            refit=lambda other: collate(other, self.settings).decision,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

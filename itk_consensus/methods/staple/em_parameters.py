@@ -37,8 +37,8 @@ class ExpectationMaximizationMixin(ProcessObject):
         Choice(tuple(VARIANTS)),
         "basic",
         "basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the "
-        "prior, expects raters better than chance and starts from the vote. "
-        "Parameters that are set explicitly override it.",
+        "prior, expects raters better than chance and starts from the vote; careful is advanced "
+        "from ten starts. Parameters that are set explicitly override it.",
     )
     ExcludeConsensusVoxels = Parameter(
         Boolean(),
@@ -74,9 +74,10 @@ class ExpectationMaximizationMixin(ProcessObject):
     Damping = Parameter(Real(0.0, 0.9), 0.0, "Share of the old performance kept in each iteration.")
     NumberOfInitializations = Parameter(
         Integer(1, 10_000),
-        1,
+        from_variant(lambda settings: settings.plan.number),
         "Starts of EM: first Initialization, then the other of mean and majority_vote, then random "
         "ones; the highest log posterior wins.",
+        default_doc="1; 10 with Variant careful",
     )
     RandomSeed = Parameter(Integer(low=0), 0, "Seed of the random starts.")
     InitializationRange = Parameter(

@@ -58,14 +58,13 @@ if TYPE_CHECKING:
     from itk_consensus.methods.staple.markov_field import MarkovField
 
 #: What each named variant changes (section 2.1.5).
+_ADVANCED = {"estimate_prior": True, "pseudo_counts": (2.0, 0.0)}
 VARIANTS: dict[str, dict[str, Any]] = {
     "basic": {},
     "restricted": {"exclude_consensus": True},
-    "advanced": {
-        "estimate_prior": True,
-        "pseudo_counts": (2.0, 0.0),
-        "plan": StartPlan("majority_vote"),
-    },
+    "advanced": {**_ADVANCED, "plan": StartPlan("majority_vote")},
+    # Section 5.2, R2, but for the voxels on which all agree: without them labels change places.
+    "careful": {**_ADVANCED, "plan": StartPlan("majority_vote", 10)},
 }
 
 
@@ -208,12 +207,23 @@ class StapleModel(StapleEstimate):
         # To leave agreed voxels out fixes what is analysed, as a mask does; and no table of
         # patterns tells what a field, or fractions of votes, would do there.
         is_plain = self.follows_votes and not self.settings.exclude_consensus
+        labels, settings = patterns.number_of_labels, self.settings
         return Told(
             theta=self.theta,
             starts=self.starts,
+            pseudo_counts=settings.pseudo_count_table(labels),
+            prior_counts=settings.prior_counts(labels),
+            holds_prior=self.holds_prior and patterns.strata is None,
             refit=self._decision_of if is_plain else None,
             alternatives=self._alternatives(patterns),
         )
+
+    @property
+    def holds_prior(self) -> bool:
+        """Whether the mean of the masks was the label prior of all voxels to the end."""
+        settings = self.settings
+        estimated = settings.estimate_prior or self.smoothness is not None
+        return settings.prior is None and not estimated
 
     def _decision_of(self, patterns: DecisionPatterns) -> Labels:
         return staple(patterns, self.settings).decision

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats, Floats32
-from itk_consensus.fusing.estimates import Estimate
+from itk_consensus.fusing.estimates import Estimate, Told
 from itk_consensus.fusing.iteration import Step, StopRule, iterate
 from itk_consensus.methods.staple.spatial.performance_field import (
     FieldSettings,
@@ -72,6 +72,15 @@ class SpatialEstimate(Estimate):
     def target(self) -> RegularizationTarget:
         """What sparse data leaned to at the end."""
         return self.settings.fields.valid_target(self.theta)
+
+    def told(self, patterns: DecisionPatterns) -> Told:
+        """Performances over all voxels, and whether they could be a target."""
+        fields = self.settings.fields
+        return Told(
+            theta=self.theta,
+            pseudo_counts=fields.alpha(patterns.number_of_labels),
+            replaced_target=self.target != fields.target,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
