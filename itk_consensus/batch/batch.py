@@ -43,6 +43,7 @@ STUDY = {
     "pairs.csv": "every two raters of every case",
     "raters.csv": "each rater over all cases",
     "cases.csv": "every structure of every case",
+    "next_readings.csv": "which case to read again first: what one more reading would change",
     "reliability.csv": "intraclass correlation, kappa and repeatability of each structure",
 }
 WORKBOOK = "study.xlsx"
@@ -136,7 +137,8 @@ def _write_study(cases: Sequence[BatchCase], results: Sequence[CaseResult], plan
             read[name] = CaseStudy.read(one.agreement)
     ordered = {one.case: read[one.case] for one in results if one.case in read}
     study = Study(ordered, plan.look.get("label_names") or {})
-    rows = study.pairs(), study.of_raters(), study.of_cases(), study.reliability()
+    rows = (study.pairs(), study.of_raters(), study.of_cases(), study.next_readings(),
+            study.reliability())  # fmt: skip
     tables = dict(zip(STUDY, rows, strict=True))
     for name, table in tables.items():
         write_text(plan.output / name, csv_text(columns(table), _filled(table)))

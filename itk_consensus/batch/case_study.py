@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 
 from itk_consensus.assessment.agreement.chance import ChanceTerms, Ratings
 from itk_consensus.assessment.agreement.left_out import left_out_dice
+from itk_consensus.assessment.agreement.next_reading import next_reading
 from itk_consensus.assessment.agreement.result import AgreementResult
 from itk_consensus.assessment.agreement.study import REGIONS
 from itk_consensus.core.constraints import Integer, Real, Text, optional
 from itk_consensus.fusing.fusion_result import FusionResult
 from itk_consensus.report.image_file import label_counts
 from itk_consensus.storage.record import Anything, Each, Members, OnePart, Part, Record
+from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.overlap import dice
 
 _LABEL = Integer(-(2**63), 2**63)
@@ -38,6 +40,9 @@ class LabelRecord(Part):
     expected: Annotated[tuple[float, ...] | None, optional(Each(Real()))]
     #: What agreement beyond chance is made of, of this label against the rest, by region.
     chance: Annotated[Mapping[str, tuple[float, ...]], Members(Each(Real()))]
+    #: What one more reading is expected to change: share of the voxels, and volume; None with one
+    #: rater.
+    next_reading: Annotated[tuple[float, ...] | None, optional(Each(Real(0.0)))]
 
 
 @dataclass(frozen=True)
@@ -106,6 +111,7 @@ class CaseStudy(Record):
                     )
                     for region in REGIONS
                 },
+                _next_reading(votes, index[one.label], voxel),
             )
             for one in agreement.labels
         )
@@ -122,6 +128,11 @@ class CaseStudy(Record):
     def mean_left_out(self) -> list[float]:
         """(J,) Dice of each rater with the vote of the others, averaged over labels."""
         return [_mean([one.left_out[j] for one in self.labels]) for j in range(len(self.raters))]
+
+
+def _next_reading(votes: DecisionPatterns, label: int, voxel: float) -> tuple[float, ...] | None:
+    found = next_reading(votes, label)
+    return None if found is None else (found.share, found.voxels * voxel)
 
 
 def _repeat(

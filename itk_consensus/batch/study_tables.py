@@ -115,6 +115,23 @@ class Study:
             rows.append(self._rater_row(EVERYBODY, label, len(means), means, np.empty(0)))
         return rows
 
+    def next_readings(self) -> list[Row]:
+        """A row for each case and label, first where one more reading would change most."""
+        rows = [
+            {
+                "case": case,
+                "structure": self.structure(one.label),
+                "label": one.label,
+                "raters": len(study.raters),
+                "expected_change": _rounded(one.next_reading[0]),
+                f"expected_change_{study.unit.replace('^', '')}": _rounded(one.next_reading[1]),
+            }
+            for case, study in self.cases.items()
+            for one in study.labels
+            if one.next_reading is not None
+        ]
+        return sorted(rows, key=lambda row: -row["expected_change"])
+
     def reliability(self) -> list[Row]:
         """A row for each structure and statistic of reliability, with its interval."""
         labels = sorted({one.label for study in self.cases.values() for one in study.labels})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from math import prod
 from pathlib import Path
@@ -70,12 +70,13 @@ def viewer(
     at = (0, 0, 0, *(place.index if place else case.disputes[0].index))[-3:]
     spacing = (1.0, 1.0, 1.0, *reviewed.spacing)[-3:]
     disputed = reviewed.dissent.reshape(cube) > 0
+    written = {**ReviewRecord.opening(), **case.writer(case.begun()).record().plain()}
     whole = _around(marked, spacing)
     for box in (whole, _around(disputed, spacing), *_closer_and_closer(whole, at, spacing)):
         if prod(side.stop - side.start for side in box) * (len(reviewed.maps) + 2) > _MOST_VOXELS:
             continue
         voxels = _Voxels(case, box, reviewed.orientation, image, limits)
-        content = voxels.content(record.name, at, with_image=image is not None)
+        content = voxels.content(record.name, at, written, with_image=image is not None)
         if len(content) <= MOST_BYTES:
             return _markup(case, reviewed, content, is_part=box != whole)
     return [
@@ -123,12 +124,13 @@ class _Voxels:
     def _cubed(self, array: NDArray[Any]) -> NDArray[Any]:
         return array.reshape(self._shape)
 
-    def content(self, name: str, at: Sequence[int], *, with_image: bool) -> str:
+    def content(
+        self, name: str, at: Sequence[int], record: Mapping[str, Any], *, with_image: bool
+    ) -> str:
         """JSON for the script, which opens at a voxel."""
         box = self._box
         shape = [side.stop - side.start for side in box]
         hung = self._orientation
-        plain = self.case.writer(self.case.begun()).record().plain()
         numbers = np.zeros(self._shape, np.uint16)
         for dispute in self.case.disputes:
             numbers.reshape(-1)[dispute.places] = dispute.number
@@ -149,15 +151,22 @@ class _Voxels:
             "consensus": _packed(self._coded(self.rated.consensus)),
             "raters": [_packed(self._coded(labels)) for labels in self.rated.maps],
             "disputed": _packed(numbers[box].astype("<u2")),
-            "record": {**ReviewRecord.opening(), **plain},
+            "record": record,
         }
         text = json.dumps(content, ensure_ascii=False, allow_nan=False)
         return text.replace("<", "\\u003c")  # nothing in it may end the element it stands in
 
     def _coded(self, labels: NDArray[Any]) -> NDArray[np.uint8]:
         part = self._cubed(labels)[self._box]
+        known = _codes(self.rated)
+        if (
+            part.dtype.kind == "u" and part.itemsize <= 2
+        ):  # A look-up, whatever the number of labels.
+            table = np.zeros(np.iinfo(part.dtype).max + 1, np.uint8)
+            table[known] = np.arange(len(known))
+            return np.asarray(table[part])
         coded = np.zeros(part.shape, np.uint8)
-        for code, value in enumerate(_codes(self.rated)):
+        for code, value in enumerate(known):
             if code:
                 coded[part == value] = code
         return coded

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from itk_consensus.assessment.agreement.chance import ChanceTerms, Ratings
+from itk_consensus.assessment.agreement.next_reading import next_reading
 from itk_consensus.assessment.reliability.intraclass import (
     intraclass_correlations,
     limits_of_agreement,
@@ -213,3 +214,19 @@ def test_intervals_cover_in_repeated_draws(cases):
         found = mean_interval(1 - rng.beta(2, 8, cases))
         hits += found.low <= 0.8 <= found.high
     assert 0.92 <= hits / 600 <= 0.98
+
+
+def test_the_next_reading_is_what_leaving_one_out_moved_and_less():
+    # Four raters of one row: leaving out either end moves half a tie.
+    rows = np.array([[1, 1, 1, 0, 0], [1, 1, 0, 0, 0], [1, 1, 1, 1, 0], [1, 0, 0, 0, 0]], np.uint8)
+    patterns = DecisionPatterns.from_stack(LabelStack.multilabel(list(rows)))
+    found = next_reading(patterns, 1)
+
+    def vote(some):
+        return np.clip(2 * some.sum(axis=0, dtype=int) - len(some) + 1, 0, 2) / 2
+
+    moved = [np.abs(vote(rows) - vote(np.delete(rows, j, axis=0))).sum() for j in range(4)]
+    assert found.voxels == pytest.approx(math.sqrt(3 / 5) * np.mean(moved))
+    assert next_reading(DecisionPatterns.from_stack(LabelStack.multilabel([rows[0]])), 1) is None
+    same = DecisionPatterns.from_stack(LabelStack.multilabel([rows[0]] * 3))
+    assert next_reading(same, 1).share == 0

@@ -326,7 +326,14 @@ def test_the_workbook_has_the_tables_and_no_formula(tmp_path: Path) -> None:
     pattern = str(tmp_path / "in/{case}/{rater}.nii.gz")
     assert main(["batch", pattern, "-o", str(tmp_path / "out"), "--method", "vote", "--excel"]) == 0
     book = openpyxl.load_workbook(tmp_path / "out/study.xlsx")
-    assert book.sheetnames == ["summary", "pairs", "raters", "cases", "reliability"]
+    assert book.sheetnames == [
+        "summary",
+        "pairs",
+        "raters",
+        "cases",
+        "next_readings",
+        "reliability",
+    ]
     sheet = book["pairs"]
     assert [cell.value for cell in sheet[1]][:3] == ["case", "structure", "label"]
     assert sheet.max_row == len(rows_of(tmp_path / "out/pairs.csv")) + 1

@@ -43,10 +43,11 @@ def threshold_averaged_dice(
     probability: NDArray[Any], share: NDArray[Any], weights: NDArray[Any] | None = None
 ) -> float:
     """Mean Dice of a probability and the share of readers, both cut at .1, .2, ... .9 (QUBIQ)."""
-    cuts = [
-        [values >= cut - _ROUNDING for values in (probability, share)] for cut in THRESHOLDS
-    ]  # fmt: skip
-    return float(np.mean([_dice(one, other, weights) for one, other in cuts]))
+    levels = np.array(THRESHOLDS)[:, None] - _ROUNDING
+    one, other = (np.ravel(values) >= levels for values in (probability, share))
+    number = np.ones(one.shape[1]) if weights is None else np.asarray(weights, np.float64)
+    both, total = (one & other) @ number, one @ number + other @ number
+    return float(np.divide(2 * both, total, out=np.ones(len(levels)), where=total > 0).mean())
 
 
 def plural_calibration_error(
