@@ -102,6 +102,9 @@ def _explains(cause: Finding, one: Finding, readers: Readers) -> bool:
         if cause.rule in (*GRADED_RULES, "two camps", "apart"):
             return cause.grade >= one.grade and same_label
         return cause.rule in _LOWERS_AGREEMENT and same_label and _lowers(cause, one, readers)
+    if one.rule in _FAR and cause.rule in _LOWERS_AGREEMENT:
+        # Who slipped moves the vote; a graver finding than the slip stands by itself.
+        return cause.grade >= max(one.grade, 2) and same_label
     explains = {"presence": ("empty mask", "empty result"), **dict.fromkeys(_FAR, _FAR)}
     return cause.rule in explains.get(one.rule, ()) and same_label
 

@@ -217,3 +217,13 @@ def test_verdicts_of_labels_are_apart() -> None:
     verdicts = assess(filter_.GetResult()).verdicts()
     assert {label: one.word for label, one in verdicts.items()} == {1: "use", 2: "look"}
     assert assess(filter_.GetResult()).verdict().word == "look"
+
+
+def test_a_slip_explains_why_the_result_differs_from_the_vote() -> None:
+    maps = (agreeing() == 1).astype(np.uint8)[:4]
+    maps[3] |= ellipsoid((8, 13, 14), (6.5, 9.5, 10.5)).astype(np.uint8)
+    maps[2] = maps[2][:, :, ::-1]
+    filter_ = ic.ConsensusFilter()
+    filter_.Execute(list(maps))
+    causes = [one.rule for one in filter_.GetDiagnostics().causes if one.concern]
+    assert causes == ["mirrored mask"]
