@@ -1267,7 +1267,7 @@ class AtlasSelectionFilter(ProcessObject):
     Execute(target, images) takes images on one grid, None for a missing atlas, and returns what any
     fuser takes as RaterWeights. Intensities are first matched to the target's.
     """
-    def __init__(self, *, NumberOfAtlases: int = ..., numberOfAtlases: int = ..., number_of_atlases: int = ..., Similarity: str = ..., similarity: str = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, NumberOfAtlases: int = ..., numberOfAtlases: int = ..., number_of_atlases: int = ..., Similarity: str = ..., similarity: str = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetNumberOfAtlases(self, value: int) -> None:
         """How many atlases are chosen. Default: 5."""
     def GetNumberOfAtlases(self) -> int:
@@ -1280,6 +1280,10 @@ class AtlasSelectionFilter(ProcessObject):
         """Region (non-zero) in which images are compared; None: everywhere. Default: None."""
     def GetMaskImage(self) -> Image | None:
         """Region (non-zero) in which images are compared; None: everywhere."""
+    def SetInputsAreLabels(self, value: bool) -> None:
+        """Take inputs and masks for labels although they look like images: many values, of which neighbours have different ones. Default: False."""
+    def GetInputsAreLabels(self) -> bool:
+        """Take inputs and masks for labels although they look like images: many values, of which neighbours have different ones."""
     def GetSimilarities(self) -> tuple[float, ...]:
         """Similarity of each atlas, higher is more alike: the correlation, or minus the mean squared difference in units of the target's variance; NaN for a missing atlas."""
     def Execute(self, target: Any, images: Sequence[Any]) -> tuple[float, ...]:
@@ -4607,7 +4611,7 @@ def FuseStructures(structures: Mapping[str, Sequence[Any]], fuser: LabelFusionFi
     dict of name to image
         Fused masks, with the fuser's label for undecided voxels where it leaves any.
     """
-def LesionAgreement(images: Any, reference: Any = None, names: Sequence[str] | None = None, *, inputObjects: ObjectKind = 'components', leastOverlap: float = 0.5, sizeLimits: Sequence[float] = (5.0, 10.0)) -> LesionAgreements:
+def LesionAgreement(images: Any, reference: Any = None, names: Sequence[str] | None = None, *, inputObjects: ObjectKind = 'components', leastOverlap: float = 0.5, sizeLimits: Sequence[float] = (5.0, 10.0), inputsAreLabels: bool = False) -> LesionAgreements:
     """Detection F1, panoptic quality, and Dice and volumes of what both found, by size.
 
     Parameters
@@ -4624,6 +4628,8 @@ def LesionAgreement(images: Any, reference: Any = None, names: Sequence[str] | N
         Intersection over union from which two marks are one object.
     sizeLimits : sequence of float
         Diameters of balls in mm, between which objects are of one size.
+    inputsAreLabels : bool
+        Take inputs for masks although one looks like an image.
 
     Returns
     -------
@@ -4657,7 +4663,7 @@ def draw_rater_number(curve: RaterNumberCurve, path: PathLike) -> None:
     path : str or path
         PNG file, replaced in one step.
     """
-def hold_out_raters(cases: Iterable[Sequence[Any]], fuser: LabelFusionFilter, foreground: int = 1, case_ids: Sequence[str] | None = None) -> HeldOutCohort:
+def hold_out_raters(cases: Iterable[Sequence[Any]], fuser: LabelFusionFilter, foreground: int | None = None, case_ids: Sequence[str] | None = None) -> HeldOutCohort:
     """Hold one rater out of each case and fuse the others.
 
     Raters take turns: the one at the case's position modulo the number of raters is held out.
@@ -4668,8 +4674,8 @@ def hold_out_raters(cases: Iterable[Sequence[Any]], fuser: LabelFusionFilter, fo
         At least two raters each, and as many as the first.
     fuser : LabelFusionFilter
         Fuses the others; its probability of `foreground` is what will be calibrated.
-    foreground : int
-        The label to calibrate; all others count as background.
+    foreground : int, optional
+        The label to calibrate; all others count as background. By default the only one there is.
     case_ids : sequence of str, optional
         What each case is called in errors; by default its number.
 
@@ -4681,7 +4687,7 @@ def hold_out_raters(cases: Iterable[Sequence[Any]], fuser: LabelFusionFilter, fo
     """
 def html_of(thing: Any) -> str | None:
     """The HTML of anything that notebooks show; None where its text says all there is."""
-def joint_label_fusion(target_image: Any, target_image_mask: Any, atlas_list: Sequence[Any], beta: float = 4, rad: int | Sequence[int] = 2, label_list: Sequence[Any] | None = None, rho: float = 0.01, usecor: bool = False, r_search: int | Sequence[int] = 3, nonnegative: bool = False, no_zeroes: bool = False, max_lab_plus_one: bool = False, output_prefix: str | None = None, verbose: bool = False) -> Any:
+def joint_label_fusion(target_image: Any, target_image_mask: Any, atlas_list: Sequence[Any], beta: float = 4, rad: int | Sequence[int] = 2, label_list: Sequence[Any] | None = None, rho: float = 0.01, usecor: bool = False, r_search: int | Sequence[int] = 3, nonnegative: bool = False, no_zeroes: bool = False, max_lab_plus_one: bool = False, output_prefix: str | None = None, verbose: bool = False, *, inputs_are_labels: bool = False) -> Any:
     """Do as ``ants.joint_label_fusion`` with images of SimpleITK, itk or NumPy.
 
     Where it differs: the background is a label that can win; `usecor` and `verbose` change nothing,
@@ -4707,6 +4713,8 @@ def joint_label_fusion(target_image: Any, target_image_mask: Any, atlas_list: Se
         Whether what the labels would be without background is wanted too.
     output_prefix : str, optional
         Probabilities are also written to ``<output_prefix>prob01.nii.gz`` and so on.
+    inputs_are_labels : bool
+        Take labels and mask for what they are given as although one looks like an image.
 
     Returns
     -------
@@ -4927,7 +4935,7 @@ def sample_cohort(number: int = 20, seed: int = 0) -> list[SampleCase]:
     seed : int
         Another seed gives other cases of the same raters.
     """
-def score_against_readers(probability: Any, readers: Any, samples: Iterable[Any] = (), label: int = 1) -> PluralTruth:
+def score_against_readers(probability: Any, readers: Any, samples: Iterable[Any] = (), label: int = 1, *, inputs_are_labels: bool = False) -> PluralTruth:
     """How well a probability tells what several readers draw.
 
     Parameters
@@ -4941,6 +4949,8 @@ def score_against_readers(probability: Any, readers: Any, samples: Iterable[Any]
         and no score of volumes.
     label : int
         The structure's label in readers and samples.
+    inputs_are_labels : bool
+        Take readers and samples for label images although one looks like an image.
 
     Returns
     -------
@@ -4949,7 +4959,7 @@ def score_against_readers(probability: Any, readers: Any, samples: Iterable[Any]
         generalised energy distance, D_max, D_match, Hungarian-matched IoU and the CRPS of the
         volume in voxels.
     """
-def score_study(readers: Readers, submissions: Submissions, *, structures: Mapping[int, str] | None = None, rules: Sequence[str] = ('soft-dice', 'qubiq'), surfaces: bool = False, surfaceTolerance: float = 1.0, lesions: bool = False, afterCase: Callable[[str], None] | None = None) -> StudyScores:
+def score_study(readers: Readers, submissions: Submissions, *, structures: Mapping[int, str] | None = None, rules: Sequence[str] = ('soft-dice', 'qubiq'), surfaces: bool = False, surfaceTolerance: float = 1.0, lesions: bool = False, inputsAreLabels: bool = False, afterCase: Callable[[str], None] | None = None) -> StudyScores:
     """Score submissions beside several readers, none of whom is the truth.
 
     Parameters
@@ -4972,6 +4982,8 @@ def score_study(readers: Readers, submissions: Submissions, *, structures: Mappi
         Of the surface Dice, in mm.
     lesions : bool
         Whether objects are matched too.
+    inputsAreLabels : bool
+        Take readers and submissions for label images although one looks like an image.
     afterCase : callable, optional
         Called with the name of each case that is done.
 

@@ -24,7 +24,7 @@ from itk_consensus import (
     LocallyWeightedVoteFilter,
 )
 from itk_consensus.core.constraints import Integer, Kind, OneOf, Real, Reals
-from itk_consensus.core.errors import ConsensusError, ConsensusWarning
+from itk_consensus.core.errors import ConsensusError, ConsensusWarning, InputError
 from itk_consensus.core.parameters import Parameter, parameters_of
 from itk_consensus.fusing.label_fusion import AUTOMATIC_LABEL, LabelFusionFilter
 from itk_consensus.methods.registry import FUSERS
@@ -231,7 +231,7 @@ def _draw_value(rng: np.random.Generator, parameter: Parameter[Any], images: lis
         return number
     try:
         return good_value(parameter, images)
-    except StopIteration:
+    except (StopIteration, InputError):  # or a table of lesions that is made of soft inputs
         return parameter.default
 
 
@@ -309,6 +309,8 @@ def _check_outputs(case: Case, filter_: LabelFusionFilter) -> None:
     assert min(p.min() for p in shares) >= 0, "a probability is negative"
     assert max(p.max() for p in shares) <= 1 + 1e-5, "a probability is above 1"
     inside = _annotated(case, labels.shape)
+    if "ExclusionImages" in case.drawn:
+        inside &= total != 0  # all that is said there is excluded
     worst = np.abs(total[inside] - 1).max(initial=0.0)
     assert worst < 1e-4, f"probabilities miss a sum of 1 by {worst:g}"
     str(filter_)

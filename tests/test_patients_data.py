@@ -270,7 +270,7 @@ def test_the_allow_list_lets_no_identity_through(key: str) -> None:
      "descrip", "aux_file", "intent_name", "db_name", "filename_or_obj", "source_path", "history",
      "Segment0_Name", "Segment12_Extent", "Segmentation_MasterRepresentation", "", " ", "_", "名前",
      "datatype", "bitpix", "scl_slope", "cal_max", "dim[1]", "pixdim[3]", "srow_x", "quatern_b",
-     "ITK_original_spacing"],
+     "ITK_original_spacing", "qto_xyz", "sto_ijk", "qfac", "created", "lastModified"],
 )  # fmt: skip
 def test_keys_that_speak_of_people_or_of_one_file_are_left_out(key: str) -> None:
     assert not Keep.ALL_BUT_IDENTITY(key, "1")

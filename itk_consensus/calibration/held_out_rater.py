@@ -14,6 +14,7 @@ import numpy as np
 from itk_consensus.calibration.conformal import HELD_OUT_RATER
 from itk_consensus.core.errors import InputError
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
+from itk_consensus.fusing.label_inputs import load_labels, require_drawn
 from itk_consensus.images import convert
 
 T = TypeVar("T")
@@ -43,7 +44,7 @@ def hold_out(raters: Sequence[T], case: int) -> tuple[T, list[T]]:
 def hold_out_raters(
     cases: Iterable[Sequence[Any]],
     fuser: LabelFusionFilter,
-    foreground: int = 1,
+    foreground: int | None = None,
     case_ids: Sequence[str] | None = None,
 ) -> HeldOutCohort:
     """Hold one rater out of each case and fuse the others.
@@ -56,8 +57,8 @@ def hold_out_raters(
         At least two raters each, and as many as the first.
     fuser : LabelFusionFilter
         Fuses the others; its probability of `foreground` is what will be calibrated.
-    foreground : int
-        The label to calibrate; all others count as background.
+    foreground : int, optional
+        The label to calibrate; all others count as background. By default the only one there is.
     case_ids : sequence of str, optional
         What each case is called in errors; by default its number.
 
@@ -70,7 +71,8 @@ def hold_out_raters(
     cohort = HeldOutCohort([], [], [], {"reference_kind": HELD_OUT_RATER})
     for number, images in enumerate(cases):
         name = number if case_ids is None else case_ids[number]
-        masks = _masks(images, foreground, f"hold_out_raters: case {name}")
+        owner = f"hold_out_raters: case {name}"
+        masks = _masks(images, foreground, owner, fuser.InputsAreLabels)
         if cohort.raters and len(masks) != len(cohort.raters[0]) + 1:
             first = 0 if case_ids is None else case_ids[0]
             raise InputError(
@@ -87,8 +89,20 @@ def hold_out_raters(
     return cohort
 
 
-def _masks(images: Sequence[Any], foreground: int, owner: str) -> list[Any]:
-    loaded = convert.load(list(images), owner=owner)
+def _masks(images: Sequence[Any], foreground: int | None, owner: str, insist: bool) -> list[Any]:
+    loaded, stack = load_labels(
+        list(images), owner=owner, insist=insist, name="InputsAreLabels of the filter"
+    )
+    drawn = [int(label) for label in stack.labels if label]
+    if foreground is None and len(drawn) > 1:
+        raise InputError(
+            f"raters drew {', '.join(map(str, drawn[:5]))}; which label is the foreground?",
+            owner=owner,
+            parameter="foreground",
+        )
+    if foreground is None:
+        foreground = drawn[0] if drawn else 1
+    require_drawn(foreground, stack, owner, "foreground")
     return [
         convert.to_image((array == foreground).astype(np.uint8), loaded)
         for array in loaded.arrays

@@ -140,8 +140,11 @@ def _calibrate_on(
     cases: list[Case], filter_: Any, arguments: argparse.Namespace, console: Console
 ) -> None:
     if arguments.hold_out_rater:
-        raters, fuser = _read("raters", cases, console), METHODS[arguments.method]()
-        cohort = hold_out_raters(raters, fuser, case_ids=[case.name for case in cases])
+        raters = _read("raters", cases, console)
+        fuser = METHODS[arguments.method](InputsAreLabels=filter_.InputsAreLabels)
+        names = [case.name for case in cases]
+        cohort = hold_out_raters(raters, fuser, filter_.ReferenceLabel, case_ids=names)
+        filter_.ReferenceLabel = None  # references of held-out raters are masks
         columns = cohort._asdict()
     else:
         columns = {

@@ -78,9 +78,12 @@ def _way_out(first: ImageFile, stray: ImageFile) -> str:
     resample = f"Resample it onto the grid of {first.path}"
     if first.geometry.size != stray.geometry.size:
         return resample
-    gaps = first.geometry.gaps(stray.geometry)
-    if not all(gap <= LARGEST_HEADER_NOISE for gap in gaps):
+    if stray.geometry.lost(first.geometry):
+        copied = f"If only its header lost its place, copy that of {first.path}"
+        return f"{copied}; otherwise r{resample[1:]}"
+    if first.geometry.distance(stray.geometry) > LARGEST_HEADER_NOISE:
         return resample
+    gaps = first.geometry.gaps(stray.geometry)
     names = ("--coordinate-tolerance", "--direction-tolerance")
     told = zip(names, gaps, strict=True)
     options = " ".join(f"{name} {1.1 * gap:.2g}" for name, gap in told if gap)

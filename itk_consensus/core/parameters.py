@@ -247,7 +247,8 @@ def find_parameter(cls: type, spelled: str, owner: str) -> Parameter[Any]:
     names = [parameter.keyword for parameter in parameters_of(cls)]
     near = get_close_matches(spelled[:1].lower() + spelled[1:], names, 1)
     # In the spelling of who asks: ForgroundValue is answered with ForegroundValue.
-    hint = f"did you mean {spelled[0] + near[0][1:]}? " if near and spelled[0].isalpha() else ""
+    meant = [name[:1].upper() + name[1:] if spelled[:1].isupper() else name for name in near]
+    hint = f"did you mean {meant[0]}? " if meant else ""
     raise ParameterError(
         f"there is no parameter '{spelled}'; {hint}known are {', '.join(names)}", owner=owner
     )

@@ -175,7 +175,10 @@ def load_input(
         )
     known = None
     if truth is not None:
-        drawn = convert.load_one(truth, loaded, owner=owner, parameter="truth", **tolerances)
+        suspect = of_labels.get("suspect")
+        drawn = convert.load_one(
+            truth, loaded, owner=owner, parameter="truth", suspect=suspect, **tolerances
+        )
         known = LabelStack.multilabel([drawn], missing_label=missing_label, owner=f"{owner}: truth")
     shares = None
     if atlas_images is not None:

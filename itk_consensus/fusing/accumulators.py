@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.core.errors import InputError, NotExecutedError
 from itk_consensus.fusing.fusion_case import FusionCase
+from itk_consensus.fusing.label_inputs import labels_only
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
 from itk_consensus.votes.decision_patterns import DecisionPatterns
@@ -28,9 +29,15 @@ class PatternAccumulator:
 
     Whatever needs patterns only is then fused by `fuse`, as often as wanted, with the result that
     all images together would give. Memory is a code per voxel and the table of patterns.
+
+    Parameters
+    ----------
+    inputs_are_labels : bool
+        Take images for labels although they look like an image.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, inputs_are_labels: bool = False) -> None:
+        self._of_labels = labels_only(inputs_are_labels, "inputs_are_labels")
         self._like: LoadedImages | None = None
         self._grown = GrowingPatterns()
         #: The labels that each rater used, in increasing order and in the rater's type.
@@ -45,13 +52,15 @@ class PatternAccumulator:
         """Tell voxels apart by one more rater; the image is not kept."""
         owner = type(self).__name__
         if self._like is None:
-            loaded = convert.load([image], owner=owner)
+            loaded = convert.load([image], owner=owner, **self._of_labels)
             if len(loaded.arrays) != 1:
                 raise InputError("add takes one rater at a time, got a vector image", owner=owner)
             given, like = loaded.arrays[0], loaded.without_inputs()
         else:
             like, parameter = self._like, f"input {self.NumberOfRaters}"
-            given = convert.load_one(image, like, owner=owner, parameter=parameter)
+            given = convert.load_one(
+                image, like, owner=owner, parameter=parameter, **self._of_labels
+            )
         stack = LabelStack.multilabel([given], owner=owner)
         (array,) = stack.arrays
         assert array is not None

@@ -50,10 +50,13 @@ _WITHOUT_LAYERS = "NiftiImageIO"
 #: Formats whose components are colours, also of what was saved as numbers with a palette.
 _PHOTOGRAPHS = {"PNGImageIO", "JPEGImageIO", "BMPImageIO"}
 _USE = "use .nii.gz, .nrrd or .mha"
-_USE_OTHERS = "use .nrrd, .nhdr or .mha"
 #: Formats whose voxels are what was written if they have its type.
 _EXACT = {".nii", ".nrrd", ".nhdr", ".mha", ".mhd"}
 _MOST_AXES = 5
+#: Cosines that headers round are still those of right angles.
+_RIGHT = 1e-4
+#: Where in memory a library found its mistake.
+_OF_MEMORY = re.compile(r"ITK ERROR: |\(0x[0-9a-f]+\)")
 _NOT_WRITTEN = dict.fromkeys(
     (".dcm", ".dicom"),
     "DICOM holds structures, which write_dicom_segmentation, write_dicom_contours or "
@@ -167,11 +170,20 @@ def read_quietly(path: PathLike) -> tuple[Any, str]:
 
     Those libraries write straight to the process's stderr, several lines at a time.
     """
+    with quietly() as printed:
+        image = read_image(path)
+    return image, printed[0]
+
+
+@contextmanager
+def quietly() -> Iterator[list[str]]:
+    """Keep what image libraries print from the terminal; afterwards it is in the list."""
+    told: list[str] = []
     with tempfile.TemporaryFile() as printed:
         with _stderr_of_libraries_into(printed):
-            image = read_image(path)
+            yield told
         printed.seek(0)
-        return image, printed.read().decode(errors="replace")
+        told.append(printed.read().decode(errors="replace"))
 
 
 def volumes_of(image: Any) -> list[Any]:
@@ -207,8 +219,8 @@ def write_image(
             told = error.problem.removeprefix("cannot be written: ")
             raise FileError(f"cannot be written: {told}", path=path) from error
         except RuntimeError as error:
-            reason = _reason(error).replace(str(draft), str(path))
-            raise FileError(f"cannot be written: {reason}", path=path) from error
+            reason = _OF_MEMORY.sub("", _reason(error).replace(str(draft), str(path)))
+            raise FileError(f"cannot be written: {reason}; {_use(image)}", path=path) from error
 
 
 def joined(images: Sequence[Any]) -> Any:
@@ -312,11 +324,11 @@ def _check_written(draft: Path, image: Any, path: Path) -> None:
         if not np.array_equal(back.squeeze(), wanted.squeeze(), equal_nan=wanted.dtype.kind == "f"):
             raise FileError(
                 f"its format does not keep a {image.GetDimension()}D image of {wanted.dtype} as it "
-                f"is; {_use(path)}",
+                f"is; {_use(image)}",
                 path=path,
             )
     if lost:
-        raise FileError(f"cannot be written: the format holds {lost}; {_use(path)}", path=path)
+        raise FileError(f"cannot be written: the format holds {lost}; {_use(image)}", path=path)
 
 
 def _lost_space(reader: Any, image: Any) -> str:
@@ -327,6 +339,8 @@ def _lost_space(reader: Any, image: Any) -> str:
     spacing = np.asarray(wanted["spacing"])
     far = 1e-6 * np.abs(wanted["origin"]).max()
     close = {"spacing": 1e-5 * spacing.max(), "origin": 1e-3 * spacing.min() + far}
+    if sizes[0] != sizes[1] and reader.GetDimension() < len(sizes[1]):
+        return f"{reader.GetDimension()} axes, not {len(sizes[1])}"
     if sizes[0] != sizes[1]:
         return f"size {tuple(reader.GetSize())}, not {tuple(image.GetSize())}"
     for field in ("spacing", "origin", "direction"):
@@ -350,9 +364,14 @@ def _space_of(image: Any, axes: int) -> dict[str, NDArray[np.float64]]:
     return {"spacing": spacing, "origin": origin, "direction": direction}
 
 
-def _use(path: Path) -> str:
-    """Formats that hold everything."""
-    return _USE if _format(path) not in (".nii", ".img", ".hdr", ".nia") else _USE_OTHERS
+def _use(image: Any) -> str:
+    """Formats that hold an image, also one whose axes are not at right angles."""
+    axes = np.reshape(image.GetDirection(), (image.GetDimension(),) * 2)
+    off = np.abs(axes.T @ axes - np.eye(len(axes)))
+    if off.max() <= _RIGHT:
+        return _USE
+    # NRRD has spacing and direction in one, and so directions of length 1.
+    return "use .nrrd, .nhdr or .mha" if np.diag(off).max() <= _RIGHT else "use .mha or .mhd"
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import ClassVar
 
 import numpy as np
@@ -70,15 +71,15 @@ class ImageGeometry:
     def differences(
         self, other: ImageGeometry, coordinate_tolerance: float, direction_tolerance: float
     ) -> list[str]:
-        """Fields in which `other` lies elsewhere, each with both values.
+        """Fields in which `other` lies elsewhere, each with its value and the one here.
 
         ITK's rule: origin and spacing may differ by `coordinate_tolerance` times the first
         spacing of this image, the direction cosines by `direction_tolerance`.
         """
         if self.dimension != other.dimension:
-            return [f"dimension {self.dimension} and {other.dimension}"]
+            return [f"dimension {other.dimension} instead of {self.dimension}"]
         if self.axes and other.axes and self.axes != other.axes:
-            return [f"axes {self.axes} and {other.axes}"]
+            return [f"axes {other.axes} instead of {self.axes}"]
         coordinate_limit = abs(coordinate_tolerance * self.spacing[0])
         limits = {
             self.extent_name: 0.0,
@@ -87,10 +88,26 @@ class ImageGeometry:
             "direction": direction_tolerance,
         }
         return [
-            f"{field} {getattr(self, field)} and {getattr(other, field)}"
+            f"{field} {getattr(other, field)} instead of {getattr(self, field)}"
             for field, limit in limits.items()
             if not _largest_difference(getattr(self, field), getattr(other, field)) <= limit
         ]
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether spacing, origin and direction are numbers."""
+        return bool(np.isfinite([*self.spacing, *self.origin, *self.direction]).all())
+
+    def distance(self, other: ImageGeometry) -> float:
+        """How far apart the voxels of two grids of one size lie at most, in the shortest spacing.
+
+        A spacing that differs by little moves the last voxels by much.
+        """
+        ends = [(0, extent - 1) for extent in self.shape]
+        corners = list(product(*ends))
+        here, there = (np.array([one.position(at) for at in corners]) for one in (self, other))
+        apart = there - here
+        return float(np.linalg.norm(apart, axis=1).max() / np.abs(self.spacing).min())
 
     def gaps(self, other: ImageGeometry) -> tuple[float, float]:
         """How far apart two of one dimension lie, in first spacings, and their directions."""
@@ -99,6 +116,15 @@ class ImageGeometry:
             for field in ("origin", "spacing", "direction")
         ]
         return max(apart[:2]) / abs(self.spacing[0]), apart[2]
+
+    def lost(self, other: ImageGeometry) -> bool:
+        """Whether spacing, origin and direction are those of nothing, unlike another's."""
+        fields = ("spacing", "origin", "direction")
+        nothing = ArrayGeometry.of_shape(self.shape)
+        differing = [name for name in fields if getattr(self, name) != getattr(other, name)]
+        return self.size == other.size and all(
+            getattr(self, name) == getattr(nothing, name) for name in differing
+        )
 
     def is_flipped_or_permuted(self, other: ImageGeometry) -> bool:
         """Whether `other` runs along the same axes, but in another order or sense."""
@@ -189,6 +215,13 @@ def check_same_space(
         ITK's: relative to the first image's first spacing, and absolute.
     """
     tolerances = coordinate_tolerance, direction_tolerance
+    for name, one in zip(names, geometries, strict=True):
+        if not one.is_finite:
+            raise GeometryError(
+                f"{name} lies nowhere: spacing {one.spacing}, origin {one.origin}, direction "
+                f"{one.direction} must be finite numbers",
+                owner=owner,
+            )
     if not any(geometries[0].differences(one, *tolerances) for one in geometries[1:]):
         return
     at, strays = odd_ones_out(geometries, *tolerances)
@@ -202,6 +235,10 @@ def check_same_space(
     raise GeometryError(
         "\n".join(lines), owner=owner, mentions=("CoordinateTolerance", "DirectionTolerance")
     )
+
+
+#: What gives an image the place of another.
+_COPY = "copy it, e.g. image.CopyInformation(first_image)"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -228,8 +265,10 @@ def _advice(
     if first.size != other.size:
         return [f"To fuse different grids, {resample}"]
     relative_gap, direction_gap = first.gaps(other)
-    if relative_gap > LARGEST_HEADER_NOISE:
-        return [f"They lie {relative_gap:.3g} voxels apart, which is no header noise: {resample}"]
+    if (apart := first.distance(other)) > LARGEST_HEADER_NOISE:
+        if other.lost(first):
+            return [f"If only the header of {name} lost its place, {_COPY}; otherwise {resample}"]
+        return [f"They lie {apart:.3g} voxels apart, which is no header noise: {resample}"]
     lines = []
     if relative_gap > coordinate_tolerance:
         lines.append(

@@ -52,7 +52,7 @@ _NUMERIC = re.compile(
 _STORAGE = re.compile(
     r"datatype|bitpix|(scl|cal|srow|qoffset|quatern)_\w+|(dim|pixdim)(\[\d+\])?|sizeof_hdr|"
     r"slice_(code|start|end|duration)|intent_(code|p\d)|vox_offset|toffset|nifti_type|"
-    r"NRRD_old (min|max)|ITK_(?!FileNotes).*"
+    r"qfac|[qs]to_(xyz|ijk)|NRRD_old (min|max)|ITK_(?!FileNotes).*"
 )
 
 #: How DICOM tags are spelled by ITK, pydicom and in hexadecimal digits.
@@ -76,7 +76,7 @@ _IDENTIFYING = re.compile(
     pregnancy|smoking|diagnos[ie]s|symptoms|medical|insurance|e?mail|phone|telephone|fax|street|
     city|town|zip|postcode|postal|county|country|residence|department|ward|site|organi[sz]ation|
     company|cent(er|re)|university|station|host|computer|machine|device|serial|location|scanner|
-    dates?|datetime|day|month|year|times?|timestamp|ids?|identifiers?|identity|identification|
+    dates?|datetime|created|modified|updated|day|month|year|times?|timestamp|ids?|identifiers?|identity|identification|
     uids?|uuid|guid|mrn|ssn|nhs|number|files?|paths?|folder|directory|dir|url|uri|href|link|source|
     provenance|history|log|descrip|descriptions?|comments?|notes?|remarks?|contents?|text|title|
     message|memo|report|findings|reason

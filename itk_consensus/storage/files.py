@@ -6,14 +6,15 @@ import os
 from pathlib import Path
 
 from itk_consensus.core.errors import FileError
-from itk_consensus.storage.guards import require_regular
+from itk_consensus.storage.guards import require_regular, require_text
 from itk_consensus.storage.replacing import replacing
 
 PathLike = str | os.PathLike[str]
 
 
 def write_text(path: PathLike, text: str) -> None:
-    """Write a UTF-8 text file, replacing `path` in one step."""
+    """Write a UTF-8 text file, replacing `path`, unless an image lies there, in one step."""
+    require_text(Path(path))
     write_bytes(path, text.encode("utf-8", errors="backslashreplace"))
 
 

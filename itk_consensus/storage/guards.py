@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import stat
 from pathlib import Path
@@ -31,3 +32,29 @@ def require_regular(path: Path) -> os.stat_result:
     if not stat.S_ISREG(status.st_mode):
         raise FileError("is a pipe or a device, not a file", path=path)
     return status
+
+
+#: How headers of images begin that are text themselves.
+_TEXT_HEADERS = (b"NRRD", b"ObjectType", b"# vtk")
+
+
+def require_text(path: Path) -> None:
+    """Refuse to let text take the place of an image, or of anything else that is no text."""
+    if not path.is_file():  # a pipe would block
+        return
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(4096)
+    except OSError:
+        return  # whoever writes will say what is wrong
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)  # of which the end may be cut
+        is_text = b"\0" not in head
+    except UnicodeDecodeError:
+        is_text = False
+    if not is_text or head.startswith(_TEXT_HEADERS):
+        raise FileError(
+            "is an image, or something else that is no text, which text would replace: give "
+            "another name or move it",
+            path=path,
+        )

@@ -293,7 +293,10 @@ def _as_mask(
     shape = next(array.shape for array in arrays if array is not None)
     if np.shape(mask) != shape:
         raise InputError(f"{where} must have the inputs' shape {shape}, got {np.shape(mask)}")
-    return np.ascontiguousarray(np.asarray(mask) != 0).view(np.uint8)
+    mask = np.asarray(mask)
+    if mask.dtype.kind == "f" and np.isnan(mask).any():
+        raise InputError(f"{where} must say at every voxel whether it counts, found NaN")
+    return np.ascontiguousarray(mask != 0).view(np.uint8)
 
 
 def _as_masks(

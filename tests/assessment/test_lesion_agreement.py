@@ -7,7 +7,7 @@ import SimpleITK as sitk
 import itk_consensus as ic
 from examples.simulation import LESION_SETTINGS
 from itk_consensus.assessment.agreement.lesions import lesion_agreement, paired_objects
-from itk_consensus.core.errors import ParameterError
+from itk_consensus.core.errors import InputError, ParameterError
 from itk_consensus.methods.lesions.objects import numbered_objects
 
 #: What panoptica 2.1.7 says of the first two readers of seed 3: setting, least overlap, both, only
@@ -172,3 +172,11 @@ def test_nothing_to_find_has_no_f1():
 def test_wrong_parameters_are_named(parameter, value):
     with pytest.raises(ParameterError, match=f"LesionAgreement: {parameter} must be"):
         ic.LesionAgreement([np.zeros((4, 4), np.uint8)] * 2, **{parameter: value})
+
+
+@pytest.mark.parametrize("value", [0.5, np.nan])
+def test_what_is_no_label_is_no_lesion(value: float) -> None:
+    drawn = np.zeros((6, 7, 8))
+    drawn[2:4, 3:5] = value
+    with pytest.raises(InputError, match="LesionAgreement: input 0 must hold whole-number labels"):
+        ic.LesionAgreement([drawn, drawn != 0])

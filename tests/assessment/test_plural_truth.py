@@ -106,3 +106,18 @@ def test_images_are_scored_as_their_arrays_and_readers_are_their_own_best_sample
     moved.SetOrigin((5, 5, 5))
     with pytest.raises(GeometryError, match="origin"):
         ic.score_against_readers(share, [moved])
+
+
+def test_a_label_that_no_reader_has_and_what_is_no_label_are_refused():
+    drawn = np.zeros((6, 7), np.uint8)
+    drawn[2:4, 3:5] = 255
+    with pytest.raises(
+        InputError, match="readers: label 1 occurs in no input; the inputs hold 255"
+    ):
+        ic.score_against_readers(drawn / 255, [drawn, drawn])
+    assert ic.score_against_readers(drawn / 255, [drawn, drawn], label=255).threshold_dice == 1
+    for value in (0.5, np.nan):
+        with pytest.raises(InputError, match="input 0 must hold whole-number labels"):
+            ic.score_against_readers(drawn / 255, [np.where(drawn, value, 0)])
+    nothing = np.zeros((6, 7), np.uint8)
+    assert ic.score_against_readers(drawn / 255, [nothing]).threshold_dice < 1

@@ -220,8 +220,8 @@ def test_verdicts_of_labels_are_apart() -> None:
 
 
 def test_a_slip_explains_why_the_result_differs_from_the_vote() -> None:
-    maps = (agreeing() == 1).astype(np.uint8)[:4]
-    maps[3] |= ellipsoid((8, 13, 14), (6.5, 9.5, 10.5)).astype(np.uint8)
+    radii = [(6, 8, 9), (6.3, 8.4, 9), (6, 7.6, 9), (6.7, 9.4, 10.4)]
+    maps = np.array([ellipsoid((8, 13, 14), one) for one in radii], np.uint8)
     maps[2] = maps[2][:, :, ::-1]
     filter_ = ic.ConsensusFilter()
     filter_.Execute(list(maps))

@@ -71,3 +71,22 @@ def test_raters_in_different_places_are_refused():
     two.SetOrigin((0, 0, 0))
     with pytest.raises(GeometryError, match=r"hold_out_raters: case 0.*origin"):
         hold_out_raters([[one, two]], MajorityVoteFilter())
+
+
+def test_the_only_label_is_the_foreground_and_of_several_one_is_asked_for():
+    drawn = np.zeros((6, 12, 12), np.uint8)
+    drawn[2:4, 3:8, 3:8] = 255
+    held = hold_out_raters([[image(drawn)] * 3], MajorityVoteFilter())
+    np.testing.assert_array_equal(array(held.references[0]), drawn == 255)
+    with pytest.raises(InputError, match="foreground 1 occurs in no input; the inputs hold 255"):
+        hold_out_raters([[image(drawn)] * 3], MajorityVoteFilter(), foreground=1)
+    with pytest.raises(InputError, match=r"raters drew 1, 255; which label is the foreground\?"):
+        hold_out_raters([[image(drawn), image(drawn // 255)]], MajorityVoteFilter())
+
+
+@pytest.mark.parametrize("value", [0.5, np.nan])
+def test_what_is_no_label_is_held_out_of_nothing(value: float):
+    soft = np.zeros((6, 12, 12), np.float32)
+    soft[2:4, 3:8, 3:8] = value
+    with pytest.raises(InputError, match="case 0: input 0 must hold whole-number labels"):
+        hold_out_raters([[soft] * 3], MajorityVoteFilter())

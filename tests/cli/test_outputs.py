@@ -34,7 +34,9 @@ def test_medical_formats_pass_and_nothing_is_left_behind(
 def test_png_is_good_for_a_plane_but_would_lose_the_slices_of_a_volume(tmp_path: Path) -> None:
     path = tmp_path / "a.png"
     check_outputs([labels(path)], [], 2)
-    with pytest.raises(FileError, match=r"a\.png: cannot be written: the format holds size"):
+    with pytest.raises(
+        FileError, match=r"a\.png: cannot be written: the format holds 2 axes, not 3"
+    ):
         check_outputs([labels(path)], [], 3)
 
 

@@ -29,7 +29,7 @@ def raters(labels: int, number: int = 5, dtype: Any = np.uint8) -> list[np.ndarr
 @pytest.mark.parametrize("parameters", [{}, {"TieRule": "prior"}, {"Threshold": 0.5}], ids=str)
 def test_votes_one_by_one_are_the_vote_of_all(labels: int, parameters: dict[str, Any]) -> None:
     arrays = raters(labels, 4, np.int16)
-    votes = ic.PatternAccumulator()
+    votes = ic.PatternAccumulator(inputs_are_labels=True)
     for array in arrays:
         votes.add(array)
     part = ic.MajorityVoteFilter(**parameters)

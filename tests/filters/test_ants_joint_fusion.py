@@ -31,7 +31,8 @@ def image(array: Any) -> sitk.Image:
 def test_the_signature_is_that_of_antspyx() -> None:
     """As of antspyx 0.6.3."""
     names = list(inspect.signature(joint_label_fusion).parameters.items())
-    assert [(name, p.default) for name, p in names[3:]] == [
+    *known, ours = [(name, p.default) for name, p in names[3:]]
+    assert known == [
         ("beta", 4),
         ("rad", 2),
         ("label_list", None),
@@ -45,6 +46,7 @@ def test_the_signature_is_that_of_antspyx() -> None:
         ("verbose", False),
     ]
     assert [name for name, _ in names[:3]] == ["target_image", "target_image_mask", "atlas_list"]
+    assert ours == ("inputs_are_labels", False)
 
 
 def test_keys_and_images_are_those_of_the_filter(case: AtlasCase, tmp_path: Path) -> None:

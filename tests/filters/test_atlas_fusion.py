@@ -352,3 +352,23 @@ def test_the_largest_power_of_equal_images_stays_finite(case: AtlasCase) -> None
     with np.errstate(all="raise", under="ignore"):
         fuser.Execute(case.maps[:3])
     assert np.isfinite(fuser.GetProbabilityImage()).all()
+
+
+@every_filter
+def test_patches_from_where_nobody_annotated_leave_what_was_said_at_the_voxel(kind: Any) -> None:
+    """They said nothing, and the answer was background with probability 0."""
+    rng = np.random.default_rng(0)
+    shape = (4, 6, 7)
+    raters = [rng.integers(0, 3, shape).astype(np.uint8) for _ in range(3)]
+    annotated = [(rng.random(shape) < 0.3).astype(np.uint8) for _ in raters]
+    image, *atlases = (rng.normal(size=shape).astype(np.float32) for _ in range(4))
+    fuser = kind(
+        Image=image, AtlasImages=atlases, RaterMasks=annotated, PatchRadius=0, SearchRadius=1
+    )
+    fused = fuser.Execute(raters)
+    total = sum(fuser.GetProbabilityImage(label) for label in fuser.GetLabels())
+    inside = np.any(annotated, axis=0)
+    np.testing.assert_allclose(total[inside], 1, atol=1e-5)
+    alone = np.sum(annotated, axis=0) == 1
+    said = np.max([r * m for r, m in zip(raters, annotated, strict=True)], axis=0)
+    np.testing.assert_array_equal(fused[alone], said[alone])

@@ -69,6 +69,48 @@ def test_a_ct_is_compared_with_no_rater() -> None:
         ic.AgreementFilter().Execute([mask(), ct()])
 
 
+def one_by_one() -> None:
+    accumulator = ic.PatternAccumulator()
+    accumulator.add(mask())
+    accumulator.add(ct())
+
+
+#: Functions beside the filters that raters' labels, truths and masks are given to.
+ENTRIES = {
+    "lesion agreement": lambda: ic.LesionAgreement([mask(), ct()]),
+    "its reference": lambda: ic.LesionAgreement([mask(), mask()], ct()),
+    "readers of a score": lambda: ic.score_against_readers(mask(), [mask(), ct()]),
+    "samples of a score": lambda: ic.score_against_readers(mask(), [mask()], [ct()]),
+    "readers of a study": lambda: ic.score_study({"a": [mask(), ct()]}, {"s": {"a": mask()}}),
+    "a submission": lambda: ic.score_study({"a": [mask(), mask()]}, {"s": {"a": ct()}}),
+    "votes one by one": one_by_one,
+    "a rater held out": lambda: ic.hold_out_raters(
+        [[mask(), ct(), mask()]], ic.MajorityVoteFilter()
+    ),
+    "ANTs' labels": lambda: ic.joint_label_fusion(ct(), mask(), [ct()] * 2, label_list=[ct()] * 2),
+    "ANTs' mask": lambda: ic.joint_label_fusion(ct(), ct(), [ct()] * 2, label_list=[mask()] * 2),
+    "region of a selection": lambda: ic.AtlasSelectionFilter(MaskImage=ct()).Execute(ct(), [ct()]),
+}
+
+
+@pytest.mark.parametrize("entry", ENTRIES.values(), ids=ENTRIES)
+def test_a_ct_enters_by_no_other_way(entry: Any) -> None:
+    with pytest.raises(InputError, match=r"looks like an image, not like .* if it holds labels"):
+        entry()
+
+
+def test_somebody_may_insist_at_the_other_ways_too() -> None:
+    insisted = ic.MajorityVoteFilter(InputsAreLabels=True)
+    assert len(ic.hold_out_raters([[mask(), ct(), mask()]], insisted, 1).references) == 1
+    accumulator = ic.PatternAccumulator(inputs_are_labels=True)
+    for one in (mask(), ct()):
+        accumulator.add(one)
+    assert accumulator.fuse(insisted).shape == SHAPE
+    assert ic.score_against_readers(mask(), [mask(), ct()], inputs_are_labels=True).threshold_dice
+    assert ic.LesionAgreement([mask(), ct()], inputsAreLabels=True).rows
+    assert ic.score_study({"a": [mask(), ct()]}, {"s": {"a": mask()}}, inputsAreLabels=True).cases
+
+
 def test_a_ct_among_the_raters_of_a_cohort_is_refused_with_its_case() -> None:
     with pytest.raises(InputError, match="case 1: input 0 looks like an image"):
         ic.CohortSTAPLEFilter().Execute([[mask(), mask()], [ct(), mask()]])
@@ -104,3 +146,12 @@ def test_an_image_within_a_border_of_nothing_is_still_one() -> None:
     padded = np.zeros((60, 200, 200), np.uint16)
     padded[20:40, 70:130, 60:140] = RNG.integers(1, 3000, (20, 60, 80))
     assert intensities(padded)
+
+
+@pytest.mark.parametrize("masked", ["MaskImage", "RaterMasks"])
+def test_a_mask_of_nan_is_refused(masked: str) -> None:
+    """NaN is not 0, and counted as inside."""
+    region = np.where(mask(), np.nan, 0.0)
+    given = region if masked == "MaskImage" else [region, None]
+    with pytest.raises(InputError, match=rf"{masked}.* must say at every voxel .*found NaN"):
+        ic.MajorityVoteFilter(**{masked: given}).Execute([mask(), mask()])

@@ -227,3 +227,13 @@ def test_noise_is_counted_before_it_is_matched(monkeypatch):
     monkeypatch.setattr(instance_consensus, "match_objects", None)  # nobody gets there
     with pytest.raises(InputError, match=r"rater 0 has \d+ objects, more than the 65534 that an"):
         ic.InstanceConsensusFilter(InputsAreLabels=True).Execute([noise, noise])
+
+
+def test_a_case_without_lesions_is_one_of_a_cohort():
+    """There is nothing to take a mean of."""
+    case = LESION_SETTINGS["one invents"](0)
+    raters = list(case.raters[:3])
+    nothing = ic.match_lesions([np.zeros_like(one) for one in raters])
+    assert nothing.sizes.shape == (0,)
+    alone, pooled = ic.InstanceConsensusFilter(), ic.InstanceConsensusFilter(Cohort=[nothing])
+    np.testing.assert_array_equal(alone.Execute(raters), pooled.Execute(raters))

@@ -11,6 +11,7 @@ import SimpleITK as sitk
 from hypothesis import given
 from hypothesis import strategies as st
 
+import itk_consensus as ic
 from itk_consensus.core.constraints import (
     Boolean,
     Choice,
@@ -361,6 +362,13 @@ def test_commands_are_numbered_and_events_are_simpleitks() -> None:
     listed = str(sample)
     for name in names:
         assert name.removeprefix("sitk") in listed
+
+
+def test_a_parameter_is_suggested_under_its_own_name() -> None:
+    with pytest.raises(ParameterError, match=r"did you mean AtlasImages\?"):
+        ic.JointLabelFusionFilter(TargetImage=None)
+    with pytest.raises(ParameterError, match=r"did you mean maximumIterations\?"):
+        ic.STAPLE([np.ones((2, 2), np.uint8)], maxIterations=3)
 
 
 def test_the_global_default_threader_is_simpleitks_until_it_is_set():

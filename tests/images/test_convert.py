@@ -337,7 +337,12 @@ def test_a_mask_is_viewed_and_keeps_its_image() -> None:
     [
         ([GOOD], np.zeros((3, 4)), InputError, "must be an image like the inputs, got a NumPy"),
         ([np.zeros((3, 4))], GOOD, InputError, "must be an array like the inputs, got a SimpleITK"),
-        ([np.zeros((3, 4))], np.zeros((4, 4)), GeometryError, r"shape \(3, 4\) and \(4, 4\)"),
+        (
+            [np.zeros((3, 4))],
+            np.zeros((4, 4)),
+            GeometryError,
+            r"shape \(4, 4\) instead of \(3, 4\)",
+        ),
         ([GOOD], sitk.Image([4, 3], sitk.sitkUInt8), GeometryError, "as input 0: spacing"),
         ([None, GOOD], sitk.Image([4, 3], sitk.sitkUInt8), GeometryError, "as input 1: spacing"),
         ([GOOD], sitk_vector(2, (3, 4)), InputError, "must be a scalar image, got 2 components"),

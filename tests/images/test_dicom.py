@@ -1101,3 +1101,15 @@ def test_a_name_with_a_backslash_is_one_name(case: Any) -> None:
     assert found.name == "a\\b"
     with pytest.raises(InputError, match="cannot be the name of a structure; rename it"):
         write_dicom_segmentation([found], folder / "out.dcm", series, method="vote")
+
+
+def test_no_slice_and_no_readers_object_is_replaced_by_a_consensus(case: Any) -> None:
+    series, slices, folder = case
+    drawn = write_seg(folder / "a.dcm", reader(0), slices, None)
+    structures = read_dicom_segmentation(drawn, series)
+    kept = {path: path.read_bytes() for path in (drawn, Path(series.slices[3].filename))}
+    for path, before in kept.items():
+        for write in (itk_consensus.write_dicom_segmentation, itk_consensus.write_dicom_contours):
+            with pytest.raises(FileError, match=r"would overwrite (a slice of|a reader's object)"):
+                write(structures, path, series, method="Consensus", raters=[drawn])
+        assert path.read_bytes() == before

@@ -62,7 +62,8 @@ def test_a_format_that_drops_the_direction_is_refused(
     suffix: str, turned: str, tmp_path: Path
 ) -> None:
     path = tmp_path / f"a.{suffix}"
-    with pytest.raises(FileError, match=r"format holds \w+ \(.*use \.nii\.gz, \.nrrd or \.mha"):
+    formats = r"\.nrrd, \.nhdr" if turned == "skewed" else r"\.nii\.gz, \.nrrd"
+    with pytest.raises(FileError, match=rf"format holds \w+ \(.*use {formats} or \.mha"):
         write_image(placed(DIRECTIONS[turned]), path)
     assert not path.exists()
 
@@ -80,6 +81,23 @@ def test_geometry_reads_back_as_it_was_or_nothing_is_written(
         return
     write_image(image, path)
     np.testing.assert_allclose(read_image(path).GetDirection(), image.GetDirection(), atol=1e-5)
+
+
+def test_no_format_is_named_that_would_refuse_as_well(tmp_path: Path) -> None:
+    """NRRD has spacing and direction in one, and so makes another spacing of such axes."""
+    image = placed(np.array([[1, 0.2, 0], [0, 1, 0], [0, 0, 1]]))
+    for suffix in ("nii.gz", "nrrd", "vtk"):
+        with pytest.raises(FileError, match=r"the format holds .*; use \.mha or \.mhd"):
+            write_image(image, tmp_path / f"a.{suffix}")
+    for suffix in ("mha", "mhd"):
+        write_image(image, tmp_path / f"a.{suffix}")
+        assert read_image(tmp_path / f"a.{suffix}").GetDirection() == image.GetDirection()
+
+
+def test_a_library_that_refuses_is_quoted_without_its_memory(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"2-dimensional images; use \.nii\.gz") as raised:
+        write_image(placed(np.eye(3)), tmp_path / "a.jpg")
+    assert "0x" not in str(raised.value)
 
 
 def test_a_format_that_changes_labels_is_refused(tmp_path: Path) -> None:
@@ -383,7 +401,7 @@ def test_text_is_written_whole_or_not_at_all(
 
 def test_a_volume_is_not_silently_cut_to_one_slice(tmp_path: Path) -> None:
     volume = sitk.GetImageFromArray(np.zeros((4, 5, 6), np.uint8))
-    with pytest.raises(FileError, match=r"the format holds size .*use \.nii\.gz"):
+    with pytest.raises(FileError, match=r"the format holds 2 axes, not 3; use \.nii\.gz"):
         write_image(volume, tmp_path / "a.png")
     assert list(tmp_path.iterdir()) == []
 
@@ -450,3 +468,20 @@ def test_voxels_that_look_like_line_ends_are_no_part_of_an_nrrd_header(tmp_path)
     path = tmp_path / "lines.nrrd"
     sitk.WriteImage(sitk.GetImageFromArray(array), path)
     np.testing.assert_array_equal(sitk.GetArrayFromImage(read_image(path)), array)
+
+
+@pytest.mark.parametrize("suffix", ["nii.gz", "nrrd", "mha", "png", "dcm"])
+def test_text_replaces_no_image(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"a.{suffix}"
+    plane = sitk.GetImageFromArray(np.ones((4, 5), np.uint8))
+    sitk.WriteImage(plane, str(path))
+    before = path.read_bytes()
+    masks = [np.eye(6, dtype=np.uint8), np.ones((6, 6), np.uint8)]
+    fused = ic.ConsensusFilter()
+    fused.Execute(masks)
+    for write in (write_text, lambda to, _: ic.report(fused, to)):
+        with pytest.raises(FileError, match=r"is an image, .* which text would replace"):
+            write(path, "a page")
+    assert path.read_bytes() == before
+    write_text(tmp_path / "page.html", "a page")
+    ic.report(fused, tmp_path / "page.html")

@@ -111,6 +111,7 @@ def test_only_what_differs_in_space_is_reported() -> None:
     ((stray, sentence),) = differences_in_space(files, 1e-6, 1e-6)
     assert stray is files[1]
     assert sentence == (
-        "b.nii does not occupy the same space as a.nii: origin (0.0, 0.0, 0.0) and (0.0, 0.0, 1.0)"
+        "b.nii does not occupy the same space as a.nii: "
+        "origin (0.0, 0.0, 1.0) instead of (0.0, 0.0, 0.0)"
     )
     assert differences_in_space(files, 2.0, 1e-6) == []

@@ -17,6 +17,7 @@ from itk_consensus.assessment.agreement.lesions import (
 )
 from itk_consensus.core.errors import ParameterError
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
+from itk_consensus.fusing.label_inputs import load_labels
 from itk_consensus.images import convert
 from itk_consensus.methods.lesions.objects import OBJECT_KINDS, ObjectKind, numbered_objects
 from itk_consensus.space.boxes import bounding_box, voxel_sides
@@ -30,6 +31,7 @@ def LesionAgreement(
     inputObjects: ObjectKind = "components",
     leastOverlap: float = 0.5,
     sizeLimits: Sequence[float] = SIZE_LIMITS,
+    inputsAreLabels: bool = False,
 ) -> LesionAgreements:
     """Detection F1, panoptic quality, and Dice and volumes of what both found, by size.
 
@@ -47,6 +49,8 @@ def LesionAgreement(
         Intersection over union from which two marks are one object.
     sizeLimits : sequence of float
         Diameters of balls in mm, between which objects are of one size.
+    inputsAreLabels : bool
+        Take inputs for masks although one looks like an image.
 
     Returns
     -------
@@ -73,7 +77,8 @@ def LesionAgreement(
     if isinstance(reference, LabelFusionFilter):
         fused = reference.fuse(listed)
         reference = convert.to_image(fused.settled_labels(), fused.like)
-    loaded = convert.load(listed if reference is None else [*listed, reference], owner=owner)
+    given = listed if reference is None else [*listed, reference]
+    loaded, _ = load_labels(given, owner=owner, insist=inputsAreLabels)
     maps = _objects_where_marked(
         [np.asarray(array) for array in loaded.arrays if array is not None], inputObjects
     )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from itk_consensus.assessment.scoring import rules
 from itk_consensus.core.array_types import Mask
 from itk_consensus.core.errors import InputError
+from itk_consensus.fusing.label_inputs import load_labels, require_drawn
 from itk_consensus.images import convert
 from itk_consensus.images.geometry import check_same_space
 
@@ -68,7 +69,12 @@ def plural_truth(
 
 
 def score_against_readers(
-    probability: Any, readers: Any, samples: Iterable[Any] = (), label: int = 1
+    probability: Any,
+    readers: Any,
+    samples: Iterable[Any] = (),
+    label: int = 1,
+    *,
+    inputs_are_labels: bool = False,
 ) -> PluralTruth:
     """How well a probability tells what several readers draw.
 
@@ -83,6 +89,8 @@ def score_against_readers(
         and no score of volumes.
     label : int
         The structure's label in readers and samples.
+    inputs_are_labels : bool
+        Take readers and samples for label images although one looks like an image.
 
     Returns
     -------
@@ -101,7 +109,12 @@ def score_against_readers(
         raise InputError("probability must lie in [0, 1]", owner=_OWNER)
 
     def masks(images: Any, name: str) -> list[NDArray[np.bool_]]:
-        views = convert.load(images, owner=f"{_OWNER}: {name}")
+        owner = f"{_OWNER}: {name}"
+        views, stack = load_labels(
+            images, owner=owner, insist=inputs_are_labels, name="inputs_are_labels"
+        )
+        if name == "readers":
+            require_drawn(label, stack, owner, "label")
         check_same_space(
             [loaded.geometry, views.geometry], owner=_OWNER, names=["probability", name]
         )

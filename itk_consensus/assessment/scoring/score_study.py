@@ -19,6 +19,7 @@ from itk_consensus.assessment.scoring.measures import RULES
 from itk_consensus.assessment.scoring.study_scores import StudyScores
 from itk_consensus.core.array_types import length_unit
 from itk_consensus.core.errors import ConsensusError, InputError, ParameterError
+from itk_consensus.fusing.label_inputs import labels_only
 from itk_consensus.images import convert
 from itk_consensus.images.files import read_image
 from itk_consensus.images.geometry import check_same_space
@@ -47,6 +48,7 @@ def score_study(
     surfaces: bool = False,
     surfaceTolerance: float = ScoreSettings.tolerance,
     lesions: bool = False,
+    inputsAreLabels: bool = False,
     afterCase: Callable[[str], None] | None = None,
 ) -> StudyScores:
     """Score submissions beside several readers, none of whom is the truth.
@@ -71,6 +73,8 @@ def score_study(
         Of the surface Dice, in mm.
     lesions : bool
         Whether objects are matched too.
+    inputsAreLabels : bool
+        Take readers and submissions for label images although one looks like an image.
     afterCase : callable, optional
         Called with the name of each case that is done.
 
@@ -88,7 +92,7 @@ def score_study(
     units = ("ml", "mm")
     for case, images in readers.items():
         try:
-            scores, units = score_images(case, images, submissions, settings)
+            scores, units = score_images(case, images, submissions, settings, inputsAreLabels)
             found.append(scores)
         except ConsensusError as error:  # one bad case must not cost the others
             failed[case] = str(error)
@@ -136,9 +140,11 @@ def score_images(
     readers: Mapping[str, Any] | Sequence[Any],
     submissions: Submissions,
     settings: ScoreSettings,
+    insist: bool = False,
 ) -> tuple[CaseScores, tuple[str, str]]:
     """Scores of one case, and the units of its volumes and lengths."""
-    loaded = _load(case, readers, {name: one.get(case) for name, one in submissions.items()})
+    given = {name: one.get(case) for name, one in submissions.items()}
+    loaded = _load(case, readers, given, labels_only(insist))
     scores = score_case(case, loaded.readers, loaded.submissions, loaded.spacing, settings)
     return scores, (voxel_volume(loaded.spacing)[1], length_unit(loaded.spacing))
 
@@ -154,19 +160,26 @@ def _require_known_cases(readers: Readers, submissions: Submissions) -> None:
             )
 
 
-def _readers_of(case: str, images: Any) -> tuple[list[str], convert.LoadedImages]:
+def _readers_of(
+    case: str, images: Any, of_labels: dict[str, Any]
+) -> tuple[list[str], convert.LoadedImages]:
     named = images if isinstance(images, Mapping) else None
     listed = list(named.values()) if named is not None else list(images)
     views = convert.load(
-        [_read(one) for one in listed], owner=f"case {case}: readers", keep=Keep.NOTHING
+        [_read(one) for one in listed],
+        owner=f"case {case}: readers",
+        keep=Keep.NOTHING,
+        **of_labels,
     )
     if named is not None:
         return list(named), views
     return [f"reader {number}" for number in range(len(views.arrays))], views
 
 
-def _load(case: str, readers: Any, submissions: Mapping[str, Any]) -> _LoadedCase:
-    names, views = _readers_of(case, readers)
+def _load(
+    case: str, readers: Any, submissions: Mapping[str, Any], of_labels: dict[str, Any]
+) -> _LoadedCase:
+    names, views = _readers_of(case, readers, of_labels)
     if len(names) != len(views.arrays):
         raise InputError(f"case {case}: a named reader must have one component")
     maps = {
@@ -178,17 +191,19 @@ def _load(case: str, readers: Any, submissions: Mapping[str, Any]) -> _LoadedCas
         if has_fractions(array):
             raise InputError(f"case {case}: reader {name!r} must hold labels, got fractions")
     given = {
-        name: None if one is None else _submission(case, name, one, views)
+        name: None if one is None else _submission(case, name, one, views, of_labels)
         for name, one in submissions.items()
     }
     return _LoadedCase(maps, given, views.geometry.array_spacing)
 
 
-def _submission(case: str, name: str, image: Any, readers: convert.LoadedImages) -> Submission:
+def _submission(
+    case: str, name: str, image: Any, readers: convert.LoadedImages, of_labels: dict[str, Any]
+) -> Submission:
     owner = f"case {case}: submission {name!r}"
     several = isinstance(image, list | tuple)
     listed = [_read(one) for one in image] if several else [_read(image)]
-    views = convert.load(listed, owner=owner, keep=Keep.NOTHING)
+    views = convert.load(listed, owner=owner, keep=Keep.NOTHING, **of_labels)
     check_same_space(
         [readers.geometry, views.geometry], owner=owner, names=["the readers", "the submission"]
     )

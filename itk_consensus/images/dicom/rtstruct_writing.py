@@ -87,6 +87,7 @@ def write_dicom_contours(
         raise ParameterError(f"holes must be one of {', '.join(HOLES)}, got {holes!a}")
     shape = _Shape(_smoothing(smooth, series), holes == "keyhole")
     pydicom = dicom_library(f"{path}: writing an RTSTRUCT")
+    series.require_not_replaced(Path(path), raters)
     structures = as_structures(structures, str(path))
     for one in structures:
         series.require_same_grid(geometry_of(one.mask), f"{path}: {one.name}")

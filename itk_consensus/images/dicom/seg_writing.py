@@ -71,6 +71,7 @@ def write_dicom_segmentation(
         Who drew them; what a person decided on is no longer automatic.
     """
     hd = dicom_library(f"{path}: writing a SEG", "highdicom")
+    series.require_not_replaced(Path(path), raters)
     structures = as_structures(structures, str(path))
     pixels = np.stack([_pixels(one, series, fractional, path) for one in structures], axis=-1)
     uid = dicom_library(f"{path}: writing a SEG", "pydicom.uid").generate_uid

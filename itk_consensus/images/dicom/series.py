@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -21,6 +21,7 @@ from itk_consensus.images.dicom.identity import (
 )
 from itk_consensus.images.dicom.slice_grid import grid_of, places_on, voxel_axes
 from itk_consensus.images.geometry import ImageGeometry
+from itk_consensus.storage.claims import Claim, require_no_overlap
 from itk_consensus.storage.files import PathLike
 from itk_consensus.storage.guards import require_regular
 
@@ -98,6 +99,13 @@ class DicomSeries:
             raise GeometryError(
                 f"{owner} does not lie on the grid of {self.name}: {'; '.join(differences)}"
             )
+
+    def require_not_replaced(self, path: Path, beside: Iterable[str | os.PathLike[str]]) -> None:
+        """Raise if a file to be written is a slice, or one of the files that it refers to."""
+        kept = [Path(one.filename) for one in self.slices if getattr(one, "filename", None)]
+        reads = [Claim("a slice of the series", one) for one in kept]
+        reads += [Claim("a reader's object", Path(one)) for one in beside]
+        require_no_overlap(reads, [Claim(str(path), path)])
 
     def require_same_frame(self, found: str | None, owner: str) -> None:
         """Raise unless an object lies in the frame of reference of the series."""

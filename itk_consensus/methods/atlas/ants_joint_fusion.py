@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from itk_consensus.core.errors import ParameterError
+from itk_consensus.fusing.label_inputs import labels_only
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
 from itk_consensus.images.files import write_image
@@ -32,6 +33,8 @@ def joint_label_fusion(  # noqa: PLR0913  (the parameters are ANTs's)
     max_lab_plus_one: bool = False,
     output_prefix: str | None = None,
     verbose: bool = False,
+    *,
+    inputs_are_labels: bool = False,
 ) -> Any:
     """Do as ``ants.joint_label_fusion`` with images of SimpleITK, itk or NumPy.
 
@@ -58,6 +61,8 @@ def joint_label_fusion(  # noqa: PLR0913  (the parameters are ANTs's)
         Whether what the labels would be without background is wanted too.
     output_prefix : str, optional
         Probabilities are also written to ``<output_prefix>prob01.nii.gz`` and so on.
+    inputs_are_labels : bool
+        Take labels and mask for what they are given as although one looks like an image.
 
     Returns
     -------
@@ -76,7 +81,14 @@ def joint_label_fusion(  # noqa: PLR0913  (the parameters are ANTs's)
             parameter="label_list",
         )
     like = convert.load([target_image], owner=_NAME)
-    mask = _mask(target_image_mask, like, maps if fuses_labels and no_zeroes else None)
+    of_labels = labels_only(inputs_are_labels, "inputs_are_labels")
+    mask = _mask(
+        convert.load_one(
+            target_image_mask, like, owner=_NAME, parameter="target_image_mask", **of_labels
+        ),
+        like,
+        maps if maps and fuses_labels and no_zeroes else (),
+    )
     filter_ = JointLabelFusionFilter(
         Image=target_image,
         AtlasImages=atlases,
@@ -87,6 +99,7 @@ def joint_label_fusion(  # noqa: PLR0913  (the parameters are ANTs's)
         PatchRadius=_in_mm(rad, like, "rad"),
         SearchRadius=_in_mm(r_search, like, "r_search"),
         FuseIntensities=True,
+        InputsAreLabels=inputs_are_labels,
     )
     if not fuses_labels:
         # Of labels that all atlases agree on nothing but the intensities is left to be found.
@@ -111,10 +124,10 @@ def joint_label_fusion(  # noqa: PLR0913  (the parameters are ANTs's)
     return found
 
 
-def _mask(given: Any, like: LoadedImages, maps: Sequence[Any] | None) -> Any:
+def _mask(given: Any, like: LoadedImages, maps: Sequence[Any]) -> Any:
     """Where the mask is not 0 and, of some label images, none is 0 either."""
-    mask = convert.load_one(given, like, owner=_NAME, parameter="target_image_mask") != 0
-    for index, one in enumerate(maps or ()):
+    mask = given != 0
+    for index, one in enumerate(maps):
         labels = convert.load_one(one, like, owner=_NAME, parameter=f"label_list[{index}]")
         mask = mask & (labels != 0)
     return mask.astype(np.uint8)

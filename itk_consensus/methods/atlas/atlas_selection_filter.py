@@ -11,8 +11,8 @@ import numpy as np
 from itk_consensus.core.constraints import Choice, ImageLike, Integer, optional
 from itk_consensus.core.errors import InputError
 from itk_consensus.core.parameters import Measurement, Parameter
-from itk_consensus.core.process_object import ProcessObject
 from itk_consensus.core.results import Memo, Result
+from itk_consensus.fusing.label_inputs import LabelInputs
 from itk_consensus.images import convert
 from itk_consensus.methods.atlas.atlas_images import (
     SIMILARITIES,
@@ -29,7 +29,7 @@ class SelectedAtlases(Result):
     memo: Memo = field(default_factory=Memo, repr=False)
 
 
-class AtlasSelectionFilter(ProcessObject):
+class AtlasSelectionFilter(LabelInputs):
     """Gives weight 1 to the atlases whose images are most similar to the target, 0 to the others.
 
     Execute(target, images) takes images on one grid, None for a missing atlas, and returns what any
@@ -80,7 +80,12 @@ class AtlasSelectionFilter(ProcessObject):
             region = None
             if self.MaskImage is not None:
                 mask = convert.load_one(
-                    self.MaskImage, loaded, owner=name, parameter="MaskImage", **self._tolerances()
+                    self.MaskImage,
+                    loaded,
+                    owner=name,
+                    parameter="MaskImage",
+                    **self._tolerances(),
+                    **self._of_labels(),
                 )
                 region = np.asarray(mask != 0)
                 if not region.any():

@@ -64,8 +64,8 @@ class LesionTable:
     @property
     def sizes(self) -> Floats:
         """(G,) mean volume of those who marked each."""
-        volumes = np.array([lesion.volumes for lesion in self.lesions])
-        return np.asarray(volumes.reshape(len(self), -1).sum(axis=1) / self.found.sum(axis=1))
+        volumes = np.array([sum(lesion.volumes) for lesion in self.lesions], np.float64)
+        return np.asarray(volumes / self.found.sum(axis=1))
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for each object; lists of readers as text, so that every cell is one value."""

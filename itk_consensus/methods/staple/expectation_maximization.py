@@ -196,6 +196,12 @@ class _State(NamedTuple):
     steps: NDArray[np.int64]
 
 
+def _rests(score: Floats, before: Floats, tolerance: float) -> NDArray[np.bool_]:
+    """Which scores rise no more; that of votes the start rules out, minus infinity, is none."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.abs(score - before) <= tolerance)
+
+
 def maximize(
     model: Maximization,
     starts: Starts,
@@ -231,7 +237,7 @@ def maximize(
         )
         if stop.criterion == "likelihood":
             # What has converged stays so, though nothing is known of its score any more.
-            converged |= now.converged | (np.abs(score - now.score) <= stop.tolerance)
+            converged |= now.converged | _rests(score, now.score, stop.tolerance)
         state = _State(new_theta, new_prior, score, converged, now.steps + ~now.converged)
         return Step(state, score, bool(converged.all()))
 

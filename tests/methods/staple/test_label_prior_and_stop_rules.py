@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import product
 from math import lgamma
 
@@ -225,3 +226,20 @@ def test_theta_begins_with_the_performance_that_is_asked_for(right):
 def test_what_would_mean_nothing_is_refused(parameters, words):
     with pytest.raises(ParameterError, match=words):
         itk_consensus.STAPLEImageFilter(**parameters).Execute(raters(2))
+
+
+def test_votes_that_the_start_rules_out_stop_by_their_parameters_without_a_warning():
+    """Their likelihood is 0 at every step, and the difference of two such scores is NaN."""
+    patterns = [[0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 0, 0, 1, 1], [0, 0, 1, 1, 0, 1, 0, 1],
+                [0, 1, 0, 1, 0, 0, 0, 1]]  # fmt: skip
+    times = [116, 7, 14, 1, 10, 1, 1, 10]
+    raters = [np.repeat(one, times)[None].astype(np.uint8) for one in patterns]
+    by_likelihood, by_parameters = (
+        itk_consensus.MultiLabelSTAPLEImageFilter(MaximumNumberOfIterations=500, **rule)
+        for rule in ({"StopCriterion": "likelihood"}, {"TerminationUpdateThreshold": 1e-12})
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fused = by_likelihood.Execute(raters)
+    assert by_likelihood.GetLogLikelihood() == -np.inf
+    np.testing.assert_array_equal(fused, by_parameters.Execute(raters))

@@ -384,6 +384,20 @@ class PatchFusionTile {
     }
   }
 
+  // Whether the patches that reach a voxel come from where nobody annotated.
+  bool is_silent() const {
+    for (std::size_t slot = 0; slot < labels_.size(); ++slot) {
+      if (sum_of_eight(tally_.data() + slot * kEight) != 0) return false;
+    }
+    return true;
+  }
+
+  // What the atlases say at a voxel itself, one like the other.
+  void count_own_votes(std::size_t z, std::size_t y, std::size_t x) {
+    const std::size_t here = in_layout(z - centres_.low[1], y - centres_.low[2], x - centres_.low[3], grown_search());
+    for (const Atlas& atlas : atlases_) tally_[atlas.slots[here] * kEight] += 1.0f;
+  }
+
   // Rounding must not choose between labels that are tied on paper.
   static constexpr float kTied = 1e-5f;
 
@@ -394,6 +408,7 @@ class PatchFusionTile {
       for (std::size_t x = box.low[3]; x < box.high[3]; ++x) {
         if (!open_[tile_.at(t, z, y, x)]) continue;
         gather(t, z, y, x);
+        if (is_silent()) count_own_votes(z, y, x);
         const std::size_t volume = field_->at(t, z, y, x);
         const std::size_t first = found.labels.size();
         float total = 0.0f, best = 0.0f;
