@@ -125,7 +125,8 @@ def read_image(path: PathLike) -> Any:
             reader.ReadImageInformation()
             reject_layers(reader, path)
         image = reader.Execute()
-        if reader.GetImageIO() == _WITHOUT_LAYERS:
+        # Whole numbers are finite; the header need not be read again for them.
+        if reader.GetImageIO() == _WITHOUT_LAYERS and "float" in image.GetPixelIDTypeAsString():
             _restore_not_finite(image, path)
     except RuntimeError as error:
         if isinstance(error, FileError):

@@ -76,6 +76,9 @@ class ImageGeometry:
         ITK's rule: origin and spacing may differ by `coordinate_tolerance` times the first
         spacing of this image, the direction cosines by `direction_tolerance`.
         """
+        # Most grids are equal to the last digit, which is quickly seen.
+        if self == other and self.is_finite:
+            return []
         if self.dimension != other.dimension:
             return [f"dimension {other.dimension} instead of {self.dimension}"]
         if self.axes and other.axes and self.axes != other.axes:
