@@ -175,12 +175,17 @@ def _at_once(make: Callable[[Item], Made], items: list[Item], workers: int) -> I
             pool.submit(copy_context().run, make_one, number, item)
             for number, item in enumerate(items)
         ]
+        told = 0.0
         try:
             # Results are let go one by one: all of them at once may be much memory.
             while futures:
-                report(sum(shares) / len(shares))
+                report(told)
                 if wait(futures[:1], SECONDS_BETWEEN_LOOKS).done:
                     yield futures.pop(0).result()
+                    # Each is told of, however many are done by now: who watches can end it there.
+                    told = max(told, 1.0 - len(futures) / len(items))
+                else:
+                    told = max(told, sum(shares) / len(shares))
         finally:
             unwanted.set()
             for future in futures:

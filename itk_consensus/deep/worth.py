@@ -80,7 +80,7 @@ class Gain:
     def __str__(self) -> str:
         cases = len(self.over[self.instead])
         if not cases:
-            return f"no case was held out: nothing is known of a gain over the {self.instead}"
+            return f"no case was held out: nothing is known of a gain over {self.instead}"
         judge = "the truths" if self.by_truth else "held-out raters"
         beyond = [f"beyond {name} {Interval.of(values)}" for name, values in self.over.items()]
         return f"Dice with {judge} of {cases} held-out cases, {', '.join(beyond)}"

@@ -15,7 +15,7 @@ import numpy as np
 
 from itk_consensus.core.constraints import Integer, NamedReals, optional
 from itk_consensus.core.errors import InputError, ParameterError
-from itk_consensus.core.parameters import Parameter
+from itk_consensus.core.parameters import Parameter, handed_out
 from itk_consensus.core.process_object import ProcessObject, made_later
 from itk_consensus.core.work import report, stage
 from itk_consensus.fusing.fusion_case import FusionCase, RaterInputs
@@ -286,7 +286,7 @@ class LabelFusionFilter(RaterInputs):
         # What thinks of results is built on the fusers.
         from itk_consensus.assessment.assessment import assess
 
-        return assess(self.fused).findings(full)
+        return handed_out(assess(self.fused).findings(full))
 
     def _label_values(self, case: FusionCase) -> list[int]:
         """The label value behind each index; a binary filter writes its own foreground."""

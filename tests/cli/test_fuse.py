@@ -30,6 +30,7 @@ from itk_consensus.core.parameters import measurements_of, parameters_of
 from itk_consensus.fusing import vote_facts as vote_facts_module
 from itk_consensus.fusing.fusion_result import FusionResult
 from itk_consensus.images import files as files_module
+from itk_consensus.methods.consensus import shared_consensus as shared_consensus_module
 from itk_consensus.methods.registry import METHODS
 from itk_consensus.report.image_file import ImageFile
 from itk_consensus.votes.decision_patterns import DecisionPatterns
@@ -407,7 +408,7 @@ def test_help_lists_exactly_the_parameters_of_the_method(
     common |= {"--accept-matches", "--structures", "--exclude", "--write-all", "--smooth"}
     common |= {"--holes", "--least-island"}
     common |= {"--absent-frames", "--show-identity", "--window", "--label-names", "--contact-sheet"}
-    common |= {"--scheduler", "--jobs", "--fail-on", "--full", "--accept-own-outputs"}
+    common |= {"--scheduler", "--jobs", "--fail-on", "--full", "--accept-own-outputs", "--learned"}
     if METHODS[method].takes_probabilities or METHODS[method].soft_inputs:
         common |= {"--classes"}
     derived = {
@@ -425,9 +426,9 @@ def test_no_consensus_is_made_unseen_unless_it_is_asked_for(
     masks: list[str], output: str, capsys: pytest.CaptureFixture[str], monkeypatch: Any
 ) -> None:
     made = []
-    fused = assessment_module.shared_consensus
+    fused = shared_consensus_module.shared_consensus
     monkeypatch.setattr(
-        assessment_module,
+        shared_consensus_module,
         "shared_consensus",
         lambda *given, **more: made.append(1) or fused(*given, **more),
     )

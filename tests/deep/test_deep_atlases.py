@@ -58,7 +58,7 @@ def test_a_gain_is_one_over_joint_fusion_too(cohort, atlases):
     gains = filter_.GetHeldOutGain()
     assert list(gains) == ["joint fusion", "vote", "Consensus"]
     assert gains["joint fusion"].mean == pytest.approx(0, abs=1e-9)
-    assert "joint fusion instead" in str(filter_.GetDiagnostics()["gain"])
+    assert "Joint fusion instead, or train" in str(filter_.GetDiagnostics()["gain"])
 
 
 def test_without_a_gain_joint_fusion_answers(cohort, atlases):

@@ -183,11 +183,11 @@ def test_where_no_gain_is_found_the_filter_says_so_and_votes(cohort, mode):
     """Images of noise, and a training too short to learn anything of the raters."""
     filter_ = DeepConsensusFilter(**{**QUICK, "WithoutGain": "raters"}, Mode=mode)
     truths = truth_list(cohort) if mode == "truth" else None
-    with pytest.warns(ConsensusWarning, match="vote instead"):
+    with pytest.warns(ConsensusWarning, match=r"\. Vote instead, or train"):
         filter_.Fit(blank(cohort), label_lists(cohort), truths)
     finding = filter_.GetDiagnostics()["gain"]
     assert finding.severity == "look"
-    assert "vote instead" in str(finding)
+    assert "Vote instead, or train on more cases" in str(finding)
     assert filter_.GetHeldOutGain()["vote"].low <= 0
     labels = label_lists(cohort)[3]
     fused = filter_.Execute(blank(cohort)[3], labels)
@@ -202,7 +202,8 @@ def test_of_too_few_cases_nothing_is_known(cohort):
     filter_ = DeepConsensusFilter(**{**QUICK, "NumberOfIterations": 1})
     filter_.Fit(image_list(cohort)[:4], label_lists(cohort)[:4], truth_list(cohort)[:4])
     assert np.isnan(filter_.GetHeldOutGain()["vote"].mean)
-    assert "no case was held out" in str(filter_.GetDiagnostics()["gain"])
+    said = str(filter_.GetDiagnostics()["gain"])
+    assert "No case was held out: nothing is known of a gain over the vote. Vote instead" in said
 
 
 def test_gain_and_likeness_are_kept_in_the_file(worthy, tmp_path):

@@ -59,8 +59,14 @@ def test_raters_are_told_apart_with_reasons_for_doubt(capsys: pytest.CaptureFixt
     overlaps = [float(line.split()[-1]) for line in table.splitlines()[1:]]
     assert len(overlaps) == 4
     assert min(overlaps) < max(overlaps) < 1
-    assert doubts.startswith("Fusion: ")
-    assert "\nRaters: " in doubts
+    told = re.findall(r"^(look|  therefore|note): (.+)", doubts, re.MULTILINE)
+    assert len(told) == len(doubts.splitlines())
+    ranks = [kind for kind, _ in told]
+    assert ranks[0] == "look"
+    assert "  therefore" in ranks
+    assert ranks == sorted(ranks, key=lambda kind: kind == "note")  # notes come last
+    assert told[0][1].startswith(f"Reader {np.argmin(overlaps)} drew ")
+    assert any("MaskImage" in text for kind, text in told if kind == "note")  # of the fusion
 
 
 @pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")

@@ -18,6 +18,7 @@ from itk_consensus import (
     ConformalBandFilter,
     ConformalMarginFilter,
     CutCalibrationFilter,
+    HybridFusionFilter,
     IntensityRefinementFilter,
     JointLabelFusionFilter,
     LocallyWeightedVoteFilter,
@@ -89,7 +90,9 @@ def executed(kind: Any) -> Any:
         "Image": rng.standard_normal((8, 9, 10)).astype("f4"),
         "AtlasImages": [rng.standard_normal((8, 9, 10)).astype("f4") for _ in images],
     }
-    known = {name: value for name, value in looked_at.items() if hasattr(kind, name)}
+    # Hybrid takes an image for a network's interior only.
+    takes_images = kind is not HybridFusionFilter
+    known = {n: value for n, value in looked_at.items() if hasattr(kind, n) and takes_images}
     filter_ = kind(**known)
     if issubclass(kind, CalibrationFilter):
         probabilities, references, raters = columns(cohort(24))

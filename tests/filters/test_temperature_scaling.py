@@ -58,8 +58,12 @@ def test_a_temperature_moves_no_voxel_of_the_band(number):
     assert before.GetRecord().tau != after.GetRecord().tau
     moved, ambiguous = 0, 0
     for raw, new in zip(cases[0][half:], scaled[half:], strict=True):
-        band = array(before.Execute(raw))
-        moved += np.sum(band != array(after.Execute(new)))
+        with warnings.catch_warnings():
+            # Of a small object the band of STAPLE's probabilities takes all, and says so.
+            warnings.filterwarnings("ignore", "ConformalBandFilter: no voxel", ConsensusWarning)
+            band, again = array(before.Execute(raw)), array(after.Execute(new))
+        assert before.GetDoubts() == after.GetDoubts()
+        moved += np.sum(band != again)
         ambiguous += np.sum(band == 2)
     assert moved == 0
     assert ambiguous > 0

@@ -91,6 +91,12 @@ SMALL_LABEL = 1000
 #: How much larger than most of its raters drew it a small label may become.
 LARGEST_GROWTH = 1.1
 
+#: The vote of all raters, where votes are summed as whole numbers.
+VOTES_OF_ALL = 1 << 20
+
+#: Weights along each axis of the voxels whose votes count as those around one.
+NEIGHBOURS = (1, 2, 1)
+
 #: A share of votes above this is a majority.
 MAJORITY = 0.5 + 1e-9
 
@@ -267,7 +273,11 @@ class _Case(NamedTuple):
         return bool(enough and mean_dice(left_out[who]) >= SPARED_ALIKE)
 
     def growth(self, mask: Mask, share: Floats) -> NDArray[np.intp]:
-        """Flat indices by which a small label exceeds its raters, those of fewest votes first."""
+        """Flat indices by which a small label exceeds its raters, those of fewest votes first.
+
+        Of equal votes those go first that have fewest around them; equal ones go together, or the
+        order of voxels would choose.
+        """
         size, voxels = float(np.count_nonzero(self.vote)), int(np.count_nonzero(mask))
         if voxels > LARGEST_GROWTH * size and size < SMALL_LABEL and len(self.voters.asked):
             drawn = [np.count_nonzero(marks) for marks in self.marks()[self.voters.asked]]
@@ -276,8 +286,17 @@ class _Case(NamedTuple):
         if size >= SMALL_LABEL or excess <= 0:
             return np.zeros(0, np.intp)
         gained = np.flatnonzero(mask & ~self.vote)
-        order = np.argsort(share.reshape(-1)[gained], kind="stable")
-        return np.asarray(gained[order[:excess]])
+        if not len(gained):
+            return gained
+        # Sums of whole numbers are the same in any order, as in a mirrored image.
+        votes = np.rint(share * VOTES_OF_ALL).astype(np.int64)
+        around = votes
+        for axis in range(votes.ndim):
+            around = scipy.ndimage.correlate1d(around, NEIGHBOURS, axis, mode="constant")
+        own, near = votes.reshape(-1)[gained], around.reshape(-1)[gained]
+        order = np.lexsort((near, own))
+        last = order[min(excess, len(order)) - 1]
+        return np.asarray(gained[(own < own[last]) | ((own == own[last]) & (near <= near[last]))])
 
     def returned(self, mask: Mask) -> tuple[Mask, int]:
         """The mask, with the vote's outline where readers lose too much by its own."""

@@ -265,3 +265,18 @@ def test_small_labels_among_large_ones_keep_the_size_that_most_readers_drew():
                 assert np.count_nonzero(found.bounds[index].mask) == int(1.1 * size)
             grown += taken
     assert grown > 0, "without the bound some of them are larger"
+
+
+@pytest.mark.parametrize("seed", [2, 6, 7])
+def test_which_voxels_a_small_label_gives_up_does_not_go_by_place(seed):
+    case = HARM_SETTINGS["small neighbours 2D"](seed)
+
+    def bounded(raters):
+        stack = LabelStack.multilabel([np.ascontiguousarray(one) for one in raters])
+        return shared_consensus(DecisionPatterns.from_stack(stack), case.spacing)
+
+    found = bounded(case.raters)
+    assert any(one.given_up for one in found.bounds.values())
+    for axis in range(case.raters.ndim - 1):
+        mirrored = bounded(np.flip(case.raters, axis + 1)).decision
+        np.testing.assert_array_equal(np.flip(mirrored, axis), found.decision)

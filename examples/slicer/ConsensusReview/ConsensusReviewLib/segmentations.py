@@ -70,8 +70,9 @@ class ConsensusReviewLogic:
         rated, probabilities, colors = [], [], {}
         for name, row in matched.table.items():
             fuser.Execute([None if one is None else one.mask for one in row])
-            rated.append(rated_map(fuser.GetResult(), name))
-            probabilities.append(self._probability(fuser.GetResult()))
+            fused = fuser.GetResult()
+            rated.append(rated_map(fused, name))
+            probabilities.append(fused.probabilities_at)
             colors[name] = next(one.color for one in row if one is not None)
         disputes, _ = find_disputes(rated, probabilities)
         self.review = Review(rated, disputes)
@@ -125,12 +126,6 @@ class ConsensusReviewLogic:
         image = sitk.GetImageFromArray(inside)
         image.SetSpacing(self._geometry.GetSpacing())
         return image
-
-    def _probability(self, fused):
-        def of_label(label):
-            return fused.probability(label) if label in fused.labels else None
-
-        return of_label
 
     def _write(self, name, color=None):
         """Put a structure, as it is decided now, into the output node."""
