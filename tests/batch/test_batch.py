@@ -117,7 +117,7 @@ def test_processes_and_dask_give_the_same_files(cohort: list[BatchCase], tmp_pat
         run_batch(cohort, plan, jobs=2, scheduler=scheduler)
         files = [path for path in sorted(plan.output.rglob("*")) if path.is_file()]
         written[name] = {str(path.relative_to(plan.output)): path.read_bytes() for path in files}
-    assert len(written["dask"]) == 4 * len(cohort) + 7
+    assert len(written["dask"]) == 4 * len(cohort) + 9
     assert written["processes"] == written["dask"]
 
 
