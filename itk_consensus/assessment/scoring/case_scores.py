@@ -257,7 +257,7 @@ class _Scorer:
         found = [self._scores(said, number) for number in range(len(self._others))]
         return {
             structure: {
-                measure: _mean([one[structure][measure] for one in found])
+                measure: mean_of_known([one[structure][measure] for one in found])
                 for measure in found[0][structure]
             }
             for structure in found[0]
@@ -376,7 +376,7 @@ class _Scorer:
         background = np.clip(1 - said.probability.sum(axis=0), 0, 1)
         every = np.concatenate([background[None], said.probability])
         marks = self._marks[:, said.at]
-        return _mean(
+        return mean_of_known(
             [
                 # A label that is no structure of the study is background.
                 rule.multiclass_calibration_error(
@@ -407,6 +407,7 @@ class _Scorer:
         return self._pieces[key]
 
 
-def _mean(values: Sequence[float]) -> float:
+def mean_of_known(values: Sequence[float]) -> float:
+    """The mean without NaN; NaN if nothing is left."""
     known = [value for value in values if not math.isnan(value)]
     return sum(known) / len(known) if known else math.nan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,7 +19,12 @@ from itk_consensus.assessment.resampling import (
     paired_comparisons,
     ranking,
 )
-from itk_consensus.assessment.scoring.case_scores import ALL, CaseScores, ScoreSettings
+from itk_consensus.assessment.scoring.case_scores import (
+    ALL,
+    CaseScores,
+    ScoreSettings,
+    mean_of_known,
+)
 from itk_consensus.assessment.scoring.measures import Measure, measures
 from itk_consensus.core.array_types import Floats
 from itk_consensus.core.display import rows
@@ -122,7 +127,7 @@ class StudyScores:
                 scores.get(ALL, {}).get(measure, math.nan) if part == self.main_part else math.nan
             )
         if part == ALL:
-            return _mean([self._value(scores, label, measure) for label in self.structures])
+            return mean_of_known([self._value(scores, label, measure) for label in self.structures])
         return scores[part][measure] if part in scores else about.of_nothing
 
     def values(self, name: str, part: int | str, measure: str) -> Floats:
@@ -133,7 +138,7 @@ class StudyScores:
         """(N,) what the readers of each case reach on average; NaN where there is one reader."""
         everybody = (one.readers.values() for one in self.cases)
         return np.array(
-            [_mean([self._value(s, part, measure) for s in all_]) for all_ in everybody]
+            [mean_of_known([self._value(s, part, measure) for s in all_]) for all_ in everybody]
         )
 
     @cached_property
@@ -307,8 +312,3 @@ def _known(value: Any) -> Any:
     if isinstance(value, float) or value is None:
         return None if value is None or not math.isfinite(value) else float(value)
     return value
-
-
-def _mean(values: Sequence[float]) -> float:
-    known = [value for value in values if not math.isnan(value)]
-    return sum(known) / len(known) if known else math.nan
