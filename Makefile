@@ -47,6 +47,7 @@ lint: $(STAMP)
 docs: $(STAMP)
 	@$(BIN)/python wrapping/writing/write_tables.py
 	@$(BIN)/python -m sphinx -q -W --keep-going -j 2 docs docs/_build/html
+	@$(BIN)/python -m pytest -q tests/wrapping/test_links.py
 	@echo "docs/_build/html/index.html"
 
 bench: $(STAMP)

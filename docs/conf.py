@@ -1,4 +1,4 @@
-"""Sphinx settings: Markdown pages, numpydoc docstrings, one generated page per method.
+"""Sphinx settings: Markdown pages, numpydoc docstrings, one generated page per example.
 
 Nothing of a page is fetched: equations become MathML while it is built, by docutils, which Sphinx
 brings and every browser reads.
@@ -20,7 +20,6 @@ DOCS = Path(__file__).resolve().parent
 sys.path[:0] = [str(DOCS.parent), str(DOCS.parent / "wrapping" / "writing")]
 
 from write_example_pages import write_example_pages  # noqa: E402  (found only now)
-from write_method_pages import write_method_pages  # noqa: E402
 
 import itk_consensus  # noqa: E402
 
@@ -31,7 +30,7 @@ version = release = itk_consensus.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
-exclude_patterns = ["_build", "models", "paper"]
+exclude_patterns = ["_build", "paper"]
 html_theme = "furo"
 html_math_renderer = "mathml"
 html_static_path = ["style.css"]
@@ -43,8 +42,7 @@ numpydoc_show_class_members = False
 # The changelog links to files of the repository, which are no pages here.
 suppress_warnings = ["myst.xref_missing"]
 
-write_method_pages(DOCS / "models", DOCS / "methods")
-write_example_pages(DOCS.parent / "examples", DOCS / "examples")
+write_example_pages(DOCS / "examples")
 
 
 def setup(app: Sphinx) -> None:

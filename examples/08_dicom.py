@@ -46,7 +46,7 @@ def main(folder: Path) -> None:
 
     readers = {file.stem: ic.read_dicom_segmentation(file, series) for file in files}
     matched = ic.match_structures(readers)
-    fused = ic.FuseStructures(matched.masks(), ic.MajorityVoteFilter())
+    fused = ic.fuse_structures(matched.masks(), ic.MajorityVoteFilter())
     out = folder / "consensus.dcm"
     ic.write_dicom_segmentation(fused, out, series, method="MajorityVoteFilter", raters=files)
     print(matched)

@@ -133,6 +133,7 @@ def label_distances(
 ) -> None: ...
 def vote(
     raters: Sequence[RaterVotes],
+    bits: NDArray[np.uint8] | None,
     labels: int,
     mask: NDArray[np.uint8] | None,
     weights: NDArray[np.float64],
@@ -143,7 +144,7 @@ def vote(
     values: NDArray[Any],
     out: NDArray[Any],
     threads: int,
-) -> int: ...
+) -> None: ...
 def vote_share(
     raters: Sequence[RaterVotes],
     labels: int,
@@ -212,6 +213,11 @@ def best_moves(
     prior_leaving: NDArray[np.float64],
     threads: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]: ...
+def pack_masks(
+    masks: Sequence[NDArray[np.uint8]], threads: int
+) -> tuple[int, int, NDArray[np.uint8]] | None: ...
+def pack_bits(marks: NDArray[np.uint8], threads: int) -> NDArray[np.uint8]: ...
+def unpack_bits(bits: NDArray[np.uint8]) -> NDArray[np.uint8]: ...
 def pack_votes(raters: Sequence[RaterVotes], extent: int, threads: int) -> NDArray[np.uint8]: ...
 def packed_counts(
     planes: NDArray[np.uint8],
@@ -322,11 +328,13 @@ def band_powers(
     shape: Sequence[int],
     steps: Sequence[int],
     tile: Sequence[int],
+    made: Sequence[int],
+    counted: Sequence[int],
     threads: int,
     power: NDArray[np.float32],
     shared: NDArray[np.float32],
     raters: NDArray[np.float32] | None,
-) -> tuple[float, float]: ...
+) -> tuple[int, int]: ...
 def keep_bands(
     masks: NDArray[Any],
     present: NDArray[np.uint8] | None,
@@ -354,9 +362,8 @@ def cut_counts(
     steps: Sequence[int],
     tile: Sequence[int],
     threads: int,
-) -> tuple[
-    tuple[int, float], tuple[int, float], tuple[int, float], tuple[int, float], float, float
-]: ...
+    values: NDArray[np.int64],
+) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int], tuple[int, int]]: ...
 def cut(
     detail: NDArray[np.float32],
     shape: Sequence[int],

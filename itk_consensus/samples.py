@@ -1,6 +1,6 @@
-"""Cases to try things on: bundled lung nodules of four radiologists, and simulated cohorts.
+"""Sample data: bundled lung nodules outlined by four radiologists, and simulated cohorts.
 
-The nodules' licence and sources are in ``sample_data/ATTRIBUTION.md``.
+Licence and sources of the nodules are in ``sample_data/ATTRIBUTION.md``.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ SAMPLE_NODULES = ("LIDC-IDRI-0003", "LIDC-IDRI-0023", "LIDC-IDRI-0709")
 class SampleCase(NamedTuple):
     """One case of a simulated cohort, as SimpleITK images."""
 
-    image: Any  #: What the raters looked at, as float32
-    truth: Any  #: What they should have drawn: 0 or 1
-    raters: list[Any]  #: What they drew; the same raters, in the same order, in every case
+    image: Any  #: The image that the raters segmented, as float32
+    truth: Any  #: The true mask, 0 or 1
+    raters: list[Any]  #: Masks of the same raters, in the same order, in every case
 
 
 class SampleAtlases(NamedTuple):
-    """A simulated target and atlases that are still to be registered to it, as SimpleITK images."""
+    """A simulated target and atlases with registration errors, as SimpleITK images."""
 
     image: Any  #: The target, as float32
     truth: Any  #: Its labels: 0 outside the organ, 1 to 12 inside
-    #: images and labels of each atlas: the same organ in another shape, with noise and a bias of
-    #: its own.
+    #: Images and labels of the atlases: the same organ, displaced, each with its own noise and bias
+    #: field.
     images: list[Any]
     labels: list[Any]
 
@@ -48,7 +48,7 @@ def sample_case(name: str = SAMPLE_NODULES[0]) -> list[Any]:
     Returns
     -------
     list of SimpleITK.Image
-        One 0/1 mask per radiologist, on one grid, ready for any filter.
+        One 0/1 mask per radiologist, all on the same grid.
     """
     if name not in SAMPLE_NODULES:
         raise ParameterError(
@@ -62,15 +62,15 @@ def sample_case(name: str = SAMPLE_NODULES[0]) -> list[Any]:
 def sample_cohort(number: int = 20, seed: int = 0) -> list[SampleCase]:
     """Simulated organs on textured images, all drawn by the same five raters.
 
-    The first rater is good, the second and third draw too much and too little, the last two are
-    careless.
+    The first rater is accurate, the second over-segments, the third under-segments, the last two
+    are careless.
 
     Parameters
     ----------
     number : int
-        Of cases, 64 x 64 pixels each.
+        Number of cases, 64 x 64 pixels each.
     seed : int
-        Another seed gives other cases of the same raters.
+        Seed of the cases; the raters are always the same.
     """
     from itk_consensus.simulation.deep_phantoms import hard_cohort
 
@@ -91,9 +91,9 @@ def sample_atlases(number: int = 6, seed: int = 0) -> SampleAtlases:
     Parameters
     ----------
     number : int
-        Of atlases.
+        Number of atlases.
     seed : int
-        Another seed gives another organ.
+        Seed of the organ and the atlases.
     """
     from itk_consensus.simulation.atlas_phantoms import atlas_case
 

@@ -10,12 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter, maximum_filter, minimum_filter
 
-from itk_consensus.methods.consensus.bands import (
-    LEAST_POWER,
-    TRUNCATE,
-    CoherenceSettings,
-    smallest_sides,
-)
+from itk_consensus.methods.consensus.coherence_vote import CoherenceResult
 from itk_consensus.methods.consensus.cut import (
     CONTOUR_REACH,
     CUT_ROUNDS,
@@ -26,14 +21,19 @@ from itk_consensus.methods.consensus.cut import (
     Cut,
 )
 from itk_consensus.methods.consensus.rater_masks import RaterMasks
+from itk_consensus.methods.consensus.scale_bands import (
+    LEAST_POWER,
+    TRUNCATE,
+    CoherenceSettings,
+    smallest_sides,
+)
 from itk_consensus.methods.consensus.shared_consensus import SharedConsensus
-from itk_consensus.methods.consensus.vote import CoherenceResult
 from itk_consensus.space.boxes import (
     bounding_box,
-    clipped,
+    clip_box,
     read_extended,
     relative_to,
-    widened,
+    widen_box,
 )
 
 Floats = NDArray[np.float64]
@@ -309,10 +309,10 @@ def answer_label(
     masks: RaterMasks, label: int, spacing: Sequence[float], settings: CoherenceSettings
 ) -> Answer | None:
     sides = smallest_sides(spacing)
-    tight = bounding_box(masks.disputed(label))
+    tight = bounding_box(masks.disputed_voxels(label))
     if tight is None:
         return None
-    wide = widened(tight, settings.margin(sides))
+    wide = widen_box(tight, settings.margin(sides))
     stack = read_extended(masks.read(label), wide).astype(np.float64)
     present = None if masks.present is None else read_extended(masks.present, wide)
     found = coherence(stack, masks.weights, present, sides, settings)
@@ -321,7 +321,7 @@ def answer_label(
     if present is not None:
         counted &= present.any(axis=0)
     cut = find_cut(found, votes, counted, sides, settings)
-    box = clipped(wide, masks.shape)
+    box = clip_box(wide, masks.shape)
     inside = relative_to(box, wide)
     above = found.answer - threshold(cut, found.detail)
     return Answer(box, found.answer[inside], above[inside], probability_of(found, cut)[inside], cut)

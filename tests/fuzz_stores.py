@@ -16,7 +16,8 @@ from fuzz_cases import draw_case
 
 from itk_consensus.batch import batch as batch_module
 from itk_consensus.batch.cases import find_cases
-from itk_consensus.batch.one_case import Plan, run_case
+from itk_consensus.batch.one_case import run_case
+from itk_consensus.batch.plan import Plan
 from itk_consensus.cli import main
 from itk_consensus.core.errors import ConsensusError
 from itk_consensus.methods.registry import METHODS
@@ -24,6 +25,10 @@ from itk_consensus.methods.registry import METHODS
 #: Names that have been trouble, as those of cases and raters.
 NAMES = ("a", "b", "+1+1", "@SUM(1)", "a b", "<b>", "a;b", "ü", "..", "x" * 80, "\x1b[2J")
 METHODS_OF_BATCHES = ("vote", "staple", "multilabel-staple", "smoothed-vote")
+METHODS_OF_VOLUMES = (
+    *("vote", "label-voting", "multilabel-staple", "corrected-vote"),
+    *("coherence-vote", "consensus"),
+)
 #: What somebody may do to a file between two runs.
 DAMAGES = ("gone", "cut", "empty", "turned", "another", "folder", "pipe")
 
@@ -88,7 +93,7 @@ def check_volumes(rng: np.random.Generator, folder: Path) -> str:
         order = rng.permutation(len(paths))
         with_mask = len(order) > 2 and rng.random() < 0.5
         raters, mask = (order[:-1], order[-1]) if with_mask else (order, None)
-        method = str(rng.choice(("vote", "label-voting", "multilabel-staple", "corrected-vote")))
+        method = str(rng.choice(METHODS_OF_VOLUMES))
         filter_ = METHODS[method]()
         share = 1.1 if is_last else float(rng.uniform(0, 1))
 

@@ -86,7 +86,7 @@ assert isinstance(fused, MetaTensor)'""",
         "pandas",
         """python -c '
 import itk_consensus as ic
-ic.Agreement(ic.sample_case()).pairs().to_frame().describe()'""",
+ic.agreement(ic.sample_case()).pairs().to_frame().describe()'""",
     ),
     "review": Extra("trame_slicer", _A_REVIEW, asking=f"itk-consensus review {_RATERS}"),
 }

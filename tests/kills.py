@@ -228,6 +228,7 @@ def store_commands(folder: Path) -> tuple[list[Command], Callable[[], None]]:
         (one, other, "--mask", third, "--method", "vote"),
         (third, other, one, "--method", "corrected-vote"),
         (one, other, third, "--method", "staple"),
+        (other, one, third, "--method", "consensus"),
     )
     output, answers = folder / "out.zarr", []
     for number, words in enumerate(runs):

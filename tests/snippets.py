@@ -1,11 +1,20 @@
-"""The code blocks of README and documentation, as a person would paste them."""
+"""The code blocks of README and documentation, as a person would paste them, and what they print.
+
+python tests/snippets.py docs/start.md ...     runs a page's blocks and writes what they print
+"""
 
 from __future__ import annotations
 
+import contextlib
+import io
+import os
 import re
+import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,21 +26,34 @@ _RUN = ("python", "sh")
 
 
 class Snippet(NamedTuple):
-    """One block: its language, and its text with the line on which it starts."""
+    """One block: its language, its text with the line on which it starts, and what it prints."""
 
     language: str
     text: str
     line: int
+    printed: str | None = None  #: Where the page shows it, between markers.
+
+
+_BLOCK = re.compile(
+    r"^```(\w+)\n(.*?)^```\n"
+    r"(?:\n<!-- printed:begin -->\n(?:```text\n(.*?)```\n)?<!-- printed:end -->\n)?",
+    re.MULTILINE | re.DOTALL,
+)
+_PRINTED = re.compile(r"<!-- printed:begin -->\n.*?<!-- printed:end -->", re.DOTALL)
 
 
 def snippets_of(page: Path) -> list[Snippet]:
     """The blocks of a page that run, in order."""
     text = page.read_text(encoding="utf-8")
     return [
-        Snippet(found[1], found[2], text.count("\n", 0, found.start()) + 2)
-        for found in re.finditer(r"^```(\w+)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+        Snippet(found[1], found[2], text.count("\n", 0, found.start()) + 2, _shown(found))
+        for found in _BLOCK.finditer(text)
         if found[1] in _RUN
     ]
+
+
+def _shown(block: re.Match[str]) -> str | None:
+    return (block[3] or "") if _PRINTED.search(block[0]) else None
 
 
 def python_of(page: Path) -> str:
@@ -47,6 +69,7 @@ EXTRA_OF_PAGE = {
     "margins.md": "plot",
     "out-of-core.md": "dask",
     "pages.md": "notebook",
+    "start.md": "plot",
 }
 
 
@@ -74,3 +97,58 @@ def stores_of_three_raters(folder: Path) -> None:
 
 #: What must lie in the folder before the code of a page runs.
 PREPARED = {"dicom.md": dicom_of_three_readers, "out-of-core.md": stores_of_three_raters}
+
+
+def run_snippets(page: Path, folder: Path) -> Iterator[tuple[Snippet, str]]:
+    """Run the blocks of a page in order, in a folder that is the current one: each with its print.
+
+    Python shares its names, as in one session; what a command writes to either stream is its print.
+    """
+    PREPARED.get(page.name, lambda folder: None)(folder)
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for snippet in snippets_of(page):
+        if snippet.language == "sh":
+            printed = _run_shell(snippet.text)
+        else:
+            stream = io.StringIO()
+            with contextlib.redirect_stdout(stream):
+                exec(compile(snippet.text, f"{page}:{snippet.line}", "exec"), names)
+            printed = stream.getvalue()
+        lines = printed.replace(f"{folder}{os.sep}", "").splitlines()
+        yield snippet, "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+def _run_shell(text: str) -> str:
+    """Run a block as bash does, with this environment's commands."""
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": programs, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        ["bash", "-euc", text],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        env=environment,
+    )
+    if done.returncode:
+        raise RuntimeError(f"{text}\n{done.stdout}")
+    return done.stdout
+
+
+def write_prints(page: Path) -> None:
+    """Run the blocks of a page, and put what they print between the markers below them."""
+    with tempfile.TemporaryDirectory() as name:
+        os.chdir(name)
+        ran = list(run_snippets(page, Path(name)))
+        os.chdir(ROOT)
+    prints = iter([printed for snippet, printed in ran if snippet.printed is not None])
+
+    def block(_: re.Match[str]) -> str:
+        return f"<!-- printed:begin -->\n```text\n{next(prints)}```\n<!-- printed:end -->"
+
+    page.write_text(_PRINTED.sub(block, page.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    for argument in sys.argv[1:]:
+        write_prints(Path(argument).resolve())

@@ -21,19 +21,10 @@ KINDS: dict[str, Callable[[Path], Any]] = {
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="there is no SIGKILL")
 
 
-def check(kind: str, folder: Path, kills: int, seed: int) -> None:
-    if kind == "zarr":
-        pytest.importorskip("zarr")
-        pytest.importorskip("dask")
-    check_kills(*KINDS[kind](folder), kills, seed)
-
-
-@pytest.mark.parametrize(("kind", "kills"), [("batch", 10), ("mhd", 4), ("hdr", 6), ("zarr", 10)])
-def test_some_kills_lead_to_no_wrong_answer(kind: str, kills: int, tmp_path: Path) -> None:
-    check(kind, tmp_path, kills, seed=27)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_kill_leads_to_a_wrong_or_mixed_answer(kind: str, tmp_path: Path) -> None:
-    check(kind, tmp_path, by_length(25, 200), seed=28)
+    if kind == "zarr":
+        pytest.importorskip("zarr")
+        pytest.importorskip("dask")
+    check_kills(*KINDS[kind](tmp_path), by_length(25, 200), seed=28)

@@ -172,7 +172,7 @@ def test_reports_and_statistics_tell_nobody(
         consensus = ic.ConsensusFilter()
         consensus.Execute(masks)
         result = agreement.GetResult()
-        things = [agreement, result, consensus, ic.Agreement(masks), consensus.GetDiagnostics()]
+        things = [agreement, result, consensus, ic.agreement(masks), consensus.GetDiagnostics()]
         things += [result.pairs(), result.summary(), ic.show(consensus, masks[0])]
         for shown in things:
             texts += [str(shown), repr(shown), shown._repr_html_()]
@@ -439,7 +439,7 @@ def test_series_and_structures_show_nobody(
         structures = {path.stem: ic.read_dicom_contours(path, given) for path in contours}
         structures |= {p.stem: ic.read_dicom_segmentation(p, given) for p in segmentations}
         matched = ic.match_structures(structures)
-        fused = ic.FuseStructures(matched.masks(), ic.MajorityVoteFilter())
+        fused = ic.fuse_structures(matched.masks(), ic.MajorityVoteFilter())
         for shown in (given, structures, matched, fused, structures["seg0"][0]):
             texts += [str(shown), repr(shown)]
         texts.append("".join(capfd.readouterr()))
@@ -706,7 +706,7 @@ def test_errors_about_dicom_name_no_series_by_its_uid_and_quote_no_value(
         (r"another frame of reference than series .*elsewhere",
          lambda: ic.read_dicom_contours(contours[0], elsewhere)),
         ("another frame of", lambda: ic.read_dicom_segmentation(segmentations[0], elsewhere)),
-        ("refers to no series", lambda: ic.read_dicom_contours(lone, given)),
+        ("references no series", lambda: ic.read_dicom_contours(lone, given)),
         ("is a DICOM SEG, not an", lambda: ic.read_dicom_contours(segmentations[0], given)),
         ("is a DICOM RTSTRUCT, not a", lambda: ic.read_dicom_segmentation(contours[0], given)),
     ]  # fmt: skip

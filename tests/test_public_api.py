@@ -17,7 +17,6 @@ from itk_consensus.core.errors import (
     InputError,
     ParameterError,
 )
-from itk_consensus.core.parameters import snake_case
 from itk_consensus.methods.procedural import function_name
 from itk_consensus.methods.registry import FUSER_METHODS, FUSER_MODULES, FUSERS, METHODS
 
@@ -67,7 +66,7 @@ def test_public_names_are_the_errors_the_bases_and_what_the_registry_lists() -> 
     }
     expected = {"__version__", "ProcessObject", "LabelFusionFilter"} | error_names
     for fuser in FUSERS:
-        expected |= {fuser.__name__, function_name(fuser), snake_case(fuser.__name__)}
+        expected |= {fuser.__name__, function_name(fuser)}
     assert expected <= set(dir(itk_consensus))
     for name in dir(itk_consensus):
         assert getattr(itk_consensus, name) is not None

@@ -2,41 +2,51 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import traceback
+import re
 from pathlib import Path
-from typing import Any
 
 import pytest
-from snippets import PAGES_WITH_CODE, PREPARED, ROOT, snippets_of
+from snippets import PAGES_WITH_CODE, ROOT, python_of, run_snippets
+
+import itk_consensus
+
+#: Pages whose blocks take more than five seconds.
+LONG = {"bands.md", "cohorts.md", "ensembles.md", "findings.md", "margins.md", "pages.md"}
 
 
-def run_shell(text: str) -> None:
-    """Run a block as bash does, with this environment's commands."""
-    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": programs, "PYTHONPATH": str(ROOT)}
-    command = ["bash", "-euc", text]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    assert done.returncode == 0, f"{text}\n{done.stderr}"
-
-
-@pytest.mark.parametrize("page", PAGES_WITH_CODE, ids=lambda page: str(page.relative_to(ROOT)))
-def test_the_code_of_a_page_runs_in_order(
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(
+            page,
+            id=str(page.relative_to(ROOT)),
+            marks=[pytest.mark.slow] if page.name in LONG else [],
+        )
+        for page in PAGES_WITH_CODE
+    ],
+)
+def test_the_code_of_a_page_runs_in_order_and_prints_what_the_page_shows(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    PREPARED.get(page.name, lambda folder: None)(tmp_path)
-    names: dict[str, Any] = {"__name__": "__main__"}
-    for snippet in snippets_of(page):
-        if snippet.language == "sh":
-            run_shell(snippet.text)
-            continue
-        try:
-            exec(compile(snippet.text, f"{page}:{snippet.line}", "exec"), names)
-        except Exception:
-            pytest.fail(f"{page.name}, line {snippet.line}:\n{traceback.format_exc()}")
+    for snippet, printed in run_snippets(page, tmp_path):
+        if snippet.printed is not None:
+            assert printed == snippet.printed, f"{page.name}, line {snippet.line}"
+
+
+#: Names without an example on a page that runs yet.
+WITHOUT_EXAMPLE = {
+    "ConformalMargin", "ConsensusEnsembled", "DeepConsensus", "DeepConsensusFilter",
+    "LearnedFusion", "MissingDependencyError", "ProcessAborted", "TrainingError",
+    "band_structures", "read_dicom_contours", "review", "score_study", "write_dicom_contours",
+}  # fmt: skip
+
+
+def test_every_public_name_is_used_by_an_example_that_runs() -> None:
+    code = "\n".join(map(python_of, PAGES_WITH_CODE))
+    used = set(re.findall(r"\b(?:ic|itk_consensus)\.(\w+)", code))
+    public = {name for name in dir(itk_consensus) if not name.startswith("_")}
+    assert public - used == WITHOUT_EXAMPLE
 
 
 def test_most_pages_have_code() -> None:

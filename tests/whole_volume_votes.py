@@ -113,4 +113,7 @@ class WholeVotes:
         found = np.maximum(np.tensordot(inverse, shares, axes=1), 0.0)
         total = found.sum(axis=0)
         found = np.divide(found, total, out=shares.copy(), where=total > 0)
+        voted = self._votes()
+        agreed = (voted > 0) & (voted == voted.sum(axis=0))
+        found = np.where(agreed.any(axis=0), agreed, found)
         return np.where(self.inside, found, 0.0)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt, find_objects, gaussian_filter, map_coordinates
 
 from itk_consensus.core.errors import ParameterError
-from itk_consensus.space.boxes import Box, grown
+from itk_consensus.space.boxes import Box, grow_box
 
 NODES_PER_LENGTH = 2
 """Coarse nodes per correlation length: interpolating between them loses < 4 % of the spread."""
@@ -189,4 +189,4 @@ def _distance_outside(
 
 
 def _padded_box(mask: NDArray[np.bool_], margin: NDArray[np.int_]) -> Box:
-    return grown(find_objects(mask.view(np.uint8))[0], margin.tolist(), mask.shape)
+    return grow_box(find_objects(mask.view(np.uint8))[0], margin.tolist(), mask.shape)

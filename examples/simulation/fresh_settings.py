@@ -1,7 +1,8 @@
 """Families of readers on which nothing was chosen, written last and used once.
 
-A tool that leaks into a neighbour for some readers, lobes that some leave out, and masks drawn on a
-grid twice as coarse. They are for reporting, from seed 3000 on.
+Thresholds of one noisy image, slices that are repeated, masks that a registration turned, and a
+tube of which readers follow a part. They are for reporting, from seed 3000 on. Those of an earlier
+session (a tool that leaks, lobes that are left out, a coarse grid) are among the others now.
 """
 
 from __future__ import annotations
@@ -61,8 +62,80 @@ def coarse_case(seed: int) -> SpacedCase:
     return SpacedCase(truth, np.array(fine), _SPACING)
 
 
-FRESH_SETTINGS: dict[str, Callable[[int], SpacedCase]] = {
+def threshold_case(seed: int) -> SpacedCase:
+    """Five readers who threshold one noisy image, each elsewhere, and keep the largest piece.
+
+    They look at the same picture, so that what it shows wrongly they share.
+    """
+    rng = np.random.default_rng(seed)
+    radii = [rng.uniform(5, 8), rng.uniform(9, 14), rng.uniform(9, 14)]
+    truth = ellipsoid_mask(_SHAPE, radii, [12, 28, 28])
+    blurred = ndimage.gaussian_filter(truth.astype(float), [1.0, 2.0, 2.0])
+    image = blurred + ndimage.gaussian_filter(rng.normal(0, 1.0, _SHAPE), [0.7, 1.4, 1.4])
+    raters = []
+    for level in rng.uniform(0.35, 0.65, 5):
+        pieces, _ = ndimage.label(image > level)
+        sizes = np.bincount(pieces.ravel())[1:]
+        raters.append(ndimage.binary_fill_holes(pieces == 1 + sizes.argmax()))
+    return SpacedCase(truth, np.array(raters), _SPACING)
+
+
+def interpolated_case(seed: int) -> SpacedCase:
+    """Four readers who draw on every third slice, from another one on, and repeat it between."""
+    rng = np.random.default_rng(seed)
+    radii = [rng.uniform(6, 10), rng.uniform(9, 13), rng.uniform(9, 13)]
+    tilt = np.linspace(-6, 6, _SHAPE[0])[:, None, None] * rng.uniform(0.5, 1.5)
+    z, y, x = np.indices(_SHAPE)
+    inside = ((z - 12) / radii[0]) ** 2 + ((y - 28 - tilt) / radii[1]) ** 2
+    truth = inside + ((x - 28) / radii[2]) ** 2 <= 1
+    raters = contour_error_raters(truth, 4, seed, spacing=_SPACING, **FINE_ERRORS)
+    drawn = []
+    for rater in raters:
+        slices = np.arange(_SHAPE[0])
+        nearest = np.clip(np.round((slices - (first := rng.integers(0, 3))) / 3) * 3 + first, 0, 23)
+        drawn.append(rater[nearest.astype(int)])
+    return SpacedCase(truth, np.array(drawn), _SPACING)
+
+
+def tilted_case(seed: int) -> SpacedCase:
+    """Five copies of a long organ, each turned by some degrees, as of a registration."""
+    rng = np.random.default_rng(seed)
+    truth = ellipsoid_mask(_SHAPE, [6, rng.uniform(5, 8), rng.uniform(14, 20)], [12, 28, 28])
+    turned = [
+        ndimage.rotate(truth.astype(float), rng.normal(0, 8), (1, 2), reshape=False, order=1) > 0.5
+        for _ in range(5)
+    ]
+    return SpacedCase(truth, np.array(turned), _SPACING)
+
+
+def pruned_case(seed: int) -> SpacedCase:
+    """Six readers of a tube that gets thinner, each of whom stops somewhere along it."""
+    rng = np.random.default_rng(seed)
+    phase, height = rng.uniform(0, 2 * np.pi), rng.uniform(6, 12)
+    z, y, x = np.indices(_SHAPE)
+    radius = 5.5 - 3.5 * x / _SHAPE[2]
+    path = 28 + height * np.sin(2 * np.pi * x / 56 + phase)
+    tube = (2 * (z - 12)) ** 2 + (y - path) ** 2 <= radius**2
+    truth = tube & (x >= 4) & (x < 50)
+    ends = rng.integers(30, 54, 6)
+    drawn = [truth & (x < end) for end in ends]
+    raters = [
+        contour_error_raters(one, 1, 10 * seed + n, spacing=_SPACING, **FINE_ERRORS)[0]
+        for n, one in enumerate(drawn)
+    ]
+    return SpacedCase(truth, np.array(raters), _SPACING)
+
+
+#: Used once before, in an earlier session; they choose now as all others do.
+SEEN_SETTINGS: dict[str, Callable[[int], SpacedCase]] = {
     "leaking tool": leaking_case,
     "lobes left out": lobes_case,
     "coarse grid": coarse_case,
+}
+
+FRESH_SETTINGS: dict[str, Callable[[int], SpacedCase]] = {
+    "thresholds of one image": threshold_case,
+    "every third slice": interpolated_case,
+    "turned copies": tilted_case,
+    "pruned tube": pruned_case,
 }

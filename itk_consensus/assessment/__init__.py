@@ -1,1 +1,1 @@
-"""What to think of a result."""
+"""Assessment of results: findings, verdicts, agreement of raters, and scores."""

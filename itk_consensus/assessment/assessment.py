@@ -1,4 +1,4 @@
-"""What is thought of a result: how far its raters agree, and whether it can be believed."""
+"""Assess a fusion result: how far its raters agree, and whether the result can be trusted."""
 
 from __future__ import annotations
 
@@ -10,18 +10,21 @@ import numpy as np
 
 from itk_consensus.assessment.agreement.result import AgreementResult
 from itk_consensus.assessment.agreement.study import AgreementSettings, study_agreement
-from itk_consensus.assessment.causes import milder, with_causes
-from itk_consensus.assessment.deciding_slips import readers_who_decide
+from itk_consensus.assessment.causes import attach_causes, soften_poor_agreement
+from itk_consensus.assessment.counted_slips import counted_slips
+from itk_consensus.assessment.deciding_slips import readers_who_decide, readers_who_outvote
 from itk_consensus.assessment.diagnose import diagnose
+from itk_consensus.assessment.directions import attach_directions
 from itk_consensus.assessment.findings import Diagnostics, Finding
 from itk_consensus.assessment.judged_fusion import UNKNOWN, JudgedFusion
 from itk_consensus.assessment.of_readers import diagnose_readers
-from itk_consensus.assessment.places import with_places
+from itk_consensus.assessment.places import attach_places
 from itk_consensus.assessment.readers import Readers
 from itk_consensus.assessment.verdict import Verdict
-from itk_consensus.fusing.estimates import Told
+from itk_consensus.fusing.agreement_limits import AgreementLimits
+from itk_consensus.fusing.estimates import AnswerFacts
 from itk_consensus.fusing.fusion_result import FusionResult
-from itk_consensus.fusing.reader_limits import ReaderLimits
+from itk_consensus.fusing.near_copies import MOST_RATERS
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fusions import Fusion
 from itk_consensus.votes.label_stack import LabelStack
@@ -30,55 +33,60 @@ if TYPE_CHECKING:
     from itk_consensus.calibration.samples import VolumeInterval
     from itk_consensus.methods.consensus.shared_consensus import SharedConsensus
 
-#: What the column of the result is called where raters are compared with it.
+#: Name of the result's column in tables that compare raters with it.
 CONSENSUS = "consensus"
 
 
 @dataclass(frozen=True)
 class Assessment:
-    """The parts of it, each made when somebody asks, and once for all who do."""
+    """Findings, verdict and agreement of a result, computed lazily and cached with the result."""
 
     result: FusionResult[Any]
-    limits: ReaderLimits
-    #: What is known of the raters from elsewhere: of structures of one plan, from the others.
+    limits: AgreementLimits
+    #: Findings about the raters from elsewhere, e.g. from the other structures of a plan.
     known: tuple[Finding, ...] = ()
 
     def findings(self, full: bool = True) -> Diagnostics:
-        """Checks of the fusion and of its raters, each with its number.
+        """Run all checks of the fusion and of its raters.
 
         Parameters
         ----------
         full : bool
-            Whether to compare the result with Consensus, too, which takes as long as fusing by it.
+            Whether to also compare the result with Consensus, which takes as long as running it.
         """
         memo, case = self.result.memo, self.result.case
-        found = memo.made(("findings", full, self.limits, self._key), lambda: self._findings(full))
+        found = memo.get_or_make(
+            ("findings", full, self.limits, self._key), lambda: self._findings(full)
+        )
         return found.named(case.names)
 
     def _findings(self, full: bool) -> Diagnostics:
         case = self.result.case
-        of_fusion = tuple(diagnose(_judged(self.result, full)))
+        of_fusion = tuple(diagnose(_judged_fusion(self.result, full)))
         readers = Readers(case.facts, case.spacing, self.limits)
-        of_raters = self.result.memo.made(
+        of_raters = self.result.memo.get_or_make(
             ("raters", self.limits, self._key),
             lambda: readers_who_decide(
                 (*self.known, *diagnose_readers(readers)), self.result, readers
             ),
         )
-        every = with_causes(milder((*of_fusion, *of_raters), readers), readers)
-        return Diagnostics(with_places(every, self.result))
+        outvoting = readers_who_outvote(self.result, readers)
+        counted = counted_slips(of_raters, self.result)
+        every = soften_poor_agreement((*of_fusion, *counted, *outvoting, *of_raters), readers)
+        every = attach_causes(every, readers)
+        return Diagnostics(attach_places(attach_directions(every, self.result), self.result))
 
     @property
     def _key(self) -> str:
-        """Findings hold facts of any kind, which no dictionary takes as a key."""
+        """The known findings as a cache key: their facts may not be hashable."""
         return repr(self.known)
 
     def verdict(self, full: bool = True) -> Verdict:
-        """Whether the result may be used."""
+        """Whether the result can be used."""
         return Verdict.of(self.findings(full))
 
     def verdicts(self, full: bool = True) -> dict[int, Verdict]:
-        """The same for each label but background, from what is said about it and about all."""
+        """A verdict per foreground label, from findings about it and about all labels."""
         found = self.findings(full)
         return {k: Verdict.of(found.of_label(k)) for k in self.result.labels if k != 0}
 
@@ -88,10 +96,10 @@ class Assessment:
         """How raters agree with each other and, as the last column, with the result."""
         result, settings = self.result, settings or AgreementSettings()
         names = [*result.rater_names, CONSENSUS] if with_consensus else [*result.rater_names]
-        found = result.memo.made(
+        found = result.memo.get_or_make(
             ("agreement", settings, with_consensus),
             lambda: study_agreement(
-                _with_consensus(result, settings.surfaces)
+                _add_consensus(result, settings.surfaces)
                 if with_consensus
                 else result.case.patterns,
                 result.case.spacing,
@@ -104,42 +112,51 @@ class Assessment:
 
     @property
     def volumes(self) -> dict[int, VolumeInterval]:
-        """By label the volume that another rater is expected to draw, with its interval of 90 %."""
-        from itk_consensus.calibration.sample_segmentations import volume_intervals  # for pages
+        """Expected volume of another rater's segmentation, with its 90 % interval, per label."""
+        # Imported here: only pages need it.
+        from itk_consensus.calibration.sample_segmentations import volume_intervals
 
-        return self.result.memo.made("volumes", lambda: volume_intervals(self.result))
+        return self.result.memo.get_or_make("volumes", lambda: volume_intervals(self.result))
 
 
 def assess(
     result: FusionResult[Any],
-    limits: ReaderLimits | None = None,
+    limits: AgreementLimits | None = None,
     known: Sequence[Finding] = (),
 ) -> Assessment:
-    """What is thought of a result; `limits` are other ones than usual for what is said of raters.
+    """Prepare the assessment of a result; nothing is computed yet.
 
-    Nothing is computed yet. `known` are findings about its raters that the result cannot tell.
+    Parameters
+    ----------
+    result : FusionResult
+        The result to assess.
+    limits : AgreementLimits, optional
+        Thresholds for the findings about raters; by default those the result was made with.
+    known : sequence of Finding
+        Findings about its raters that cannot be computed from the result alone.
     """
     if limits is None:
-        limits = ReaderLimits(**(result.made_by.parameters.get("AgreementLimits") or {}))
+        limits = AgreementLimits(**(result.made_by.parameters.get("AgreementLimits") or {}))
     return Assessment(result, limits, tuple(known))
 
 
 def consensus_of(result: FusionResult[Any]) -> SharedConsensus:
-    """What the raters of a result share, whichever method made it."""
-    from itk_consensus.methods.consensus.shared_consensus import shared_consensus  # where asked
+    """The consensus of a result's raters, whichever method made the result."""
+    from itk_consensus.methods.consensus.shared_consensus import shared_consensus  # lazy: slow
 
     case = result.case
-    return result.memo.made(
+    return result.memo.get_or_make(
         "shared consensus", lambda: shared_consensus(case.patterns, case.spacing, facts=case.facts)
     )
 
 
-def _judged(result: FusionResult[Any], full: bool) -> JudgedFusion:
+def _judged_fusion(result: FusionResult[Any], full: bool) -> JudgedFusion:
     case, fusion = result.case, result.fusion
     patterns = case.patterns
-    told = Told() if result.estimate is None else result.estimate.told(patterns)
+    answer = AnswerFacts() if result.estimate is None else result.estimate.answer_facts(patterns)
     if patterns.outside_code is not None:
-        told = replace(told, refit=None)  # a mask fixes what is analysed, whatever lies around it
+        # With a MaskImage the background around it does not matter: no refit on a larger one.
+        answer = replace(answer, refit=None)
 
     def dice_of(other: Fusion) -> float:
         return consensus_of(result).overlap(other.volume(), patterns.labels)
@@ -148,23 +165,30 @@ def _judged(result: FusionResult[Any], full: bool) -> JudgedFusion:
         return lambda: dice_of(make())
 
     dice: float | None = None
-    if not told.is_shared:
+    agreement = UNKNOWN
+    if full and not answer.is_shared and patterns.number_of_raters <= MOST_RATERS:
+        agreement = Readers(case.facts, case.spacing).agreement
+    if not answer.is_shared:
         dice = dice_of(fusion) if full else UNKNOWN
     return JudgedFusion.of(
         fusion,
         patterns,
         spacing=case.spacing,
-        told=told,
+        answer_facts=answer,
         consensus_dice=dice,
-        alternatives={name: dice_by(make) for name, make in told.alternatives.items()},
+        agreement=agreement,
+        alternatives={name: dice_by(make) for name, make in answer.alternatives.items()},
         parameters=frozenset(result.made_by.parameters),
         looks_at_neighbours=not fusion.follows_votes,
         copies=case.facts.copies,
     )
 
 
-def _with_consensus(result: FusionResult[Any], surfaces: bool) -> DecisionPatterns:
-    """The raters' votes and, as one more rater's, the result; voxel by voxel only for surfaces."""
+def _add_consensus(result: FusionResult[Any], surfaces: bool) -> DecisionPatterns:
+    """Append the result to the raters' votes as one more rater.
+
+    Works on the pattern table where possible; surfaces need label maps.
+    """
     patterns = result.case.patterns
     if not surfaces and 0 in result.labels:
         table = result.fusion.as_table(patterns)

@@ -1,4 +1,4 @@
-"""Which finding explains which, so that a cause is told once and the rest below it."""
+"""Link findings to the findings that cause them, so that reports list consequences below causes."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 
 from itk_consensus.assessment.findings import GRADED_RULES, Finding
 from itk_consensus.assessment.readers import Readers
-from itk_consensus.fusing.reader_limits import graded
+from itk_consensus.fusing.agreement_limits import grade_agreement
 
-#: What one reader's file may be, the plainest reason first: each explains those after it.
+#: Rules about one reader's file, the most specific first; each may explain those after it.
 SLIPS = (
     "no segmentation",
     "swapped labels",
@@ -22,6 +22,7 @@ SLIPS = (
     "apart",
     "volume apart",
     "gaps between slices",
+    "one reader decides",
     "deviating rater",
     "lone label",
     "rater below chance",
@@ -29,41 +30,41 @@ SLIPS = (
     "implausible performance",
 )
 
-#: Slips that explain why readers agree less.
+#: Slips that may explain poor agreement.
 _LOWERS_AGREEMENT = SLIPS[: SLIPS.index("lone label")]
 
-#: Each says in its own way how far the result is from what readers drew.
+#: Rules that all measure how far the result is from what readers drew.
 _FAR = ("empty result", "label switching", "far from the consensus", "far from the vote",
         "volume against vote", "beyond the raters")  # fmt: skip
 
 
-#: Dice to the vote above which specks of noise are all that is wrong with it.
+#: Dice of result and vote above which the vote differs from the result by specks of noise only.
 MOSTLY_SIGNAL = 0.8
 
 
-def with_causes(findings: Sequence[Finding], readers: Readers) -> tuple[Finding, ...]:
-    """The findings, each of which names the rule of the one that explains it."""
+def attach_causes(findings: Sequence[Finding], readers: Readers) -> tuple[Finding, ...]:
+    """Set `because` of every finding that another one explains to the rule of that one."""
     ordered = sorted(findings, key=_order)
-    told: list[Finding] = []
+    causes: list[Finding] = []
     named: dict[int, Finding] = {}
     for one in ordered:
         if one.severity is None:
             continue
-        cause = next((other for other in told if _explains(other, one, readers)), None)
+        cause = next((other for other in causes if _explains(other, one, readers)), None)
         if cause is None:
-            told.append(one)
+            causes.append(one)
         else:
             named[id(one)] = replace(one, because=cause.rule)
     return tuple(named.get(id(one), one) for one in findings)
 
 
-def milder(findings: Sequence[Finding], readers: Readers) -> tuple[Finding, ...]:
-    """The findings, where poor agreement is a note if it says nothing of the result.
+def soften_poor_agreement(findings: Sequence[Finding], readers: Readers) -> tuple[Finding, ...]:
+    """Reduce poor agreement to a note where it does not affect the result.
 
-    That is so if readers differ by specks of noise that the result does not have, and of labels
+    This holds if readers differ by specks of noise that the result does not have, and for labels
     that fewer than half of the readers drew and the result leaves out.
     """
-    # Of a vote that is noise more than structure nobody can say what the structure is.
+    # Below MOSTLY_SIGNAL the vote is mostly noise, and poor agreement remains a concern.
     noise = any(
         one.rule == "far from the vote"
         and one.kind == "noise"
@@ -86,15 +87,16 @@ def milder(findings: Sequence[Finding], readers: Readers) -> tuple[Finding, ...]
 
 
 def _order(one: Finding) -> tuple[int, int]:
-    """Slips before what they lead to; else the gravest first."""
+    """Sort key: slips in the order of `SLIPS`, then the other findings, the most severe first."""
     slip = SLIPS.index(one.rule) if one.rule in SLIPS else len(SLIPS)
     return (slip, -one.grade)
 
 
 def _explains(cause: Finding, one: Finding, readers: Readers) -> bool:
+    """Whether a finding is the cause of another one."""
     same_label = None in (cause.label, one.label) or cause.label == one.label
     if cause.rule == one.rule:
-        # The same about another label, and of other pairs the same grade, is told once.
+        # The same slip in another label, or the same grade of another label, is reported once.
         return cause.who == one.who if cause.rule in SLIPS else cause.kind == one.kind != "pair"
     if cause.rule in SLIPS and one.rule in SLIPS:
         return bool(set(cause.who) & set(one.who)) and same_label
@@ -103,14 +105,14 @@ def _explains(cause: Finding, one: Finding, readers: Readers) -> bool:
             return cause.grade >= one.grade and same_label
         return cause.rule in _LOWERS_AGREEMENT and same_label and _lowers(cause, one, readers)
     if one.rule in _FAR and cause.rule in _LOWERS_AGREEMENT:
-        # Who slipped moves the vote; a graver finding than the slip stands by itself.
+        # A slip shifts the vote, but cannot explain a finding graver than itself.
         return cause.grade >= max(one.grade, 2) and same_label
     explains = {"presence": ("empty mask", "empty result"), **dict.fromkeys(_FAR, _FAR)}
     return cause.rule in explains.get(one.rule, ()) and same_label
 
 
 def _lowers(cause: Finding, one: Finding, readers: Readers) -> bool:
-    """Whether readers agree better without those of a slip."""
+    """Whether the other readers agree better among themselves than with those of a slip."""
     limits, values = readers.limits, readers.patterns.labels.tolist()
     others = [rater for rater in readers.annotating if rater not in cause.who]
     labels = readers.shared_labels if one.label is None else [values.index(one.label)]
@@ -118,9 +120,12 @@ def _lowers(cause: Finding, one: Finding, readers: Readers) -> bool:
     left = dice[:, others][:, :, others]
     known = np.isfinite(left).any(axis=(1, 2))
     if not known.any():
-        return True  # nobody else is left to disagree
+        return True  # no pair of other readers is left to compare
     before = np.nanmean(dice[known], axis=(1, 2)).min()
     after = np.nanmean(left[known], axis=(1, 2)).min()
     grades = ["poor", "moderate", "good"]
-    grade = [grades.index(graded(x, limits.good_dice, limits.poor_dice)) for x in (before, after)]
+    grade = [
+        grades.index(grade_agreement(x, limits.good_dice, limits.poor_dice))
+        for x in (before, after)
+    ]
     return bool(grade[1] > grade[0] or (grade[1] == 2 and after > before))

@@ -1,37 +1,49 @@
-"""Slips that decide a result: whoever swapped labels or sides and carried the vote with it."""
+"""Find readers who decide a result: by a swap that won the vote, or by outvoting the others."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.assessment.findings import Finding
+from itk_consensus.assessment.findings import SWAPS, Finding
+from itk_consensus.assessment.reader_slips import find_suspects
 from itk_consensus.assessment.readers import Readers
 from itk_consensus.fusing.fusion_result import FusionResult
+from itk_consensus.fusing.near_copies import MOST_RATERS
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.ties import UNDECIDED
 
-#: Slips after which a mask says something else than it was drawn for.
-SWAPS = ("swapped labels", "swapped structures", "mirrored mask")
-
-#: So much Dice farther from the vote of the others than from everybody's, a result follows slips.
+#: A result follows swaps if its Dice to the vote without them is lower than to the full vote by
+#: more than this.
 DECIDES = 0.05
+
+#: Share of the structure in which one reader prevails against most others, from which this is
+#: reported. Chosen on seeds 1000 to 1023 of `examples/benchmarks/findings/verdict_evidence.py`.
+OUTVOTED = 0.07
+
+#: At most this many masks are tried, those farthest from the others first.
+MOST_TRIED = 12
+
+#: With two readers neither can outvote the other.
+FEWEST_TO_OUTVOTE = 3
 
 
 def readers_who_decide(
     findings: Sequence[Finding], result: FusionResult[Any], readers: Readers
 ) -> tuple[Finding, ...]:
-    """The findings; swaps are no longer to be looked at, but decide, where the result is theirs.
+    """Raise the severity of swaps from "look" to "do not use" if the result follows them.
 
-    That is so if half of the raters swapped, or if the result is farther from what the others
-    would have voted than from what everybody did.
+    It does if at least half of the raters swapped, or if the result is farther from the vote
+    without them than from the full vote.
     """
     swapped = sorted({rater for one in findings if one.rule in SWAPS for rater in one.who})
     if not swapped:
         return tuple(findings)
-    decides = 2 * len(swapped) >= len(readers.annotating) or _follows(result, swapped)
+    decides = 2 * len(swapped) >= len(readers.annotating) or _follows_swaps(result, swapped)
     severity = "do not use" if decides else "look"
     return tuple(
         replace(one, severity=severity) if one.rule in SWAPS and one.who else one  # type: ignore[arg-type]
@@ -39,7 +51,46 @@ def readers_who_decide(
     )
 
 
-def _follows(result: FusionResult[Any], swapped: Sequence[int]) -> bool:
+def readers_who_outvote(result: FusionResult[Any], readers: Readers) -> Iterator[Finding]:
+    """Find readers far from the others whom the result follows against most of the others."""
+    rule = "one reader decides"
+    if (
+        len(readers.annotating) < FEWEST_TO_OUTVOTE
+        or readers.patterns.number_of_raters > MOST_RATERS
+    ):
+        return
+    table, _, decision = result.fusion.as_table(readers.patterns)[:3]
+    found = []
+    for one in find_suspects(readers)[:MOST_TRIED]:
+        share = _outvoted_share(table, decision, one.label, one.rater)
+        if readers.drawers[one.label] >= FEWEST_TO_OUTVOTE and share >= OUTVOTED:
+            facts = {"share": share, "own": one.dice, "among": one.others_dice}
+            who, label = (one.rater,), readers.label(one.label)
+            found.append(Finding(rule, share, "look", who, label, facts))
+    yield from found or [Finding(rule, 0.0, None, kind="fine")]
+
+
+def _outvoted_share(
+    table: DecisionPatterns, decision: NDArray[Any], label: int, rater: int
+) -> float:
+    """Share of a label's voxels in which the result follows one rater against most others.
+
+    The denominator is the union of the result and the majority of the others. Undecided voxels
+    follow no rater, and tied voxels are not counted.
+    """
+    own = decision == label
+    said, present = table.patterns == label, table.present
+    others = said.sum(axis=1) - said[:, rater]
+    annotated = present.sum(axis=1) - present[:, rater]
+    by_most, by_few = 2 * others > annotated, 2 * others < annotated
+    follows = (own == said[:, rater]) & present[:, rater] & (decision != UNDECIDED)
+    follows &= np.where(own, by_few, by_most)
+    follows &= 2 * said.sum(axis=1) != present.sum(axis=1)
+    return float(table.counts[follows].sum() / max(table.counts[own | by_most].sum(), 1))
+
+
+def _follows_swaps(result: FusionResult[Any], swapped: Sequence[int]) -> bool:
+    """Whether a result is closer to the full vote than to the vote without the swapped raters."""
     patterns = result.case.patterns
     others = [j for j in range(patterns.number_of_raters) if j not in swapped]
     table, _, decision = result.fusion.as_table(patterns)[:3]
@@ -52,7 +103,7 @@ def _follows(result: FusionResult[Any], swapped: Sequence[int]) -> bool:
         for rater in raters:
             votes[every, table.patterns[:, rater]] += 1
         votes[:, labels] = 0
-        # A tie goes to what the result has: nobody can say that it is wrong.
+        # Ties go to the label of the result, so that they never count against it.
         votes[every, own] += 0.5
         return _dice(own, votes.argmax(axis=1), table.counts, table.labels)
 
@@ -62,7 +113,7 @@ def _follows(result: FusionResult[Any], swapped: Sequence[int]) -> bool:
 def _dice(
     own: NDArray[Any], other: NDArray[Any], counts: NDArray[np.int64], labels: NDArray[Any]
 ) -> float:
-    """Of all labels but background together."""
+    """Dice of all foreground labels together."""
     drawn = np.append(labels != 0, False)
     same = counts[(own == other) & drawn[own]].sum()
     both = counts[drawn[own]].sum() + counts[drawn[other]].sum()

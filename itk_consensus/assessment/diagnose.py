@@ -1,8 +1,8 @@
-"""When not to trust a fused segmentation: named rules, each with its number.
+"""Rules that say when not to trust a fused segmentation, each with its number.
 
-Three grades: a note is a fact to know, "look" asks to look before use, and "do not use" means it.
-``examples/benchmarks/findings/diagnostics_evidence.py`` prints how often they hit bad results and
-how often they disturb good ones, and the thresholds below were chosen by it.
+There are three grades: "note" is information, "look" asks to inspect the result before use, and
+"do not use" rejects it. ``examples/benchmarks/findings/diagnostics_evidence.py`` prints how often
+rules fire on bad and on good results; the thresholds below were chosen with it.
 """
 
 from __future__ import annotations
@@ -19,55 +19,58 @@ from itk_consensus.assessment.judged_fusion import JudgedFusion
 from itk_consensus.assessment.of_models import diagnose_model
 from itk_consensus.fusing.near_copies import MOST_RATERS, same_masks
 from itk_consensus.methods.voting.majority_vote import majority_vote
-from itk_consensus.space.boxes import shown_volume
+from itk_consensus.space.boxes import format_volume
 from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.ties import UNDECIDED
 
 LOW_PREVALENCE = 0.10  # critical prevalence, section 4.3 of "When Does Consensus Beat Voting?"
 VOLUME_RATIO = (0.4, 1.6)  # to the majority vote
 #: Chosen by `examples/benchmarks/findings/verdict_evidence.py --choose` on seeds 1000 to 1007.
-FAR_FROM_CONSENSUS = 0.95  # Dice to what the raters share; below, look before use ...
+FAR_FROM_CONSENSUS = 0.95  # Dice to Consensus; below, look before use ...
 OTHER_VOLUME = 0.12  # ... if the volume also differs by more than this share from the vote's
+#: The same two limits for readers whose mean Dice is at least the first number.
+CLOSE_READERS, FAR_AMONG_CLOSE, OTHER_AMONG_CLOSE = 0.85, 0.965, 0.08
 FARTHEST_FROM_CONSENSUS = 0.75  # below, no good result was seen
-FAR_FROM_VOTE = 0.8  # Dice; below, look, unless the vote is noise ...
+FAR_FROM_VOTE = 0.8  # Dice to the vote; below, look, unless the vote is noisy ...
 OTHER_THAN_VOTE = 0.958  # ... or below this ...
 VOLUME_OF_OTHER = 0.06  # ... if the volume differs by more than this share, too
-COPIES_DECIDE = 0.95  # Dice to the vote below which counting copies once made the answer
-BEYOND_SHARE = 0.05  # of the result, where the method looks at neighbours
-FEWEST_FOR_VOTE = 3  # of two raters a vote is tied wherever they differ
-SPECK = 0.1  # of the volume that who drew it has
-SAME_ANSWER = 0.95  # Dice of two settings from which one is as good as the other
-CLOSER = 0.01  # a setting is worth naming if it brings the result this much closer
+COPIES_DECIDE = 0.95  # Dice to the vote; below, counting copies once has changed the result
+BEYOND_SHARE = 0.05  # of the result's voxels, for methods that use neighbouring voxels
+FEWEST_FOR_VOTE = 3  # with two raters the vote is tied wherever they differ
+SPECK = 0.1  # of the median volume of raters who drew the label; below, it is a speck
+SAME_ANSWER = 0.95  # Dice of the results of two settings from which they count as the same
+CLOSER = 0.01  # gain in Dice to Consensus from which another setting is suggested
 
 
 def diagnose(judged: JudgedFusion) -> Iterator[Finding]:
-    """Apply every rule that there are numbers for."""
+    """Apply every rule whose numbers are available."""
     yield from near_identical_raters(judged)
     yield from presence(judged)
     yield from empty_result(judged)
     yield prevalence(judged)
-    yield undecided(judged)
+    yield undecided_voxels(judged)
     yield volume_against_vote(judged)
     yield beyond_the_raters(judged)
-    if judged.told.vote_dice is not None:
-        yield far_from_the_vote(judged, judged.told.vote_dice)
+    if judged.answer_facts.vote_dice is not None:
+        yield far_from_the_vote(judged)
     if judged.consensus_dice is not None:
         yield far_from_the_consensus(judged, judged.consensus_dice)
     yield from diagnose_model(judged)
 
 
 def near_identical_raters(judged: JudgedFusion) -> Iterator[Finding]:
-    """Raters who differ far less than their errors count several times, but are not independent."""
+    """Find raters whose masks are too similar to be independent, and count as one opinion."""
     rule, raters = "near-identical raters", judged.patterns.number_of_raters
     if raters > MOST_RATERS:
         yield Finding(rule, None, None, kind="many", facts={"number": raters})
         return
     groups = [tuple(group) for group in judged.copies]
-    kind = "merged" if groups and judged.told.merges_copies else ""
-    dice = judged.told.vote_dice
+    kind = "merged" if groups and judged.answer_facts.merges_copies else ""
+    dice = judged.answer_facts.vote_dice
     facts, severity = {}, "note"
     if kind and dice is not None and dice < COPIES_DECIDE:
         kind, facts, severity = "decides", {"dice": dice}, "look"
-    # With fewer witnesses than it takes to call it copying, the same mask twice is still a fact.
+    # Even with too few raters to infer copying, identical masks are reported.
     groups = groups or [tuple(map(int, group)) for group in same_masks(judged.patterns)]
     number = sum(len(group) - 1 for group in groups)
     for group in groups:
@@ -77,17 +80,17 @@ def near_identical_raters(judged: JudgedFusion) -> Iterator[Finding]:
 
 
 def presence(judged: JudgedFusion) -> Iterator[Finding]:
-    """Labels that many raters left empty: are they there at all?"""
+    """Find labels that some raters left empty, and may not be there at all."""
     rule, table = "presence", judged.patterns
     annotated = table.present.any(axis=0)
     raters = int(annotated.sum())
-    drew = _who_drew(judged)
+    drew = _number_of_drawers(judged)
     result = table.labels[np.unique(judged.decision[judged.decision >= 0])]
     drawn = (table.labels != 0) & (drew > 0)
     found = []
     for index in np.flatnonzero(drawn & (drew < raters)):
         has = bool(np.isin(table.labels[index], result))
-        # Against at least half of the raters.
+        # Whether at least half of the raters contradict the result.
         against = 2 * drew[index] <= raters if has else 2 * drew[index] >= raters
         severity: Severity = "look" if against else "note"
         if 2 * drew[index] == raters and raters > 1:
@@ -97,33 +100,33 @@ def presence(judged: JudgedFusion) -> Iterator[Finding]:
         kind = "" if severity != "note" else "fact"
         about = _label(judged, index)
         share = float(drew[index] / raters)
-        who = _who_did_not_draw(judged, int(index))
+        who = _raters_without_label(judged, int(index))
         found.append(Finding(rule, share, severity, who, about, facts, kind=kind))
-    # The gravest first, of equally grave ones the label that fewest drew.
+    # The most severe first; at equal severity, the label that fewest raters drew.
     found.sort(key=lambda one: (-one.grade, one.value))
     yield from found or [Finding(rule, None, None, kind="fine")]
 
 
-def _who_did_not_draw(judged: JudgedFusion, index: int) -> tuple[int, ...]:
-    """Raters who annotated and did not use a label."""
+def _raters_without_label(judged: JudgedFusion, index: int) -> tuple[int, ...]:
+    """Raters who annotated but did not use a label."""
     table = judged.patterns
     missing = ~(table.patterns == index).any(axis=0) & table.present.any(axis=0)
     return tuple(np.flatnonzero(missing).tolist())
 
 
 def empty_result(judged: JudgedFusion) -> Iterator[Finding]:
-    """Nothing, or a speck, though most raters drew something: they hardly meet."""
+    """Find labels that are (nearly) empty in the result though most raters drew them."""
     table, found = judged.patterns, list[Finding]()
     raters = int(table.present.any(axis=0).sum())
     voxels = np.stack([_voxels_by_label(table, column) for column in table.patterns.T])
     decided = _voxels_by_label(table, judged.decision)
-    for index in np.flatnonzero((table.labels != 0) & (2 * _who_drew(judged) > raters)):
+    for index in np.flatnonzero((table.labels != 0) & (2 * _number_of_drawers(judged) > raters)):
         sizes = voxels[:, index]
         usual, own = float(np.median(sizes[sizes > 0])), int(decided[index])
         if own < SPECK * usual:
-            result = f"a speck of {shown_volume(judged.spacing, own)}" if own else "empty"
+            result = f"a speck of {format_volume(judged.spacing, own)}" if own else "empty"
             facts = {"result": result, "drew": int((sizes > 0).sum()), "number": raters}
-            facts["usual"] = shown_volume(judged.spacing, usual)
+            facts["usual"] = format_volume(judged.spacing, usual)
             about = _label(judged, index)
             found.append(
                 Finding("empty result", own / usual, "do not use", label=about, facts=facts)
@@ -132,18 +135,18 @@ def empty_result(judged: JudgedFusion) -> Iterator[Finding]:
 
 
 def _voxels_by_label(table: DecisionPatterns, said: NDArray[Any]) -> NDArray[np.int64]:
-    """(K,) voxels of each label, of (P,) label indices; anything else is no label."""
+    """(K,) number of voxels of each label, from (P,) label indices; others are ignored."""
     known = (said >= 0) & (said < table.number_of_labels)
     return np.bincount(said[known], table.counts[known], table.number_of_labels).astype(np.int64)
 
 
 def _label(judged: JudgedFusion, index: np.integer[Any]) -> int | None:
-    """Which label a finding is about; None where raters drew only one."""
-    drawn = (judged.patterns.labels != 0) & (_who_drew(judged) > 0)
+    """The label value for a finding; None if raters drew only one label."""
+    drawn = (judged.patterns.labels != 0) & (_number_of_drawers(judged) > 0)
     return int(judged.patterns.labels[index]) if drawn.sum() > 1 else None
 
 
-def _who_drew(judged: JudgedFusion) -> NDArray[np.int64]:
+def _number_of_drawers(judged: JudgedFusion) -> NDArray[np.int64]:
     """(K,) how many raters used each label."""
     table = judged.patterns
     drew = np.zeros(table.number_of_labels + 1, np.int64)
@@ -153,50 +156,61 @@ def _who_drew(judged: JudgedFusion) -> NDArray[np.int64]:
 
 
 def prevalence(judged: JudgedFusion) -> Finding:
-    """Small structures: a prior fixed over the whole image changes them most (section 4.3)."""
+    """Warn of small structures, which a prior for the whole image affects most (section 4.3)."""
     share = judged.volume(judged.foreground) / judged.patterns.number_of_voxels
     is_low = share < LOW_PREVALENCE
-    if is_low and judged.told.holds_prior:
+    if is_low and judged.answer_facts.holds_prior:
         overlap = _overlap_with(judged, "Variant=advanced")
         if overlap < SAME_ANSWER:
             facts = {"share": share, "dice": overlap}
             return Finding("prevalence", share, "look", facts=facts, kind="held")
-    severity: Severity = "note" if is_low and judged.told.theta is not None else None
+    severity: Severity = "note" if is_low and judged.answer_facts.theta is not None else None
     return Finding("prevalence", share, severity, facts={"share": share})
 
 
 def _overlap_with(judged: JudgedFusion, setting: str) -> float:
-    """Dice to the answer of the same filter by another setting; 1 if it has none."""
-    if setting not in judged.told.alternatives:
+    """Dice to the result of the same filter with another setting; 1 if there is no such setting."""
+    if setting not in judged.answer_facts.alternatives:
         return 1.0
-    other = JudgedFusion.of(judged.told.alternatives[setting](), judged.patterns)
+    other = JudgedFusion.of(judged.answer_facts.alternatives[setting](), judged.patterns)
     both = judged.volume(judged.foreground & other.foreground)
     total = judged.volume(judged.foreground) + other.volume(other.foreground)
     return 2 * both / total if total else 1.0
 
 
-def undecided(judged: JudgedFusion) -> Finding:
-    """Tied voxels."""
+def undecided_voxels(judged: JudgedFusion) -> Finding:
+    """Report the share of tied voxels."""
     share = judged.volume(judged.decision == -1) / judged.patterns.number_of_voxels
     if not share:
         return Finding("undecided", 0.0, None, kind="fine")
     return Finding("undecided", share, "note", facts={"share": share})
 
 
-def volume_ratio(judged: JudgedFusion) -> float | None:
-    """Volume against that of the plain vote; None if the vote is empty."""
+def plain_vote(judged: JudgedFusion) -> JudgedFusion:
+    """The majority vote, with ties set to background."""
     vote = majority_vote(judged.patterns, ties="background").decision
-    reference = JudgedFusion(judged.patterns, vote, judged.posterior)
-    size = reference.volume(reference.foreground)
+    return JudgedFusion(judged.patterns, vote, judged.posterior)
+
+
+def clear_vote(judged: JudgedFusion) -> JudgedFusion:
+    """The majority vote, with ties set to the label of the result, in its favour."""
+    vote = majority_vote(judged.patterns).decision
+    decision = np.where(vote == UNDECIDED, judged.decision, vote)
+    return JudgedFusion(judged.patterns, decision, judged.posterior)
+
+
+def volume_ratio(judged: JudgedFusion, vote: JudgedFusion) -> float | None:
+    """Ratio of the foreground volumes of result and vote; None if the vote is empty."""
+    size = vote.volume(vote.foreground)
     return judged.volume(judged.foreground) / size if size else None
 
 
 def volume_against_vote(judged: JudgedFusion) -> Finding:
-    """A result much larger or smaller than the plain vote needs a reason."""
-    ratio = volume_ratio(judged)
+    """Warn of a result much larger or smaller than the plain vote."""
+    ratio = volume_ratio(judged, plain_vote(judged))
     if ratio is None:
         mine = judged.volume(judged.foreground)
-        facts = {"volume": shown_volume(judged.spacing, mine)}
+        facts = {"volume": format_volume(judged.spacing, mine)}
         severity: Severity = "look" if mine else None
         return Finding("volume against vote", None, severity, facts=facts, kind="empty vote")
     usual = VOLUME_RATIO[0] <= ratio <= VOLUME_RATIO[1] or not has_majorities(judged)
@@ -205,9 +219,9 @@ def volume_against_vote(judged: JudgedFusion) -> Finding:
 
 
 def beyond_the_raters(judged: JudgedFusion) -> Finding:
-    """Foreground that no rater marked, or background inside what all marked.
+    """Count voxels in which the result contradicts all raters.
 
-    Methods that look at neighbours may do so along a contour, all others have no reason to.
+    Methods that use neighbouring voxels may do so along a contour; for others it is an error.
     """
     voted, present = judged.voted, judged.patterns.present
     outside = judged.foreground & ~(voted & present).any(axis=1) & present.any(axis=1)
@@ -222,32 +236,39 @@ def beyond_the_raters(judged: JudgedFusion) -> Finding:
 
 
 def has_majorities(judged: JudgedFusion) -> bool:
-    """Whether enough raters annotated for a vote to say who is right; of two it never does."""
+    """Whether enough raters annotated for a majority to exist where they differ."""
     return int(judged.patterns.present.any(axis=0).sum()) >= FEWEST_FOR_VOTE
 
 
-def far_from_the_vote(judged: JudgedFusion, dice: float) -> Finding:
-    """A consensus that differs a lot from the vote, though not by noise, needs a look."""
-    ratio = volume_ratio(judged)
+def far_from_the_vote(judged: JudgedFusion) -> Finding:
+    """Warn of a result that differs a lot from the vote, unless the vote is noisy."""
+    vote = clear_vote(judged)
+    ratio = volume_ratio(judged, vote)
+    both = judged.foreground & (judged.decision == vote.decision)
+    total = judged.volume(judged.foreground) + vote.volume(vote.foreground)
+    dice = 2 * judged.volume(both) / total if total else 1.0
     other = ratio is None or abs(ratio - 1) > VOLUME_OF_OTHER
     is_far = dice < FAR_FROM_VOTE or (dice < OTHER_THAN_VOTE and other)
-    is_far = is_far and not judged.told.vote_is_noise and has_majorities(judged)
-    kind = "noise" if judged.told.vote_is_noise else ""
+    is_far = is_far and not judged.answer_facts.vote_is_noise and has_majorities(judged)
+    kind = "noise" if judged.answer_facts.vote_is_noise else ""
     severity: Severity = "look" if is_far else None
     return Finding("far from the vote", dice, severity, facts={"dice": dice}, kind=kind)
 
 
 def far_from_the_consensus(judged: JudgedFusion, dice: float) -> Finding:
-    """What raters share is a better reference than the vote, which loses what many overlook.
+    """Warn of a result far from Consensus, which keeps structures that many raters overlook.
 
-    Results that are bad nearly always differ in volume from the vote, too.
+    The volume must also differ from the vote's, as it nearly always does in bad results.
     """
     rule = "far from the consensus"
     if math.isnan(dice):
         return Finding(rule, None, None, kind="unchecked")
-    ratio = volume_ratio(judged)
-    other = ratio is None or abs(ratio - 1) > OTHER_VOLUME
-    far = dice < FAR_FROM_CONSENSUS and other and has_majorities(judged)
+    ratio = volume_ratio(judged, clear_vote(judged))
+    are_close = judged.agreement >= CLOSE_READERS
+    limit = FAR_AMONG_CLOSE if are_close else FAR_FROM_CONSENSUS
+    most = OTHER_AMONG_CLOSE if are_close else OTHER_VOLUME
+    other = ratio is None or abs(ratio - 1) > most
+    far = dice < limit and other and has_majorities(judged)
     severity: Severity = "look" if far else None
     if dice < FARTHEST_FROM_CONSENSUS and has_majorities(judged):
         severity = "do not use"
@@ -259,7 +280,7 @@ def far_from_the_consensus(judged: JudgedFusion, dice: float) -> Finding:
 
 
 def _closest_alternative(judged: JudgedFusion, dice: float) -> dict[str, Any]:
-    """The setting of the same filter that, tried, comes closest; nothing if none comes closer."""
+    """The setting of the same filter whose result is closest to Consensus; {} if none is closer."""
     tried = {name: dice_of() for name, dice_of in judged.alternatives.items()}
     best = max(tried, key=lambda name: tried[name], default="")
     if best and tried[best] > dice + CLOSER:

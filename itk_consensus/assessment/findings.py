@@ -1,9 +1,10 @@
-"""Finding: who, what, where and what to do; Diagnostics: all findings of one result."""
+"""Finding: one problem with its raters, place and advice; Diagnostics: all of one result."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -11,60 +12,64 @@ import numpy as np
 from itk_consensus.assessment import sentences
 from itk_consensus.assessment.places import Place
 from itk_consensus.core.display import Displayed
-from itk_consensus.fusing.reader_limits import Agreement
+from itk_consensus.fusing.agreement_limits import Agreement
 
-#: How much a finding matters; None: all is well, "note": a fact to know, which changes no verdict.
+#: How much a finding matters; None: all is well, "note": information that changes no verdict.
 Severity = Literal["note", "look", "do not use"] | None
 
 #: What a finding is about.
 Subject = Literal["fusion", "raters"]
 
-#: How much it matters how far raters agree.
+#: Severity of each grade of agreement between raters.
 SEVERITY_OF: dict[Agreement, Severity] = {"good": None, "moderate": "note", "poor": "look"}
 
-#: The rules that grade it.
+#: The rules that grade agreement.
 GRADED_RULES = ("pairwise Dice", "surface Dice", "volume spread")
+
+#: Rules about masks whose sides or labels are exchanged; a wrong file is reported before other
+#: findings of the same severity.
+SWAPS = ("swapped labels", "swapped structures", "mirrored mask")
 
 _GRADES: tuple[Severity, ...] = (None, "note", "look", "do not use")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What one rule saw, in numbers; `sentences` puts it into words."""
+    """The outcome of one rule, as numbers; `sentences` turns them into text."""
 
     rule: str  #: Name of the rule
-    value: float | None  #: The number it looks at; None if it does not apply here
-    #: {"note", "look", "do not use"} or None; A note is a fact to know, and changes no verdict.
+    value: float | None  #: The number that the rule judges; None if it does not apply
+    #: {"note", "look", "do not use"} or None; A note is information and changes no verdict.
     severity: Severity
     who: tuple[int, ...] = ()  #: Raters it is about; () for all of them
     label: int | None = None  #: The label it is about; None for all
-    facts: Mapping[str, Any] = field(default_factory=dict)  #: Numbers of its sentence
-    #: {"fusion", "raters"}; Whether it says if the result can be believed, or how raters agree.
+    facts: Mapping[str, Any] = field(default_factory=dict)  #: Values for its text
+    #: {"fusion", "raters"}; Whether it is about trust in the result or about the raters' agreement.
     about: Subject = "fusion"
-    kind: str = ""  #: Which of the rule's sentences says it
-    where: Place | None = None  #: The largest place of it; None if it has none, or nobody looked
+    kind: str = ""  #: Which of the rule's texts describes it
+    where: Place | None = None  #: The largest affected place; None if none is known
     because: str = ""  #: The rule of the finding that explains this one
-    rater_names: tuple[str, ...] = ()  #: What all raters are called; () if they have no names
-    label_names: Mapping[int, str] = field(default_factory=dict)  #: What labels are called
+    rater_names: tuple[str, ...] = ()  #: Names of all raters; () if they have no names
+    label_names: Mapping[int, str] = field(default_factory=dict)  #: Names of labels
 
     @property
     def concern(self) -> bool:
-        """Whether the number gives reason for doubt: it is more than a note."""
+        """Whether the severity is "look" or "do not use"."""
         return self.grade > _GRADES.index("note")
 
     @property
     def grade(self) -> int:
-        """0 if all is well, then rising with severity."""
+        """Severity as a number: 0 if all is well, 1 for a note, 2 for look, 3 for do not use."""
         return _GRADES.index(self.severity)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The raters it is about, by their names."""
+        """Names of the raters it is about."""
         return sentences.names(self)
 
     @property
     def what(self) -> str:
-        """What was seen, with its number and unit."""
+        """What was found, with its number and unit."""
         return sentences.what(self)
 
     @property
@@ -73,9 +78,11 @@ class Finding:
         return sentences.advice(self)
 
     def named(self, raters: Sequence[str] = (), labels: Mapping[int, str] | None = None) -> Finding:
-        """The same in which raters and labels are called so."""
+        """Return a copy with names of raters and labels."""
         raters = tuple(raters) or self.rater_names
-        return replace(self, rater_names=raters, label_names={**self.label_names, **(labels or {})})
+        # The mapping is shared where possible: with thousands of labels, copies would add up.
+        known = {**self.label_names, **labels} if self.label_names and labels else None
+        return replace(self, rater_names=raters, label_names=known or labels or self.label_names)
 
     def __str__(self) -> str:
         head = f"{self.severity}: " if self.severity else ""
@@ -83,12 +90,12 @@ class Finding:
 
     @property
     def sentence(self) -> str:
-        """What was seen, where, and what to do."""
+        """What was found, where, and what to do."""
         place = f" See {self.where}." if self.where and self.concern else ""
         return f"{self.what}{place} {self.do}".strip()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain types, ready for JSON; NaN and infinite numbers become None."""
+        """Convert to plain types for JSON; NaN and infinite numbers become None."""
         known = self.value is not None and np.isfinite(self.value)
         return {
             "rule": self.rule,
@@ -106,79 +113,96 @@ class Finding:
 
 @dataclass(frozen=True)
 class Diagnostics(Displayed):
-    """All findings of one result: about the fusion, and about the raters whatever became of it."""
+    """All findings of one result: about the fusion, and about the raters by themselves."""
 
     findings: tuple[Finding, ...]
 
     @property
     def fusion(self) -> Diagnostics:
-        """Whether the result can be believed."""
+        """Findings about whether the result can be trusted."""
         return self._about("fusion")
 
     @property
     def raters(self) -> Diagnostics:
-        """How far the raters agree, and who of them may have slipped."""
+        """Findings about how far raters agree, and which of their files may be wrong."""
         return self._about("raters")
 
     def _about(self, subject: Subject) -> Diagnostics:
         return Diagnostics(tuple(one for one in self.findings if one.about == subject))
 
     def of_label(self, label: int) -> Diagnostics:
-        """Those about one label, and about all of them."""
+        """Findings about one label, and those about all labels."""
         return Diagnostics(tuple(one for one in self.findings if one.label in (None, label)))
 
     def named(
         self, raters: Sequence[str] = (), labels: Mapping[int, str] | None = None
     ) -> Diagnostics:
-        """The same in which raters and labels are called so."""
+        """Return a copy with names of raters and labels."""
         return Diagnostics(tuple(one.named(raters, labels) for one in self.findings))
 
-    @property
+    @cached_property
     def noted(self) -> tuple[Finding, ...]:
-        """Those that say something, the gravest first."""
+        """Findings with a severity, the most severe first; at equal severity swaps come first."""
         said = [one for one in self.findings if one.severity is not None]
-        return tuple(sorted(said, key=lambda one: -one.grade))
+        return tuple(sorted(said, key=lambda one: (-one.grade, one.rule not in SWAPS)))
 
-    @property
+    @cached_property
     def causes(self) -> tuple[Finding, ...]:
-        """Those that no other one explains, the gravest first."""
+        """Findings that no other finding explains, the most severe first."""
         return tuple(one for one in self.noted if not one.because)
 
     def consequences(self, cause: Finding) -> tuple[Finding, ...]:
-        """What a finding explains."""
-        first = next(one for one in self.causes if one.rule == cause.rule)
-        return tuple(
-            one
-            for one in self.noted
-            if one.because == cause.rule
-            and (one.who == cause.who or (cause is first and not self._has_own_cause(one)))
-        )
+        """Findings that a cause explains.
 
-    def _has_own_cause(self, one: Finding) -> bool:
-        return any(other.rule == one.because and other.who == one.who for other in self.causes)
+        If several causes share a rule, each explains the findings about its own raters, and the
+        first one also the rest.
+        """
+        places = self._places_explained.get((cause.rule, cause.who), ())
+        if cause is self._first_causes[cause.rule]:
+            places = (*places, *self._places_explained.get((cause.rule, None), ()))
+        return tuple(self.noted[place] for place in sorted(places))
+
+    @cached_property
+    def _first_causes(self) -> dict[str, Finding]:
+        """The most severe cause of each rule."""
+        return {one.rule: one for one in reversed(self.causes)}
+
+    @cached_property
+    def _places_explained(self) -> dict[tuple[str, tuple[int, ...] | None], list[int]]:
+        """Indices into `noted` by rule and raters of the cause; None if no cause has them."""
+        causes = {(one.rule, one.who) for one in self.causes}
+        places: dict[tuple[str, tuple[int, ...] | None], list[int]] = {}
+        for place, one in enumerate(self.noted):
+            if one.because:
+                who = one.who if (one.because, one.who) in causes else None
+                places.setdefault((one.because, who), []).append(place)
+        return places
 
     @property
     def concerns(self) -> tuple[Finding, ...]:
-        """The findings that give reason for doubt: "look" and "do not use", the gravest first."""
+        """Findings of severity "look" or "do not use", the most severe first."""
         return tuple(finding for finding in self.noted if finding.concern)
 
     @property
     def severity(self) -> Severity:
-        """The highest of all findings."""
+        """The highest severity of any finding."""
         return _GRADES[max((finding.grade for finding in self.findings), default=0)]
 
     def reaches(self, severity: Severity) -> bool:
-        """Whether a finding is as grave as that."""
+        """Whether any finding is at least as severe as this."""
         return _GRADES.index(self.severity) >= _GRADES.index(severity)
 
     @property
     def agreement(self) -> Agreement | None:
-        """How far the raters agree in the worst of their labels; None if nobody can tell."""
+        """Grade of the raters' agreement in their worst label; None if it is unknown."""
         graded = [one for one in self.findings if one.rule in GRADED_RULES]
         if not graded:
             return None
         worst = max(graded, key=lambda one: one.grade).severity
         return next(grade for grade, severity in SEVERITY_OF.items() if severity == worst)
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
 
     def __getitem__(self, rule: str) -> Finding:
         for finding in self.findings:
@@ -190,7 +214,7 @@ class Diagnostics(Displayed):
         return "\n".join(self.lines())
 
     def lines(self) -> list[str]:
-        """The findings as text: causes, the gravest first, with what they explain below them."""
+        """Lines of text: causes, the most severe first, each followed by its consequences."""
         if not self.noted:
             checks = len({one.rule for one in self.findings})
             return [f"All {checks} automatic checks passed; they do not judge plausibility."]
@@ -201,7 +225,7 @@ class Diagnostics(Displayed):
         return lines
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain types, ready for JSON; NaN and infinite numbers become None."""
+        """Convert to plain types for JSON; NaN and infinite numbers become None."""
         return {
             "severity": self.severity,
             "concerns": len(self.concerns),

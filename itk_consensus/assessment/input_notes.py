@@ -1,4 +1,4 @@
-"""What about raters deserves a word though it is no error, found out block by block."""
+"""Collect facts about raters for warnings, such as identical inputs, block by block."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _LOOK_AT_ONCE = 1 << 16
 
 
 class InputNotes(NamedTuple):
-    """Notes on the raters of a block, or of a volume."""
+    """Facts about the raters of a block, or of a volume."""
 
-    same: NDArray[np.bool_]  #: (J, J) which raters say the same everywhere
-    lowest: NDArray[Any]  #: (J,) label of each rater
+    same: NDArray[np.bool_]  #: (J, J) which raters are identical everywhere
+    lowest: NDArray[Any]  #: (J,) lowest label of each rater
     highest: NDArray[Any]
-    labels: NDArray[Any]  #: (K,) all labels that occur; none if nobody asked for them
+    labels: NDArray[Any]  #: (K,) all labels that occur; empty if not requested
 
     @classmethod
     def of(cls, raters: Sequence[NDArray[Any]], owner: str, *, with_labels: bool) -> InputNotes:
-        """Look at a block of every rater."""
+        """Collect the facts of one block of every rater."""
         ends = np.array([(rater.min(), rater.max()) for rater in raters])
         same = np.ones((len(raters),) * 2, bool)
         for i, j in combinations(range(len(raters)), 2):
@@ -42,8 +42,8 @@ class InputNotes(NamedTuple):
         return cls(same, ends[:, 0], ends[:, 1], labels)
 
     @classmethod
-    def merged(cls, notes: Sequence[InputNotes]) -> InputNotes:
-        """The notes of several blocks together."""
+    def merge(cls, notes: Sequence[InputNotes]) -> InputNotes:
+        """Combine the facts of several blocks."""
         return cls(
             np.all([note.same for note in notes], axis=0),
             np.min([note.lowest for note in notes], axis=0),
@@ -53,13 +53,13 @@ class InputNotes(NamedTuple):
 
     @property
     def copies(self) -> list[tuple[int, int]]:
-        """Pairs of raters with the same labels; who has only one label is nobody's copy."""
+        """Pairs of identical raters; raters with a single label everywhere are not counted."""
         some = self.lowest < self.highest
         return [(int(i), int(j)) for i, j in np.argwhere(np.triu(self.same, 1)) if some[i]]
 
 
 def _are_same(one: NDArray[Any], other: NDArray[Any]) -> bool:
-    """Whether two arrays are equal; those that differ mostly do so soon."""
+    """Whether two arrays are equal; compared in parts, to stop at the first difference."""
     planes = max(1, _LOOK_AT_ONCE * len(one) // one.size)
     starts = range(0, len(one), planes)
     return all(np.array_equal(one[at : at + planes], other[at : at + planes]) for at in starts)
@@ -69,16 +69,16 @@ def _are_same(one: NDArray[Any], other: NDArray[Any]) -> bool:
 def _labels(
     rater: NDArray[Any], lowest: Any, highest: Any, *, owner: str, number: int
 ) -> NDArray[Any]:
-    """The labels of a block; nothing fits between two that are neighbours."""
+    """The distinct labels of a block; no scan is needed if at most two are possible."""
     if rater.dtype.kind in "biu" and int(highest) - int(lowest) <= 1:
         return np.array([lowest, highest])
     return distinct_values(rater, owner, number)
 
 
 def ignored_labels(filter_: Any, found: set[Any]) -> list[Any]:
-    """Of the labels that were found, those a binary filter takes for background.
+    """The labels, of those found, that a binary filter treats as background.
 
-    None if its foreground is missing: that is an error of its own.
+    Empty if its foreground does not occur, which is reported as an error elsewhere.
     """
     foreground = filter_.foreground
     if foreground is None or foreground not in found:

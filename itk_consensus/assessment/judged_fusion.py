@@ -1,4 +1,4 @@
-"""A fused result as the rules see it: patterns of votes, and the answer of each."""
+"""The input of all rules about a fusion: the vote patterns, and the result of each."""
 
 from __future__ import annotations
 
@@ -10,27 +10,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats, Labels
-from itk_consensus.fusing.estimates import Told
+from itk_consensus.fusing.estimates import AnswerFacts
 from itk_consensus.methods.voting.majority_vote import majority_vote
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fusions import Fusion
 
-#: A number that was not looked for, since that takes long.
+#: Placeholder for a value that is too expensive to compute here.
 UNKNOWN = float("nan")
 
 
 @dataclass(frozen=True)
 class JudgedFusion:
-    """A fused result as the rules see it."""
+    """A fused result with everything that the rules about it need."""
 
     patterns: DecisionPatterns
     decision: Labels  #: (P,) label index per pattern, or a code of `votes.ties`
-    posterior: Callable[[], Floats]  #: Gives (P, K), which may be many
+    posterior: Callable[[], Floats]  #: Returns (P, K) probabilities; lazy since they may be large
     spacing: Sequence[float] = ()  #: Voxel size per array axis
-    told: Told = field(default_factory=Told)  #: What the method knows
-    #: Dice to what the raters share; None if the result is that, `UNKNOWN` if nobody looked.
+    answer_facts: AnswerFacts = field(default_factory=AnswerFacts)  #: What the method reports
+    #: Dice to Consensus; None if the result is Consensus, `UNKNOWN` if not computed.
     consensus_dice: float | None = None
-    #: Settings of the same filter, in words, and the Dice to what the raters share of each.
+    agreement: float = UNKNOWN  #: Mean Dice of pairs of raters in the label where it is lowest
+    #: Other settings of the same filter, each with a function that returns its Dice to Consensus.
     alternatives: Mapping[str, Callable[[], float]] = field(default_factory=dict)
     parameters: frozenset[str] = frozenset()  #: Names of the filter's parameters
     looks_at_neighbours: bool = False  #: Whether voxels with equal votes may get different labels
@@ -39,7 +40,7 @@ class JudgedFusion:
 
     @classmethod
     def of(cls, fusion: Fusion, patterns: DecisionPatterns, **known: Any) -> JudgedFusion:
-        """A fusion of these patterns; where it has no probabilities by pattern, the vote's."""
+        """Create from a fusion; uses the vote's probabilities if it has none per pattern."""
         table = fusion.as_table(patterns)
 
         def of_the_vote() -> Floats:
@@ -50,8 +51,8 @@ class JudgedFusion:
 
     @property
     def foreground(self) -> NDArray[np.bool_]:
-        """(P,) patterns whose result is a label other than background 0."""
-        values = np.append(self.patterns.labels, [0, -1])
+        """(P,) whether the result of a pattern is foreground; ties are not."""
+        values = np.append(self.patterns.labels, [0, 0])
         return np.asarray(values[self.decision] != 0)
 
     @property
@@ -61,5 +62,5 @@ class JudgedFusion:
         return np.asarray(values[self.patterns.patterns] != 0)
 
     def volume(self, chosen: NDArray[np.bool_]) -> int:
-        """Voxels of the chosen patterns."""
+        """Number of voxels of the chosen patterns."""
         return int(self.patterns.counts[chosen].sum())

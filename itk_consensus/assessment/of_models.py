@@ -1,18 +1,17 @@
-"""Rules about the estimate of the raters' performance: facts to know, not alarms.
+"""Rules about a model's estimate of the raters' performance.
 
-Each runs on decision patterns and is nearly free, re-running the estimate on a ten times larger
-background included. Equation and section numbers are those of "When Does Consensus Beat Voting?".
-They fire on good results nearly as often as on bad ones, as
-``examples/benchmarks/findings/diagnostics_evidence.py`` prints, and are therefore notes, but
-for a mirrored optimum and a rater below chance. Whether a map is nothing but a thresholded
-average of the masks: equations 27-29, after Van Leemput & Sabuncu, MICCAI 2014.
+All run on decision patterns and are cheap, even the refit with ten times the background. Equation
+and section numbers refer to "When Does Consensus Beat Voting?". The rules fire on good results
+nearly as often as on bad ones, as ``examples/benchmarks/findings/diagnostics_evidence.py`` prints;
+therefore all are notes, except a label-switched optimum and a rater below chance. Equations 27-29
+test whether a map is only a thresholded average of the masks (Van Leemput & Sabuncu, MICCAI 2014).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,41 +20,42 @@ from itk_consensus.assessment.findings import Finding, Severity
 from itk_consensus.assessment.judged_fusion import JudgedFusion
 from itk_consensus.core.array_types import Floats
 from itk_consensus.fusing.near_copies import MOST_RATERS
-from itk_consensus.methods.staple.staple import MULTILABEL, staple
-from itk_consensus.methods.staple.staple_result import StartSummary
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.overlap import dice_of
+
+if TYPE_CHECKING:
+    from itk_consensus.methods.staple.staple_result import StartSummary
 
 RATER_AT_CHANCE = 0.5  # diagonal dominance, section 2.4.1
 LITTLE_INFORMATION = 0.2  # sensitivity + specificity - 1
 ONE_NAT = 1.0  # a start this far below the best is suboptimal, section 4.2
 START_DICE = 0.95  # label maps of two starts that overlap less differ
-CERTAIN = 0.01  # of 0 or 1: a probability that leaves nothing open
+CERTAIN = 0.01  # a probability this close to 0 or 1 is certain
 OVERCONFIDENT = 0.5  # share of the disputed voxels with such a probability
 NEARLY_A_VOTE = 0.95  # Dice to a thresholded vote from which a map is one
 AGREEMENT_BEYOND_MODEL = 0.3  # share of the unexplained agreement between two raters
 BACKGROUND_FACTOR = 10.0
-BACKGROUND_CHANGE = 0.05  # change in volume on that much more background
+BACKGROUND_CHANGE = 0.05  # relative change in volume with that much more background
 
 _ROUNDING = 1e-9
 
 
 def diagnose_model(judged: JudgedFusion) -> Iterator[Finding]:
-    """Apply the rules that there are numbers for."""
-    if judged.told.theta is not None:
-        yield from performance(judged, judged.told.theta)
-        yield correlated_raters(judged, judged.told.theta)
+    """Apply the rules whose numbers are available."""
+    if judged.answer_facts.theta is not None:
+        yield from performance(judged, judged.answer_facts.theta)
+        yield correlated_raters(judged, judged.answer_facts.theta)
         yield background_size(judged)
-        yield overconfident(judged)
+        yield overconfidence(judged)
         yield regularisation_target(judged)
         if judged.patterns.number_of_labels == 2:
             yield thresholding(judged)
-    if judged.told.starts is not None:
-        yield from start_disagreement(judged.told.starts)
+    if judged.answer_facts.starts is not None:
+        yield from start_disagreement(judged.answer_facts.starts)
 
 
 def performance(judged: JudgedFusion, theta: Floats) -> Iterator[Finding]:
-    """Raters below one half, or with implausible estimates (sections 2.4.1, 5.2 R2)."""
+    """Find raters with a performance below 1/2 or an implausible one (sections 2.4.1, 5.2 R2)."""
     diagonal = np.einsum("jkk->jk", theta)
     defined = np.where(np.isnan(diagonal), 1.0, diagonal)
     lowest = float(defined.min())
@@ -67,7 +67,8 @@ def performance(judged: JudgedFusion, theta: Floats) -> Iterator[Finding]:
     rule, labels = "implausible performance", diagonal.shape[1]
     information = (defined.sum(axis=1) - 1) / max(labels - 1, 1)
     yield from _below_chance(information)
-    infallible = np.argwhere((diagonal == 1) & (judged.patterns.number_of_raters > 1))
+    annotated = np.asarray(judged.patterns.present.any(axis=0))
+    infallible = np.argwhere((diagonal == 1) & annotated[:, None])
     least = float(information.min())
     found = False
     few = (information < LITTLE_INFORMATION) & (information >= -_ROUNDING)
@@ -75,8 +76,10 @@ def performance(judged: JudgedFusion, theta: Floats) -> Iterator[Finding]:
         facts, found = {"information": float(information[rater])}, True
         yield Finding(rule, least, "note", (int(rater),), facts=facts, kind="guesses")
     who = tuple(sorted(set(infallible[:, 0].tolist())))
-    if len(who) == 1:
-        errs = _never_errs(judged.patterns.labels, set(infallible[:, 1].tolist()))
+    if len(who) > 1 and len(who) == annotated.sum():
+        yield Finding(rule, least, "note", kind="everybody")  # no other rater to outvote
+    elif len(who) == 1:
+        errs = _errors_never_made(judged.patterns.labels, set(infallible[:, 1].tolist()))
         yield Finding(rule, least, "note", who, facts={"errs": errs})
     elif who:
         yield Finding(rule, least, "note", who, kind="several")
@@ -86,7 +89,7 @@ def performance(judged: JudgedFusion, theta: Floats) -> Iterator[Finding]:
 
 
 def _below_chance(information: Floats) -> Iterator[Finding]:
-    """Raters whose votes speak for the opposite: diagonal dominance fails (section 2.4.1)."""
+    """Find raters whose votes count for the opposite label (no diagonal dominance, 2.4.1)."""
     rule, least = "rater below chance", float(information.min())
     for rater in np.flatnonzero(information < -_ROUNDING):
         facts = {"information": float(information[rater])}
@@ -95,21 +98,23 @@ def _below_chance(information: Floats) -> Iterator[Finding]:
         yield Finding(rule, least, None, kind="fine")
 
 
-def _never_errs(labels: NDArray[Any], classes: set[int]) -> str:
-    """Which errors a rater never makes who always gives these classes their label."""
+def _errors_never_made(labels: NDArray[Any], classes: set[int]) -> str:
+    """Which errors a rater never makes who labels all voxels of these classes correctly."""
     if len(labels) > 2 or len(classes) > 1 or labels[0] != 0:
         return "errs"
     return "marks too much" if classes == {0} else "leaves anything out"
 
 
 def correlated_raters(judged: JudgedFusion, theta: Floats) -> Finding:
-    """Agreement between two raters beyond what independent raters would show (section 2.4.4)."""
+    """Find two raters who agree more than independent raters would (section 2.4.4)."""
     rule = "correlated raters"
     if len(theta) > MOST_RATERS:
         return Finding(rule, None, None, kind="many", facts={"number": len(theta)})
-    kept, patterns, posterior = _one_of_each(judged)
+    kept, patterns, posterior = _without_copies(judged)
     if len(kept) < len(theta):
-        # Copies make each other look infallible, and others poor: they are estimated anew.
+        # Copies make each other look infallible and others poor, so re-estimate without them.
+        from itk_consensus.methods.staple.staple import MULTILABEL, staple
+
         alone = staple(patterns, MULTILABEL.for_variant("advanced"))
         theta, posterior = alone.theta, alone.posterior
     beyond = agreement_beyond_model(patterns, posterior, theta)
@@ -123,8 +128,8 @@ def correlated_raters(judged: JudgedFusion, theta: Floats) -> Finding:
     return Finding(rule, value, severity, who, facts={"beyond": value}, kind=kind)
 
 
-def _one_of_each(judged: JudgedFusion) -> tuple[NDArray[np.intp], DecisionPatterns, Floats]:
-    """Raters but for copies of others, their votes, and the posterior of each pattern."""
+def _without_copies(judged: JudgedFusion) -> tuple[NDArray[np.intp], DecisionPatterns, Floats]:
+    """Keep one rater per group of copies: their indices, their votes, and the posterior."""
     copies = {rater for group in judged.copies for rater in sorted(group)[1:]}
     raters = judged.patterns.number_of_raters
     kept = np.array([rater for rater in range(raters) if rater not in copies], np.intp)
@@ -151,19 +156,19 @@ def agreement_beyond_model(patterns: DecisionPatterns, posterior: Floats, theta:
     expected = np.einsum("idt,jdt,t->ij", safe, safe, mass / mass.sum())
     with np.errstate(invalid="ignore", divide="ignore"):
         beyond = (same / both - expected) / (1 - expected)
-    # Raters without any error leave nothing to explain.
+    # Undefined for raters without errors, whose expected agreement is 1.
     beyond[expected >= 1 - 1e-12] = np.nan
     np.fill_diagonal(beyond, np.nan)
     return np.asarray(beyond)
 
 
 def background_size(judged: JudgedFusion) -> Finding:
-    """Does the result change if only empty background is added (section 2.3.5)?"""
+    """Test whether adding empty background changes the result (section 2.3.5)."""
     rule = "background size"
-    if judged.told.refit is None:
+    if judged.answer_facts.refit is None:
         return Finding(rule, 0.0, None, kind="fine")
     larger = with_more_background(judged.patterns, BACKGROUND_FACTOR)
-    decision = judged.told.refit(larger)
+    decision = judged.answer_facts.refit(larger)
     before = judged.volume(judged.foreground)
     moved = JudgedFusion(judged.patterns, decision, judged.posterior)
     change = (moved.volume(moved.foreground) - before) / max(before, 1)
@@ -173,7 +178,7 @@ def background_size(judged: JudgedFusion) -> Finding:
 
 
 def with_more_background(patterns: DecisionPatterns, factor: float) -> DecisionPatterns:
-    """The table of an image padded until its agreed background is `factor` times larger."""
+    """Multiply the unanimous background voxels of a pattern table by `factor`."""
     values = np.append(patterns.labels, -1)[patterns.patterns]
     background = patterns.unanimous & (np.where(patterns.present, values, 0) == 0).all(axis=1)
     counts = np.where(background, np.rint(factor * patterns.counts), patterns.counts)
@@ -183,8 +188,8 @@ def with_more_background(patterns: DecisionPatterns, factor: float) -> DecisionP
 
 
 def thresholding(judged: JudgedFusion) -> Finding:
-    """Is the result a thresholded average of the masks (section 2.3.4, eqs. 27-29)?"""
-    told = judged.told
+    """Test whether the result is a thresholded average of the masks (2.3.4, eqs. 27-29)."""
+    told = judged.answer_facts
     found = equivalent_threshold(
         judged.patterns, judged.foreground, told.pseudo_counts, told.prior_counts
     )
@@ -198,8 +203,8 @@ def thresholding(judged: JudgedFusion) -> Finding:
     return Finding("thresholding", found.dice, None, facts=facts, kind=kind)
 
 
-def overconfident(judged: JudgedFusion) -> Finding:
-    """Probabilities near 0 and 1 where raters differ (section 5.2, R4)."""
+def overconfidence(judged: JudgedFusion) -> Finding:
+    """Find probabilities near 0 or 1 where raters differ (section 5.2, R4)."""
     rule, table = "overconfidence", judged.patterns
     disputed = table.present.any(axis=1) & ~table.unanimous
     number = judged.volume(disputed)
@@ -213,15 +218,15 @@ def overconfident(judged: JudgedFusion) -> Finding:
 
 
 def regularisation_target(judged: JudgedFusion) -> Finding:
-    """Was a global performance asked for as a target that is none (section 5.1, c)?"""
+    """Warn if the requested regularisation target was replaced as implausible (section 5.1, c)."""
     rule = "regularisation target"
-    if judged.told.replaced_target:
+    if judged.answer_facts.replaced_target:
         return Finding(rule, None, "look")
     return Finding(rule, None, None, kind="fine")
 
 
 def start_disagreement(starts: StartSummary) -> Iterator[Finding]:
-    """Do other starts end elsewhere, and in better or mirrored places (section 4.2)?"""
+    """Test whether other starts converge to other, better or label-switched optima (4.2)."""
     number = len(starts.log_posterior)
     if number == 1:
         yield Finding("start disagreement", None, "note", kind="one")
@@ -247,11 +252,11 @@ def start_disagreement(starts: StartSummary) -> Iterator[Finding]:
 class ThresholdEquivalence:
     """How close a binary map is to a thresholded vote fraction."""
 
-    threshold: float  #: The level whose thresholded vote fraction is closest
-    dice: float  #: Overlap with it
-    slope: float  #: Of the log odds as a linear function of the vote fraction (eqs. 28, 29).
-    offset: float
-    dice_implied: float  #: Overlap with the vote fraction thresholded where the log odds are zero
+    threshold: float  #: Threshold of the vote fraction whose map is closest
+    dice: float  #: Dice with that map
+    slope: float  #: Slope of the log odds as a linear function of the vote fraction (eqs. 28, 29)
+    offset: float  #: Offset of the same function
+    dice_implied: float  #: Dice with the vote fraction thresholded where the log odds are zero
 
     @property
     def implied(self) -> float:
@@ -278,7 +283,7 @@ def equivalent_threshold(
     levels = (np.arange(raters) + 0.5) / raters
     slope, offset = log_odds_line(patterns, foreground, pseudo_counts, prior_counts)
     implied = -offset / slope if slope else np.nan
-    # What lies on the line belongs to neither side: rounding must not decide for it.
+    # The tolerance includes fractions equal to a threshold in spite of rounding.
     maps = fraction[:, None] >= np.append(levels, implied) - _ROUNDING
     counts = patterns.counts.astype(np.float64)
     both = counts @ (maps & foreground[:, None])

@@ -1,13 +1,13 @@
-"""How far readers agree, whatever becomes of their fusion: good, moderate or poor.
+"""Rules about the agreement of readers, independent of their fusion: good, moderate or poor.
 
-A fusion may be right though readers hardly agree, and be wrong though they do; so these findings
-are apart from those about the fusion. Each label is judged by itself, and the worst is named.
+A fusion can be right though readers hardly agree, and wrong though they do, so these findings are
+separate from those about the fusion. Each label is judged by itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -15,27 +15,27 @@ from numpy.typing import NDArray
 
 from itk_consensus.assessment.agreement.surfaces import Surface, surface_dices
 from itk_consensus.assessment.findings import SEVERITY_OF, Finding
-from itk_consensus.assessment.reader_slices import about_slices
+from itk_consensus.assessment.reader_slices import diagnose_slices
 from itk_consensus.assessment.reader_slips import slips
 from itk_consensus.assessment.readers import Readers, about_raters, or_fine
 from itk_consensus.core.array_types import Floats, length_unit
+from itk_consensus.fusing.agreement_limits import Agreement, grade_agreement
 from itk_consensus.fusing.near_copies import MOST_RATERS
-from itk_consensus.fusing.reader_limits import Agreement, graded
 
-#: Two groups of two, and not less, may be two opinions. Chosen by
+#: Raters needed to speak of two groups. Chosen, like the next two, by
 #: `examples/benchmarks/findings/verdict_evidence.py` on seeds below 3000.
 LEAST_IN_CAMPS = 4
-CAMP_TIMES = 2.0  # as far between as within the groups, in 1 - Dice ...
-CAMP_DICE = 0.08  # ... and by so much Dice
+CAMP_TIMES = 2.5  # least ratio of 1 - Dice between the groups to that within them ...
+CAMP_DICE = 0.08  # ... and least difference of Dice
 FEW_RATERS = 3  # section 2.4.2 of "When Does Consensus Beat Voting?"
 
-#: Surfaces are traced in the labels with the lowest Dice, as long as the voxels of their boxes,
-#: times the raters, are no more than this; in the first label in any case, of some raters.
+#: Surface Dice is computed for the labels with the lowest Dice, up to this many voxels in total
+#: (bounding box times raters). The first label is always included, with fewer raters if needed.
 MOST_SURFACE_VOXELS = 1 << 22
 
 
 def diagnose_readers(readers: Readers) -> Iterator[Finding]:
-    """Apply every rule about the raters; who slipped is said before how that lowers agreement."""
+    """Apply every rule about the raters: slips first, then the agreement that they lower."""
     number = len(readers.annotating)
     yield few_raters(readers)
     if number < 2:
@@ -44,7 +44,7 @@ def diagnose_readers(readers: Readers) -> Iterator[Finding]:
         yield about_raters("deviating rater", None, None, "many", number=number)
         return
     yield from slips(readers)
-    yield from about_slices(readers)
+    yield from diagnose_slices(readers)
     if len(readers.shared_labels):
         yield from two_camps(readers)
         yield from pairwise_dice(readers)
@@ -55,7 +55,7 @@ def diagnose_readers(readers: Readers) -> Iterator[Finding]:
 
 
 def few_raters(readers: Readers) -> Finding:
-    """Fewer than three raters cannot tell who is right (section 2.4.2)."""
+    """Warn of fewer than three raters, where no majority exists (section 2.4.2)."""
     who, number = readers.annotating, len(readers.annotating)
     if number < 2:
         return about_raters("few raters", number, "look", "", who, number=number)
@@ -64,7 +64,7 @@ def few_raters(readers: Readers) -> Finding:
 
 
 def two_camps(readers: Readers) -> Iterator[Finding]:
-    """Raters who fall into two groups, each close within: two opinions of what is meant."""
+    """Find raters who fall into two groups that each agree well: two opinions of what is meant."""
     found = []
     several = readers.drawers[readers.shared_labels] >= LEAST_IN_CAMPS
     for label in readers.shared_labels[several] if readers.is_complete else ():
@@ -73,21 +73,32 @@ def two_camps(readers: Readers) -> Iterator[Finding]:
         camps = _camps(dice)
         if camps is None:
             continue
-        own, within, between = camps
-        is_close = within >= readers.limits.good_dice and within - between > CAMP_DICE
-        if is_close and 1 - between > CAMP_TIMES * (1 - within):
-            facts: dict[str, Any] = {"first": _numbers(known[own]), "second": _numbers(known[~own])}
-            facts |= {"within": within, "between": between}
+        is_close = camps.within >= readers.limits.good_dice and camps.are_separate
+        if is_close and camps.within - camps.between > CAMP_DICE:
+            first, second = _numbers(known[camps.first]), _numbers(known[~camps.first])
+            facts: dict[str, Any] = {"first": first, "second": second}
+            facts |= {"within": camps.within, "between": camps.between}
             about = readers.label(label)
-            found.append(about_raters("two camps", between, "look", "", (), about, **facts))
+            found.append(about_raters("two camps", camps.between, "look", "", (), about, **facts))
     yield from or_fine(found, "two camps")
 
 
-def _camps(dice: Floats) -> tuple[NDArray[np.bool_], float, float] | None:
-    """Who is in the first of two groups, and the mean Dice within and between them.
+class _Camps(NamedTuple):
+    """Raters split into two groups."""
 
-    None if a group would have one rater alone, or pairs never met.
-    """
+    first: NDArray[np.bool_]  #: (J,) membership of the first group
+    within: float  #: Mean Dice of pairs within a group
+    between: float  #: Mean Dice of pairs across groups
+    is_nested: bool  #: Whether the lowest Dice within a group exceeds the highest across groups
+
+    @property
+    def are_separate(self) -> bool:
+        """Whether the groups are farther apart than the best split of similar raters would be."""
+        return self.is_nested and 1 - self.between > CAMP_TIMES * (1 - self.within)
+
+
+def _camps(dice: Floats) -> _Camps | None:
+    """Cluster raters into two groups; None if one has a single rater, or a Dice is undefined."""
     pairs = np.triu_indices(len(dice), 1)
     if not np.isfinite(dice[pairs]).all():
         return None
@@ -95,8 +106,10 @@ def _camps(dice: Floats) -> tuple[NDArray[np.bool_], float, float] | None:
     own = np.asarray(scipy.cluster.hierarchy.fcluster(tree, 2, "maxclust") == 1)
     if min(own.sum(), (~own).sum()) < 2:
         return None
-    same = own[:, None] == own[None, :]
-    return own, float(dice[pairs][same[pairs]].mean()), float(dice[pairs][~same[pairs]].mean())
+    same = (own[:, None] == own[None, :])[pairs]
+    within, between = dice[pairs][same], dice[pairs][~same]
+    is_nested = bool(within.min() > between.max())
+    return _Camps(own, float(within.mean()), float(between.mean()), is_nested)
 
 
 def _numbers(raters: NDArray[np.intp]) -> tuple[int, ...]:
@@ -104,31 +117,35 @@ def _numbers(raters: NDArray[np.intp]) -> tuple[int, ...]:
 
 
 def pairwise_dice(readers: Readers) -> Iterator[Finding]:
-    """Overlap of every two raters; pairs who both left a label out say nothing of it.
+    """Grade the Dice of pairs of raters; pairs who both left a label out are ignored.
 
-    Of labels on which raters do not agree well each is told, of others the worst.
+    The worst label is reported, and every other one on which raters do not agree well.
     """
     limits, labels = readers.limits, readers.shared_labels
     means = np.nanmean(readers.dice[labels], axis=(1, 2))
-    for place in _told(means, [graded(one, limits.good_dice, limits.poor_dice) for one in means]):
+    for place in _indices_to_report(
+        means, [grade_agreement(one, limits.good_dice, limits.poor_dice) for one in means]
+    ):
         label = labels[place]
         pairs = readers.dice[label]
         i, j = np.unravel_index(np.nanargmin(pairs), pairs.shape)
-        grade = graded(means[place], limits.good_dice, limits.poor_dice)
+        grade = grade_agreement(means[place], limits.good_dice, limits.poor_dice)
         several = len(readers.annotating) > 2
         who, kind = (sorted((int(i), int(j))), "pair") if several else ((), "")
         facts = {"dice": means[place], "lowest": pairs[i, j]}
-        yield _graded("pairwise Dice", means[place], grade, readers.label(label), facts, kind, who)
+        yield _agreement_finding(
+            "pairwise Dice", means[place], grade, readers.label(label), facts, kind, who
+        )
 
 
-def _told(values: Floats, grades: Sequence[Agreement]) -> list[int]:
-    """Of which labels something is said, the worst first; the lowest value is the worst."""
+def _indices_to_report(values: Floats, grades: Sequence[Agreement]) -> list[int]:
+    """Indices of the worst (lowest) value and of all that are not graded good, the worst first."""
     order = np.argsort(values, kind="stable").tolist()
     return [place for n, place in enumerate(order) if n == 0 or grades[place] != "good"]
 
 
 def surface_dice(readers: Readers) -> Finding:
-    """How much of the contours coincides within a tolerance in mm, in the labels of lowest Dice."""
+    """Grade the surface Dice of pairs of raters, in the labels with the lowest Dice."""
     limits = readers.limits
     order = np.nanmean(readers.dice[readers.shared_labels], axis=(1, 2)).argsort(kind="stable")
     means, labels, budget = list[float](), list[int](), MOST_SURFACE_VOXELS
@@ -141,17 +158,20 @@ def surface_dice(readers: Readers) -> Finding:
         means.append(_mean_of_pairs(found))
         labels.append(int(label))
     worst = int(np.argmin(means))
-    grade = graded(means[worst], limits.good_surface_dice, limits.poor_surface_dice)
+    grade = grade_agreement(means[worst], limits.good_surface_dice, limits.poor_surface_dice)
     if grade == "poor" and np.nanmean(readers.dice[labels[worst]]) >= limits.poor_dice:
-        grade = "moderate"  # Of a large structure contours may differ by mm and hardly matter.
+        grade = "moderate"  # in a large structure, differences of millimetres hardly matter
     facts: dict[str, Any] = {"dice": means[worst], "tolerance": limits.surface_tolerance}
     facts["unit"] = length_unit(readers.spacing)
     about = readers.label(labels[worst])
-    return _graded("surface Dice", means[worst], grade, about, facts)
+    return _agreement_finding("surface Dice", means[worst], grade, about, facts)
 
 
 def _surfaces(readers: Readers, label: int, budget: int | None) -> tuple[list[Surface], int]:
-    """Surfaces of the raters who drew a label, and the voxels it took; with a budget, of few."""
+    """Surfaces of the raters who drew a label, and the voxels processed.
+
+    With a budget of voxels only some of the raters are used, at least two.
+    """
     patterns = readers.patterns
     said: NDArray[np.bool_] = patterns.patterns == label
     box = patterns.region(np.asarray(said.any(axis=1)), [0] * len(readers.spacing))
@@ -170,23 +190,24 @@ def _mean_of_pairs(matrix: Floats) -> float:
 
 
 def volume_spread(readers: Readers) -> Iterator[Finding]:
-    """How far the volumes of those who drew a label differ."""
+    """Grade the variation of volume among the raters who drew a label."""
     limits, labels = readers.limits, readers.shared_labels
     sizes = readers.pairs.sizes[labels].astype(float)
     sizes[sizes == 0] = np.nan
     variation = np.nanstd(sizes, axis=1, ddof=1) / np.nanmean(sizes, axis=1)
     grades = [
-        graded(one, limits.good_volume_variation, limits.poor_volume_variation) for one in variation
+        grade_agreement(one, limits.good_volume_variation, limits.poor_volume_variation)
+        for one in variation
     ]
-    for place in _told(-variation, grades):
+    for place in _indices_to_report(-variation, grades):
         low, high = np.nanmin(sizes[place]), np.nanmax(sizes[place])
         facts = {"low": readers.volume(low), "high": readers.volume(high)}
         facts["variation"] = variation[place]
         about = readers.label(labels[place])
-        yield _graded("volume spread", variation[place], grades[place], about, facts)
+        yield _agreement_finding("volume spread", variation[place], grades[place], about, facts)
 
 
-def _graded(
+def _agreement_finding(
     rule: str,
     value: float,
     grade: Agreement,

@@ -1,4 +1,4 @@
-"""Where to look: the slice and the position of the largest piece of what a finding is about."""
+"""Locate findings: slice and position of the largest connected piece that a finding is about."""
 
 from __future__ import annotations
 
@@ -13,32 +13,36 @@ from itk_consensus.core.array_types import Mask, length_unit
 from itk_consensus.fusing.fusion_result import FusionResult
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.space.boxes import Box, bounding_box
+from itk_consensus.space.distance import signed_distance
 from itk_consensus.space.pieces import label_pieces
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 
 if TYPE_CHECKING:
     from itk_consensus.assessment.findings import Finding
 
-#: Of more findings nobody looks at all.
+#: Depths in mm that differ by less are the same.
+_AS_DEEP = 1e-6
+
+#: At most this many findings get a place.
 MOST_PLACED = 12
 
 
 @dataclass(frozen=True)
 class Place:
-    """A voxel in the middle of what is to be looked at, and where it is found."""
+    """A voxel at the centre of the region to inspect, with its physical position."""
 
-    index: tuple[int, ...]  #: Of the voxel, per array axis
-    position: tuple[float, ...]  #: In the order x, y, z
-    unit: str  #: Of the position
+    index: tuple[int, ...]  #: Index of the voxel, per array axis
+    position: tuple[float, ...]  #: Physical position in the order x, y, z
+    unit: str  #: Unit of the position
 
     @property
     def slice(self) -> int | None:
-        """The number of the slice, counted from 0 along the first axis of space; None in 2D."""
+        """Index of the slice along the first spatial axis, from 0; None in 2D."""
         return self.index[-3] if len(self.index) > 2 else None
 
     @property
     def target(self) -> str:
-        """The part of a page's address that opens its viewer there."""
+        """URL fragment that opens a page's viewer at this place."""
         return "look=" + ",".join(map(str, self.index))
 
     def __str__(self) -> str:
@@ -47,7 +51,7 @@ class Place:
         return f"slice {self.slice}, at ({at}){unit}" if self.slice is not None else f"({at}){unit}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain types, ready for JSON."""
+        """Convert to plain types for JSON."""
         return {
             "slice": self.slice,
             "position": [round(one, 3) for one in self.position],
@@ -60,14 +64,17 @@ class Place:
 def largest_place(
     mask: Mask, box: Box, geometry: ImageGeometry, spacing: Sequence[float]
 ) -> Place | None:
-    """The middle of the largest piece of a mask, in its fullest slice; None if it is empty.
+    """Middle of the thickest part of a mask's largest connected component; None if empty.
+
+    The largest slice is often an end that a reader drew too early; a lump that matters more lies
+    elsewhere.
 
     Parameters
     ----------
     mask : ndarray of bool
-        Voxels of a box.
+        Voxels within `box`.
     box : tuple of slices
-        Where it lies in the image.
+        Position of the mask in the image.
     """
     tight = bounding_box(mask)
     if tight is None:
@@ -76,7 +83,8 @@ def largest_place(
     largest = int(pieces.sizes.argmax())
     within = pieces.box(largest)
     own = pieces.places[within] == largest
-    where = np.argwhere(own)
+    depth = -signed_distance(np.pad(own, 1), spacing)[(slice(1, -1),) * own.ndim]
+    where = np.argwhere(own & (depth >= depth.max() - _AS_DEEP))
     if own.ndim > 2:
         slices = where[:, -3]
         where = where[slices == np.bincount(slices).argmax()]
@@ -86,8 +94,8 @@ def largest_place(
     return Place(index, geometry.position(index), length_unit(spacing))
 
 
-def with_places(findings: Sequence[Finding], result: FusionResult[Any]) -> tuple[Finding, ...]:
-    """The findings; those to be looked at know where, the gravest ones if there are many."""
+def attach_places(findings: Sequence[Finding], result: FusionResult[Any]) -> tuple[Finding, ...]:
+    """Set the place of findings that need a look, at most of the `MOST_PLACED` most severe."""
     patterns = result.case.patterns
     if patterns.codes is None or patterns.codes.ndim > 3:
         return tuple(findings)
@@ -95,7 +103,7 @@ def with_places(findings: Sequence[Finding], result: FusionResult[Any]) -> tuple
     chosen = {id(one) for one in sorted(grave, key=lambda one: -one.grade)[:MOST_PLACED]}
     known: dict[bytes, Place | None] = {}
 
-    def placed(one: Finding) -> Finding:
+    def locate(one: Finding) -> Finding:
         if id(one) not in chosen:
             return one
         flags = disagreement(patterns, one)
@@ -104,12 +112,15 @@ def with_places(findings: Sequence[Finding], result: FusionResult[Any]) -> tuple
             known[key] = _place(flags, result)
         return replace(one, where=known[key])
 
-    return tuple(placed(one) for one in findings)
+    return tuple(locate(one) for one in findings)
 
 
 def disagreement(patterns: DecisionPatterns, finding: Finding) -> Mask:
-    """(P,) patterns in which the raters of a finding differ from the others, or all differ most."""
-    said = _is_about(patterns, finding.label)
+    """(P,) patterns in which the raters of a finding differ from the others.
+
+    If a finding is about all raters, those in which the votes are split most evenly.
+    """
+    said = _gives_label(patterns, finding.label)
     present = patterns.present
     number = patterns.number_of_raters
     who = np.isin(np.arange(number), finding.who)
@@ -130,8 +141,8 @@ def disagreement(patterns: DecisionPatterns, finding: Finding) -> Mask:
     return np.asarray(disputed if disputed.any() else share > 0)
 
 
-def _is_about(patterns: DecisionPatterns, label: int | None) -> NDArray[np.bool_]:
-    """(P, J) who said the label, or any label but background."""
+def _gives_label(patterns: DecisionPatterns, label: int | None) -> NDArray[np.bool_]:
+    """(P, J) whether a rater gave the label, or any foreground label if `label` is None."""
     if label is None:
         values = np.append(patterns.labels, 0)
         return np.asarray(values[patterns.patterns] != 0)

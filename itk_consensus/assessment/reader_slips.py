@@ -1,8 +1,8 @@
-"""Slips of single raters: a mask that is empty, mirrored, moved, of another extent or case.
+"""Find slips of single raters: masks that are empty, mirrored, shifted, or of another structure.
 
-A rater who is farther from the others than they are from each other is asked why, and the first
-reason that explains it is given: nothing drawn, other numbers for labels, a mirror, a shift,
-another volume. Who stays unexplained drew something else, or is the only one right.
+For a rater who is farther from the others than they are from each other, explanations are tried in
+order: nothing drawn, swapped labels, a mirrored or shifted mask, another volume. A rater without an
+explanation drew something else, or is the only one who is right.
 """
 
 from __future__ import annotations
@@ -16,25 +16,27 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from itk_consensus.assessment.agreement.displacement import Fit, Placed, best_mirror, best_shift
+from itk_consensus.assessment.agreement.displacement import Fit, MaskInBox, best_mirror, best_shift
 from itk_consensus.assessment.agreement.label_swaps import label_swaps
+from itk_consensus.assessment.directions import along_axes
 from itk_consensus.assessment.findings import Finding, Severity
 from itk_consensus.assessment.readers import Readers, about_raters, about_swap, or_fine
-from itk_consensus.assessment.sentences import listed
+from itk_consensus.assessment.sentences import join_items
 from itk_consensus.core.array_types import Floats, length_unit
 from itk_consensus.fusing.deviating_rater import ROUNDING, farthest_rater
 
-#: So many raters, the farthest ones, are tried mirrored and moved, each with so many labels.
+#: Mirrors and shifts are tried for at most this many raters, the farthest first, and this many
+#: labels of each.
 MOST_RATERS_TRIED = 4
 MOST_LABELS_TRIED = 3
 
-#: Fewer voxels fit anything.
+#: Smaller masks are not compared: they fit anywhere.
 LEAST_VOXELS = 8
 
-#: A mirror has no number to choose and wins over a shift that fits no better than this.
+#: A mirror, having no free parameter, is preferred to a shift whose Dice is better by up to this.
 MIRROR_FIRST = 0.05
 
-#: A mask of more than this share of the image, and so many times what the others have, is none.
+#: A mask of more than this share of the image, and this many times the others' volume, is wrong.
 MOST_OF_IMAGE = 0.5
 TIMES_THE_OTHERS = 4.0
 
@@ -42,24 +44,24 @@ Known = set[tuple[int, int]]  #: (label index, rater) whose distance is explaine
 
 
 def slips(readers: Readers) -> Iterator[Finding]:
-    """Apply the rules, from the plainest reason to none."""
+    """Apply the rules, from the most specific explanation to none."""
     explained: Known = set()
     yield from no_segmentation(readers, explained)
     yield from empty_masks(readers, explained)
     yield from lone_labels(readers)
     yield from swapped_labels(readers, explained)
-    suspects = [one for one in _suspects(readers) if (one.label, one.rater) not in explained]
+    suspects = [one for one in find_suspects(readers) if (one.label, one.rater) not in explained]
     has_voxels = readers.patterns.codes is not None and len(readers.spacing) <= 3
     if has_voxels and readers.is_complete:
-        yield from displaced(readers, suspects, explained)
-    yield from apart(readers, explained)
+        yield from displaced_masks(readers, suspects, explained)
+    yield from masks_apart(readers, explained)
     if readers.is_complete:
         yield from other_volume(readers, explained)
     yield from deviating_rater(readers, suspects, explained)
 
 
 def no_segmentation(readers: Readers, explained: Known) -> Iterator[Finding]:
-    """Masks of most of the image where others marked little: inverted, or the wrong kind."""
+    """Find masks that cover most of the image where others marked little, e.g. inverted ones."""
     pairs, found = readers.pairs, list[Finding]()
     annotated = np.maximum(pairs.marked.sum(axis=0).diagonal(), 1)
     usual = _medians_of_others(pairs.marked.transpose(2, 0, 1))
@@ -69,14 +71,14 @@ def no_segmentation(readers: Readers, explained: Known) -> Iterator[Finding]:
         explained.add((int(label), int(rater)))
         facts: dict[str, Any] = {"share": pairs.sizes[label, rater] / annotated[rater]}
         facts["usual"] = usual[label, rater] / annotated[rater]
-        found.append(_look("no segmentation", readers, label, rater, "do not use", **facts))
+        found.append(_mask_finding("no segmentation", readers, label, rater, "do not use", **facts))
     yield from or_fine(found, "no segmentation")
 
 
 def empty_masks(readers: Readers, explained: Known) -> Iterator[Finding]:
-    """Nothing, or nearly nothing, of what most others drew."""
+    """Find (nearly) empty masks of labels that most others drew."""
     sizes = readers.pairs.sizes
-    # Where this rater annotated, too.
+    # Volumes of the others only count voxels that this rater annotated, too.
     usual = _medians_of_others(readers.pairs.marked.transpose(2, 0, 1))
     is_far = sizes < readers.limits.nearly_empty * usual
     is_far &= (2 * readers.drawers > len(readers.annotating))[:, None]
@@ -86,11 +88,11 @@ def empty_masks(readers: Readers, explained: Known) -> Iterator[Finding]:
         drew = sizes[label, rater]
         facts: dict[str, Any] = {"drew": readers.volume(drew) if drew else "nothing"}
         facts["usual"] = readers.volume(usual[label, rater])
-        found.append(_look("empty mask", readers, label, rater, **facts))
+        found.append(_mask_finding("empty mask", readers, label, rater, **facts))
     yield from or_fine(found, "empty mask")
 
 
-def _look(
+def _mask_finding(
     rule: str,
     readers: Readers,
     label: np.integer[Any] | int,
@@ -98,41 +100,41 @@ def _look(
     severity: Severity = "look",
     **facts: Any,
 ) -> Finding:
-    """One rater's mask of one label is to be looked at."""
+    """A finding about one rater's mask of one label."""
     value = float(readers.pairs.sizes[label, rater])
     return about_raters(rule, value, severity, "", [int(rater)], readers.label(label), **facts)
 
 
 def _medians_of_others(drawn: NDArray[np.int64]) -> Floats:
-    """(K, J) median of what others drew, those who drew nothing left out; 0 if nobody drew it.
+    """(K, J) median volume of the other raters who drew a label; 0 if there are none.
 
     Parameters
     ----------
     drawn : (J, K, J) ndarray
-        As each rater sees all of them.
+        Voxels of each label by each rater (last axis), where the rater of the first axis annotated.
     """
     others = np.where(drawn > 0, drawn, np.inf)
     every = np.arange(len(drawn))
     others[every, :, every] = np.inf
     others.sort(axis=2)
     number = np.isfinite(others).sum(axis=2, keepdims=True)
-    # Of an even number the middle is that of two.
+    # For even numbers the median is the mean of the middle two.
     middle = np.concatenate([np.maximum(number - 1, 0) // 2, number // 2], axis=2)
     medians = np.take_along_axis(others, middle, axis=2).mean(axis=2)
     return np.where(number[..., 0] > 0, medians, 0.0).T
 
 
 def lone_labels(readers: Readers) -> Iterator[Finding]:
-    """Labels that one of three raters or more uses alone."""
+    """Find labels that only one rater uses."""
     sizes, found = readers.pairs.sizes, []
     for label in np.flatnonzero(readers.drawers == 1):
         rater, volume = int(sizes[label].argmax()), readers.volume(sizes[label].max())
-        found.append(_look("lone label", readers, label, rater, volume=volume))
+        found.append(_mask_finding("lone label", readers, label, rater, volume=volume))
     yield from or_fine(found, "lone label")
 
 
 def swapped_labels(readers: Readers, explained: Known) -> Iterator[Finding]:
-    """Labels that a rater calls otherwise than the others."""
+    """Find raters who use other label values for structures than the others."""
     index = {int(value): place for place, value in enumerate(readers.patterns.labels)}
     found = []
     for one in label_swaps(readers.patterns):
@@ -145,22 +147,26 @@ def swapped_labels(readers: Readers, explained: Known) -> Iterator[Finding]:
 class Suspect:
     """A mask that is farther from the others' than these are from each other."""
 
-    label: int
+    label: int  #: Index of the label
     rater: int
-    dice: float  #: Mean to the others
-    others_dice: float  #: Mean among them; of two raters what good agreement would be
+    dice: float  #: Mean Dice to the others
+    others_dice: float  #: Mean Dice among the others; with two raters, the limit of good agreement
 
     @cached_property
     def loss(self) -> float:
-        """Dice that is missing."""
+        """Difference in Dice to the others."""
         return self.others_dice - self.dice
 
 
-def _suspects(readers: Readers) -> list[Suspect]:
-    """Farthest first; masks that are empty are not compared."""
+def find_suspects(readers: Readers) -> list[Suspect]:
+    """Masks farther from the others' than these are from each other, the farthest first.
+
+    Empty masks are not compared.
+    """
     labels, limits = readers.shared_labels, readers.limits
-    own, among = _own_and_others(readers.dice[labels], readers.pairs.sizes[labels] > 0)
-    # Two raters cannot say which of them is far, nor how far is far: the first stands for both.
+    own, among = _own_and_others(readers.dice[labels], _weights(readers, labels))
+    # With two raters it is unknown which one deviates: the first is reported, compared with the
+    # limit of good agreement.
     two = readers.drawers[labels] == 2
     among[two] = limits.good_dice
     lost = among - own
@@ -174,29 +180,45 @@ def _suspects(readers: Readers) -> list[Suspect]:
     return sorted(found, key=lambda one: -one.loss)
 
 
-def _own_and_others(dice: Floats, drew: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """(K, J) mean Dice of each rater to others who drew the label, and of these to each other."""
-    both = drew[:, :, None] & drew[:, None, :] & np.isfinite(dice)
-    overlap = np.where(both, dice, 0.0)
-    own, number = overlap.sum(axis=2), both.sum(axis=2)
+def _weights(readers: Readers, labels: NDArray[np.intp]) -> Floats:
+    """(K, J, J) weight of a pair's Dice: 1 if both drew the label, else 0.
+
+    If raters annotated only parts of the image, the weight is the volume that they marked where
+    both annotated: a Dice on a sliver means little.
+    """
+    drew = readers.pairs.sizes[labels] > 0
+    both = (drew[:, :, None] & drew[:, None, :]).astype(float)
+    if readers.is_complete:
+        return both
+    marked = readers.pairs.marked[labels]
+    return np.asarray(both * (marked + marked.transpose(0, 2, 1)))
+
+
+def _own_and_others(dice: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """(K, J) weighted mean Dice of each rater to the others, and of the others to each other."""
+    weights = np.where(np.isfinite(dice), weights, 0.0)
+    overlap = np.where(weights > 0, dice * weights, 0.0)
+    own, total = overlap.sum(axis=2), weights.sum(axis=2)
     rest = overlap.sum(axis=(1, 2))[:, None] - 2 * own
     with np.errstate(invalid="ignore", divide="ignore"):
-        return own / number, rest / (both.sum(axis=(1, 2))[:, None] - 2 * number)
+        return own / total, rest / (weights.sum(axis=(1, 2))[:, None] - 2 * total)
 
 
-def displaced(readers: Readers, suspects: Sequence[Suspect], explained: Known) -> Iterator[Finding]:
-    """Raters who would fit if they were mirrored about the middle of the image, or moved.
+def displaced_masks(
+    readers: Readers, suspects: Sequence[Suspect], explained: Known
+) -> Iterator[Finding]:
+    """Find raters whose masks fit the others' after mirroring about the image centre, or a shift.
 
-    A file is mirrored or moved as a whole: it takes most of the rater's labels.
+    Since a file is mirrored or shifted as a whole, most of the rater's labels must fit.
     """
     found: dict[str, list[Finding]] = {"mirrored mask": [], "shifted mask": []}
-    for masks in _by_rater(readers, suspects):
+    for masks in _suspects_by_rater(readers, suspects):
         tried = [(one, _displacement(readers, one)) for one in masks[:MOST_LABELS_TRIED]]
         for rule, findings in found.items():
             fitting = [(one, facts) for one, (why, facts) in tried if why == rule]
             if 2 * len(fitting) > len(tried):
                 one, facts = fitting[0]
-                # All labels moved: it is no finding about one of them.
+                # The finding is about all labels, since the whole file is displaced.
                 after = facts["after"]
                 findings.append(about_raters(rule, after, "look", "", [one.rater], **facts))
                 explained |= {(one.label, one.rater) for one in masks}
@@ -204,8 +226,8 @@ def displaced(readers: Readers, suspects: Sequence[Suspect], explained: Known) -
         yield from or_fine(findings, rule)
 
 
-def _by_rater(readers: Readers, suspects: Sequence[Suspect]) -> list[list[Suspect]]:
-    """The farthest raters, if most of their labels are suspect, each with the largest first."""
+def _suspects_by_rater(readers: Readers, suspects: Sequence[Suspect]) -> list[list[Suspect]]:
+    """Group suspects by rater: raters with mostly suspect labels, the largest label first."""
     sizes = readers.pairs.sizes
     grouped: dict[int, list[Suspect]] = {}
     for one in suspects:
@@ -220,8 +242,8 @@ def _by_rater(readers: Readers, suspects: Sequence[Suspect]) -> list[list[Suspec
 
 
 def _displacement(readers: Readers, suspect: Suspect) -> tuple[str, dict[str, Any]]:
-    """The rule that explains a mask, and its facts; nothing if none does."""
-    placed = _placed(readers, suspect)
+    """The rule that explains a mask's distance, and its facts; ("", {}) if none does."""
+    placed = _place_masks(readers, suspect)
     if placed is None:
         return "", {}
     mine, others = placed
@@ -231,16 +253,16 @@ def _displacement(readers: Readers, suspect: Suspect) -> tuple[str, dict[str, An
     times = readers.limits.explained_times if readers.drawers[suspect.label] > 2 else 1.0
     is_mirror = flip.dice + MIRROR_FIRST >= move.dice
     if is_mirror and _explains(readers, suspect, before, flip, times):
-        return "mirrored mask", _told(readers, suspect, before, flip)
-    is_far = _length(readers, move) >= readers.limits.least_shift
-    # Any two blobs fit somehow: without any overlap a shift must fit as the others do.
+        return "mirrored mask", _displacement_facts(readers, suspect, before, flip)
+    is_far = _shift_length(readers, move) >= readers.limits.least_shift
+    # Any two blobs overlap after some shift: without initial overlap the fit must be better.
     if is_far and _explains(readers, suspect, before, move, times if before else 1.0):
-        return "shifted mask", _told(readers, suspect, before, move)
+        return "shifted mask", _displacement_facts(readers, suspect, before, move)
     return "", {}
 
 
-def _placed(readers: Readers, suspect: Suspect) -> tuple[Placed, Placed] | None:
-    """The mask, and the share of the others who have the label at each voxel."""
+def _place_masks(readers: Readers, suspect: Suspect) -> tuple[MaskInBox, MaskInBox] | None:
+    """A suspect's mask, and the share of the others who gave the label to each voxel."""
     patterns = readers.patterns
     said: NDArray[np.bool_] = patterns.patterns == suspect.label
     mine = said[:, suspect.rater]
@@ -253,7 +275,7 @@ def _placed(readers: Readers, suspect: Suspect) -> tuple[Placed, Placed] | None:
     found = []
     for values in (mine.astype(float), share):
         box = patterns.region(values >= 0.5, [0] * len(readers.spacing))
-        found.append(Placed.of(patterns.crop(box).expand(values), box))
+        found.append(MaskInBox.of(patterns.crop(box).expand(values), box))
     if found[0] is None or found[1] is None:
         return None
     return found[0], found[1]
@@ -266,33 +288,39 @@ def _shape(readers: Readers) -> tuple[int, ...]:
 
 
 def _explains(readers: Readers, suspect: Suspect, before: float, fit: Fit, times: float) -> bool:
-    """Whether a mask is then about as near to the others as these to each other, and was not."""
+    """Whether a fit brings a mask about as close to the others as these are to each other."""
     limits = readers.limits
     is_near = 1 - fit.dice <= times * (1 - suspect.others_dice) + ROUNDING
     gain = max(limits.least_gain, limits.explained_share * suspect.loss)
-    return is_near and fit.dice - before >= gain
+    # A mask that is wrong for another reason also fits somewhat better elsewhere, so most of the
+    # missing Dice must be gained.
+    is_most = fit.dice - before >= limits.displaced_share * (1 - before)
+    return is_near and is_most and fit.dice - before >= gain
 
 
-def _length(readers: Readers, fit: Fit) -> float:
-    """Of a shift, in mm."""
+def _shift_length(readers: Readers, fit: Fit) -> float:
+    """Length of a shift in mm."""
     return float(np.linalg.norm(np.multiply(fit.shift, readers.spacing)))
 
 
-def _told(readers: Readers, suspect: Suspect, before: float, fit: Fit) -> dict[str, Any]:
-    names = "xyz"[: len(readers.spacing)]
+def _displacement_facts(
+    readers: Readers, suspect: Suspect, before: float, fit: Fit
+) -> dict[str, Any]:
     facts: dict[str, Any] = {"before": before, "after": fit.dice}
     if fit.axes:
-        return facts | {"axes": listed(sorted(names[-1 - axis] for axis in fit.axes))}
-    steps = np.multiply(fit.shift, readers.spacing)[::-1]
-    facts["steps"] = ", ".join(f"{step:+.1f}" for step in steps)
-    return facts | {"unit": length_unit(readers.spacing), "axes": ", ".join(names)}
+        names = "xyz"[: len(readers.spacing)]
+        return facts | {"axes": join_items(sorted(names[-1 - axis] for axis in fit.axes))}
+    unit = length_unit(readers.spacing)
+    # The shift puts the mask right: it lies off by the opposite.
+    error = (-np.multiply(fit.shift, readers.spacing)[::-1]).tolist()
+    return facts | {"off": along_axes(error, unit), "error": error, "unit": unit}
 
 
-def apart(readers: Readers, explained: Known) -> Iterator[Finding]:
-    """Raters who drew in places that do not touch: two structures, or two patients.
+def masks_apart(readers: Readers, explained: Known) -> Iterator[Finding]:
+    """Find raters whose masks do not overlap: two structures, or two patients.
 
-    If more than half drew in one place, the others are each to be looked at; else there is nothing
-    that a consensus could be of.
+    If more than half drew in one place, each of the others is reported; otherwise no consensus is
+    possible.
     """
     found = []
     for label in np.flatnonzero(readers.drawers > 1):
@@ -301,7 +329,7 @@ def apart(readers: Readers, explained: Known) -> Iterator[Finding]:
         if len(known) < 2:
             continue
         some = np.ix_(known, known)
-        # Who annotated nothing where the other one drew had no chance to meet.
+        # Two raters are only compared if each annotated voxels that the other one marked.
         met = np.minimum(readers.pairs.marked[label], readers.pairs.marked[label].T) >= LEAST_VOXELS
         touching = (readers.pairs.shared[label][some] > 0) | ~met[some]
         _, group = scipy.sparse.csgraph.connected_components(touching)
@@ -322,12 +350,12 @@ def apart(readers: Readers, explained: Known) -> Iterator[Finding]:
         elif len(known) > 2:
             for rater in second:
                 explained.add((int(label), rater))
-                found.append(replace(_look("apart", readers, label, rater), kind="some"))
+                found.append(replace(_mask_finding("apart", readers, label, rater), kind="some"))
     yield from or_fine(found, "apart")
 
 
 def other_volume(readers: Readers, explained: Known) -> Iterator[Finding]:
-    """Far more or less than the others in the same place, who are closer to each other."""
+    """Find masks far larger or smaller than the others' in the same place."""
     found = []
     sizes = readers.pairs.sizes
     usual = _medians_of_others(np.broadcast_to(sizes, (sizes.shape[1], *sizes.shape)))
@@ -339,28 +367,31 @@ def other_volume(readers: Readers, explained: Known) -> Iterator[Finding]:
         others = others[others > 0]
         ratio = ratios[label, rater]
         if (int(label), int(rater)) in explained or not _is_other_extent(
-            readers, ratio, others, _contained(readers, label, rater)
+            readers, ratio, others, _contained_share(readers, label, rater)
         ):
             continue
         explained.add((int(label), int(rater)))
         facts: dict[str, Any] = {"drew": readers.volume(sizes[label, rater]), "ratio": ratio}
         facts["usual"] = readers.volume(others.min(), others.max())
-        found.append(_look("volume apart", readers, label, rater, **facts))
+        kind = "more" if ratio > 1 else "less"
+        found.append(
+            replace(_mask_finding("volume apart", readers, label, rater, **facts), kind=kind)
+        )
     yield from or_fine(found, "volume apart")
 
 
 def _is_other_extent(
     readers: Readers, ratio: float, others: NDArray[np.int64], contained: float
 ) -> bool:
-    """Whether a volume lies far beyond the others' own spread, one mask within the other."""
+    """Whether a volume lies far beyond the others' range, with one mask contained in the other."""
     limits = readers.limits
     factor, spread = max(ratio, 1 / ratio), others.max() / others.min()
     is_apart = np.log(factor) > limits.times_the_spread * np.log(spread)
     return bool(is_apart and contained >= limits.contained)
 
 
-def _contained(readers: Readers, label: np.intp, rater: np.intp) -> float:
-    """How much of the smaller mask lies in the larger one, mean over the others who drew it."""
+def _contained_share(readers: Readers, label: np.intp, rater: np.intp) -> float:
+    """Share of the smaller mask within the larger one, mean over the other raters' masks."""
     shared, sizes = readers.pairs.shared[label, rater], readers.pairs.sizes[label]
     smaller = np.minimum(sizes[rater], sizes)
     others = (smaller > 0) & (np.arange(len(sizes)) != rater)
@@ -370,7 +401,7 @@ def _contained(readers: Readers, label: np.intp, rater: np.intp) -> float:
 def deviating_rater(
     readers: Readers, suspects: Sequence[Suspect], explained: Known
 ) -> Iterator[Finding]:
-    """Raters far from others who are close to each other: wrong, or the only ones right."""
+    """Find raters far from others who agree with each other: wrong, or the only ones right."""
     rule = "deviating rater"
     found = []
     for one in suspects:
@@ -387,14 +418,14 @@ def deviating_rater(
         yield about_raters(rule, None, None, "unknown")
         return
     facts = {"own": far.dice, "among": far.others_dice, "ratio": far.volume_ratio}
-    # Others who marked nothing have no volume to compare with.
+    # The ratio is not finite if the others marked nothing.
     kind = "volume" if np.isfinite(far.volume_ratio) else ""
     note: Severity = "note" if far.deviates else None
     yield about_raters(rule, far.dice, note, kind if note else "fine", [far.rater], **facts)
 
 
 def _is_apart(readers: Readers, one: Suspect) -> bool:
-    """Whether a mask shows something else."""
+    """Whether a mask is so far from the others' that it may show something else."""
     limits = readers.limits
     only = len(readers.shared_labels) == 1
     share = limits.apart_dice if only else limits.apart_in_one_label

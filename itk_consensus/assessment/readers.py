@@ -1,4 +1,4 @@
-"""Raters as the rules about them see them: sizes and overlaps, label by label."""
+"""The input of all rules about raters: volumes and overlaps, label by label."""
 
 from __future__ import annotations
 
@@ -12,55 +12,55 @@ from numpy.typing import NDArray
 
 from itk_consensus.assessment.findings import Finding, Severity
 from itk_consensus.core.array_types import Floats
-from itk_consensus.fusing.reader_limits import ReaderLimits
+from itk_consensus.fusing.agreement_limits import AgreementLimits
 from itk_consensus.fusing.vote_facts import VoteFacts
-from itk_consensus.space.boxes import shown_volume
+from itk_consensus.space.boxes import format_volume
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.pair_counts import PairCounts
 
 
 @dataclass(frozen=True)
 class Readers:
-    """The votes of some raters, before and apart from any fusion."""
+    """The votes of raters and what is computed from them, independent of any fusion."""
 
     facts: VoteFacts
     spacing: Sequence[float]  #: Voxel size per array axis
-    limits: ReaderLimits = field(default_factory=ReaderLimits)
+    limits: AgreementLimits = field(default_factory=AgreementLimits)
 
     @property
     def patterns(self) -> DecisionPatterns:
-        """What they said."""
+        """The patterns of their votes."""
         return self.facts.patterns
 
     @cached_property
     def annotating(self) -> NDArray[np.intp]:
-        """Raters who annotated anything; a missing one has no opinion."""
+        """Indices of the raters who annotated anything, i.e. are not missing."""
         return np.flatnonzero(self.patterns.present.any(axis=0))
 
     @property
     def pairs(self) -> PairCounts:
-        """What every two have in common."""
+        """Volumes and overlaps of all pairs of raters."""
         return self.facts.pairs
 
     @cached_property
     def drawers(self) -> NDArray[np.int64]:
-        """(K,) how many raters drew each label; background counts as drawn by nobody."""
+        """(K,) how many raters drew each label; 0 for background."""
         drew = (self.pairs.sizes > 0).sum(axis=1)
         return np.where(self.patterns.labels == 0, 0, drew)
 
     @cached_property
     def shared_labels(self) -> NDArray[np.intp]:
-        """Indices of labels that two raters or more drew, some of whom met."""
+        """Indices of labels that at least two raters drew, with a defined Dice of some pair."""
         return np.flatnonzero((self.drawers > 1) & np.isfinite(self.dice).any(axis=(1, 2)))
 
     @cached_property
     def is_complete(self) -> bool:
-        """Whether everybody annotated everywhere: only then are volumes comparable."""
+        """Whether all raters annotated the whole image; only then are volumes comparable."""
         return bool(self.patterns.present[:, self.annotating].all())
 
     @cached_property
     def dice(self) -> Floats:
-        """(K, J, J) NaN where neither drew the label, or both never annotated the same voxel."""
+        """(K, J, J) Dice; NaN if neither rater marked the label where both annotated."""
         pairs = self.pairs
         either = pairs.marked + pairs.marked.transpose(0, 2, 1)
         dice = np.where(either > 0, pairs.dice, np.nan)
@@ -68,14 +68,20 @@ class Readers:
         dice[:, every, every] = np.nan
         return dice
 
+    @property
+    def agreement(self) -> float:
+        """Mean Dice of pairs in the label where it is lowest; NaN if no Dice is defined."""
+        labels = self.shared_labels
+        return float(np.nanmean(self.dice[labels], axis=(1, 2)).min()) if len(labels) else np.nan
+
     def label(self, index: np.integer[Any] | int) -> int | None:
-        """Which label a finding is about; None where there is only one."""
+        """The label value for a finding; None if raters drew only one label."""
         several = (self.drawers > 0).sum() > 1
         return int(self.patterns.labels[index]) if several else None
 
     def volume(self, *voxels: float) -> str:
-        """Volumes in ml, or in mm^2 of a 2D image: "23.7 to 45.9 ml"."""
-        return shown_volume(self.spacing, *voxels)
+        """Format volumes in ml, or areas in mm^2 for a 2D image: "23.7 to 45.9 ml"."""
+        return format_volume(self.spacing, *voxels)
 
 
 def about_raters(
@@ -87,13 +93,13 @@ def about_raters(
     label: int | None = None,
     **facts: Any,
 ) -> Finding:
-    """A finding about the raters, not about their fusion; if only rule and value: all is well."""
+    """Make a finding about the raters; by default one that says that all is well."""
     raters = tuple(int(rater) for rater in who)
     return Finding(rule, value, severity, raters, label, facts, "raters", kind)
 
 
 class _Swap(Protocol):
-    """Labels or structures that a rater calls otherwise than the others."""
+    """Labels or structures that a rater names differently from the others."""
 
     @property
     def used(self) -> Sequence[object]: ...
@@ -108,7 +114,7 @@ class _Swap(Protocol):
 
 
 def about_swap(rule: str, rater: int, swap: _Swap) -> Finding:
-    """A finding about names that a rater uses for others."""
+    """Make a finding about swapped or renamed labels or structures."""
     kind = "renamed" if not swap.is_closed else "" if len(swap.used) == 2 else "circle"
     facts: dict[str, Any] = {"used": swap.used[0], "meant": swap.meant[0]}
     facts |= {"circle": [list(pair) for pair in zip(swap.used, swap.meant, strict=True)]}
@@ -117,5 +123,5 @@ def about_swap(rule: str, rater: int, swap: _Swap) -> Finding:
 
 
 def or_fine(found: Sequence[Finding], rule: str) -> Iterator[Finding]:
-    """What a rule found; if nothing, that all is well."""
+    """Yield the findings of a rule, or, without any, one that says that all is well."""
     yield from found or [about_raters(rule, 0)]

@@ -1,7 +1,7 @@
-"""Intervals and comparisons over cases, by drawing cases again.
+"""Bootstrap intervals, permutation tests and rankings over cases.
 
-Cases are drawn, never raters or voxels: what is seen in one case is not independent. Every draw is
-the same at every call.
+The unit of resampling is the case, never the rater or voxel, since these are not independent
+within a case. The random seed is fixed.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ from numpy.typing import ArrayLike, NDArray
 from itk_consensus.core.array_types import Floats
 
 LEVEL = 0.95
-"""Of every interval."""
+"""Confidence level of every interval."""
 
 DRAWS = 2000
-"""Samples of cases."""
+"""Number of bootstrap samples."""
 
-#: Sign changes that are tried; all there are where they are fewer.
+#: Number of random sign flips; all possible ones are used if they are fewer.
 _FLIPS = 10_000
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A value and where it may lie; NaN bounds where one case is all there is."""
+    """A value with its confidence interval; the bounds are NaN with a single case."""
 
     value: float
     low: float
     high: float
 
 
-def drawn_cases(number: int, draws: int = DRAWS) -> NDArray[np.int64]:
-    """(draws, number) indices of cases, with replacement."""
+def draw_cases(number: int, draws: int = DRAWS) -> NDArray[np.int64]:
+    """(draws, number) bootstrap samples: indices of cases, drawn with replacement."""
     return np.random.default_rng(0).integers(0, number, (draws, number))
 
 
 def mean_interval(values: ArrayLike) -> Interval:
-    """The mean of one number per case, NaN left out, with its bootstrap interval."""
+    """Mean of one number per case, ignoring NaN, with its bootstrap interval."""
     known = np.asarray(values, np.float64)
     known = known[~np.isnan(known)]
     if not known.size:
@@ -50,13 +50,13 @@ def mean_interval(values: ArrayLike) -> Interval:
     mean = float(known.mean())
     if known.size < 2 or not np.isfinite(known).all():
         return Interval(mean, math.nan, math.nan)
-    return Interval(mean, *percentiles(known[drawn_cases(known.size)].mean(axis=1), known.size))
+    return Interval(mean, *percentiles(known[draw_cases(known.size)].mean(axis=1), known.size))
 
 
 def percentiles(drawn: Floats, cases: int) -> tuple[float, float]:
-    """The interval between percentiles of drawn values, NaN left out.
+    """Bootstrap percentile interval, ignoring NaN.
 
-    With few cases percentiles lie too close together; they are taken further out, so that the
+    With few cases a percentile interval is too narrow; its percentiles are expanded so that the
     interval of a mean is as wide as Student's (Hesterberg, Am Stat 69:371-386, 2015).
     """
     known = drawn[np.isfinite(drawn)]
@@ -70,27 +70,26 @@ def percentiles(drawn: Floats, cases: int) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two of several, compared on the same cases."""
+    """A paired comparison on the same cases."""
 
     first: str
     second: str
-    difference: Interval  #: Mean of first less second
-    p: float  #: That cases without any difference would show as large a one; two-sided
-    #: The same for the largest of all comparisons: it is no smaller than `p`.
-    corrected_p: float
-    cases: int  #: That have both
+    difference: Interval  #: Mean of first - second
+    p: float  #: Two-sided p-value of the sign-flip test
+    corrected_p: float  #: p-value corrected for the number of comparisons (max statistic)
+    cases: int  #: Number of cases with both values
 
 
 def paired_comparisons(names: Sequence[str], values: ArrayLike) -> list[Comparison]:
-    """Every two of several, by changing the signs of their differences case by case.
+    """Compare all pairs of rows by sign-flip permutation tests of their differences per case.
 
-    Comparisons share their sign changes, and the largest of them corrects for their number
-    (Westfall and Young's step of maximal statistics).
+    All comparisons share the sign flips; the maximum statistic over them corrects for multiple
+    testing (Westfall and Young).
 
     Parameters
     ----------
     names : sequence of str
-        Of the S rows.
+        Names of the S rows.
     values : (S, N) array_like
         A number for each case, NaN where there is none.
     """
@@ -103,11 +102,11 @@ def paired_comparisons(names: Sequence[str], values: ArrayLike) -> list[Comparis
     filled = np.where(known, differences, 0.0)
     signs = _signs(table.shape[1])
     spread = np.sqrt(np.square(filled).sum(axis=1))
-    # Nothing changes in a pair without differences; then every draw is as large.
+    # Avoids 0 / 0 for pairs without any difference, whose p-value becomes 1.
     scale = np.where(spread > 0, spread, 1.0)
     observed = np.abs(filled.sum(axis=1)) / scale
     drawn = np.abs(filled @ signs.T) / scale[:, None]
-    # As large, but for rounding: sums in another order differ by that.
+    # The tolerance absorbs rounding: sums in another order differ slightly.
     as_large = drawn >= observed[:, None] - 1e-9
     largest = drawn.max(axis=0)[None, :] >= observed[:, None] - 1e-9
     return [
@@ -124,7 +123,7 @@ def paired_comparisons(names: Sequence[str], values: ArrayLike) -> list[Comparis
 
 
 def _signs(cases: int) -> Floats:
-    """(F, N) of 1 and -1; the first row changes nothing."""
+    """(F, N) sign flips, 1 or -1; the first row flips nothing."""
     if 2**cases <= _FLIPS:
         numbers = np.arange(2**cases)
         bits = (numbers[:, None] >> np.arange(cases)) & 1
@@ -136,42 +135,42 @@ def _signs(cases: int) -> Floats:
 
 @dataclass(frozen=True)
 class Rank:
-    """The place of one of several, and how sure it is."""
+    """Rank of one method, with its bootstrap interval."""
 
     name: str
-    rank: int  #: 1 is the best; the mean of cases decides
-    low: int  #: Places in 95 % of the draws of cases
-    high: int
-    first: float  #: Share of draws in which it is the best
+    rank: int  #: Rank by the mean over cases; 1 is the best
+    low: int  #: Lower bound of the 95 % bootstrap interval of the rank
+    high: int  #: Upper bound
+    first: float  #: Share of bootstrap samples in which it ranks first
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """All of several in order."""
+    """A ranking and its stability."""
 
     ranks: tuple[Rank, ...]  #: The best first
-    #: Share of draws of cases in which the whole order is another.
+    #: Share of bootstrap samples in which the order differs.
     changed: float
-    #: (S, S) share of draws in which the one of the row, in the order of `ranks`, has the place of
+    #: (S, S) share of bootstrap samples in which the row, in the order of `ranks`, has the rank of
     #: the column.
     places: NDArray[np.float64]
 
 
 def ranking(names: Sequence[str], values: ArrayLike, *, higher_is_better: bool) -> Ranking:
-    """Order several by their means, and see how the order changes when cases are drawn again.
+    """Rank rows by their means over cases, with bootstrap intervals of the ranks.
 
     Parameters
     ----------
     names : sequence of str
-        Of the S rows.
+        Names of the S rows.
     values : (S, N) array_like
-        A number for each case, NaN where there is none; such a case counts for the others.
+        A number for each case; NaN is ignored for its row only.
     """
     table = np.asarray(values, np.float64) * (-1 if higher_is_better else 1)
     order = np.argsort(_means(table), kind="stable")
-    drawn = drawn_cases(table.shape[1])
+    drawn = draw_cases(table.shape[1])
     means = np.stack([_means(row[drawn]) for row in table[order]])
-    # Who has no case in a draw comes last in it; equal means keep the order that was found.
+    # Rows without a value in a sample rank last in it; ties keep the overall order.
     places = np.argsort(np.argsort(means, axis=0, kind="stable"), axis=0, kind="stable")
     number = len(names)
     shares = np.stack([(places == place).mean(axis=1) for place in range(number)], axis=1)
@@ -193,7 +192,7 @@ def ranking(names: Sequence[str], values: ArrayLike, *, higher_is_better: bool) 
 
 
 def _means(values: Floats) -> Floats:
-    """Over the last axis; NaN left out, infinite where nothing is left."""
+    """Means over the last axis, ignoring NaN; infinite if all are NaN."""
     known = np.isfinite(values)
     number = known.sum(axis=-1)
     sums = np.where(known, values, 0.0).sum(axis=-1)

@@ -1,11 +1,12 @@
-"""The sentences of all findings: the one place where a rule's numbers become words.
+"""Text templates of all findings.
 
-A rule says what it saw as numbers (`Finding.facts`). Here is what that means and what to do, for
-people who read masks and not code: readers have names, numbers have units, no finding points to
-another. ``docs/howto/findings.md`` shows all of them, made by `wrapping/writing/write_tables.py`.
+A rule returns numbers (`Finding.facts`). The templates here turn them into a statement and advice
+for people who do not read code: readers have names, numbers have units, and each finding can be
+read by itself. ``docs/howto/findings.md`` shows all of them, made by
+`wrapping/writing/write_tables.py`.
 
-In a sentence ``{Who}`` are the readers a finding is about, as its first words, ``{who}`` the same
-further on, and ``{is_}``, ``{has_}`` and ``{s}`` agree with their number.
+``{Who}`` stands for the readers a finding is about at the start of a sentence, ``{who}`` for the
+same within it; ``{is_}``, ``{has_}`` and ``{s}`` agree with their number.
 """
 
 from __future__ import annotations
@@ -18,31 +19,31 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from itk_consensus.assessment.findings import Finding
 
-#: A sentence names so many readers or slices; of the others it says how many.
+#: A sentence names at most this many readers or slices, followed by the number of the others.
 MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
 class Words:
-    """What one kind of finding says."""
+    """The templates of one kind of finding."""
 
-    what: str  #: What was seen
+    what: str  #: What was found
     do: str = ""  #: What to do about it
-    example: Mapping[str, Any] = field(default_factory=dict)  #: Facts that the documentation shows
+    example: Mapping[str, Any] = field(default_factory=dict)  #: Facts for the documentation
     who: tuple[int, ...] = (2,)  #: Readers of the example
     label: int | None = None  #: Label of the example
 
 
 _OUTLINE = {"before": 0.41, "after": 0.88}
 
-#: By rule and kind; where all is well the kind is "fine", and there is nothing to do.
+#: Templates by rule and kind; the kind is "fine", without advice, where all is well.
 SENTENCES: dict[tuple[str, str], Words] = {
     # -- input ------------------------------------------------------------------------------
     ("few raters", ""): Words(
         "Only {who} annotated: the result is one opinion.", "Add readers.", {"number": 1}
     ),
     ("few raters", "two"): Words(
-        "Two readers annotated: where they differ nobody can say who is right.",
+        "Two readers annotated: where they differ there is no majority.",
         "A third reader would settle it.",
         {"number": 2},
         (),
@@ -54,11 +55,11 @@ SENTENCES: dict[tuple[str, str], Words] = {
         "Give the right file and fuse again.",
         {"share": 0.97, "usual": 0.03},
     ),
-    ("no segmentation", "fine"): Words("Nobody marked most of the image.", who=()),
+    ("no segmentation", "fine"): Words("No reader marked most of the image.", who=()),
     ("apart", ""): Words(
         "No more than {most} of {number} readers drew in one place: what {first} drew does not "
         "touch what {second} drew.",
-        "Look whether two structures, or two patients, have one name; sort the files, fuse again.",
+        "Check whether two structures, or two patients, have one name; sort the files, fuse again.",
         {"most": 2, "number": 4, "first": (0, 1), "second": (2, 3)},
         (),
     ),
@@ -70,14 +71,14 @@ SENTENCES: dict[tuple[str, str], Words] = {
     # -- slips of single readers --------------------------------------------------------------
     ("empty mask", ""): Words(
         "{Who} drew {drew}, the others {usual} (median).",
-        "Look whether it was overlooked or the wrong file was given; whoever did not look at all "
-        "is missing (None), not empty.",
+        "Look whether it was overlooked or the wrong file was given; if the reader never looked, "
+        "leave the file out.",
         {"drew": "nothing", "usual": "23.4 ml"},
     ),
-    ("empty mask", "fine"): Words("Nobody left out what most drew.", who=()),
+    ("empty mask", "fine"): Words("No reader missed a structure that most drew.", who=()),
     ("lone label", ""): Words(
         "Only {who} used this label ({volume}).",
-        "Look whether it is another number for a structure, or something that only this reader "
+        "Check whether it is another number for a structure, or something that only this reader "
         "saw.",
         {"volume": "1.2 ml"},
         label=7,
@@ -100,7 +101,7 @@ SENTENCES: dict[tuple[str, str], Words] = {
         "Put the number right and fuse again.",
         {"used": "label 7", "meant": "label 2", "after": 0.91},
     ),
-    ("swapped labels", "fine"): Words("All readers number labels alike.", who=()),
+    ("swapped labels", "fine"): Words("All readers use the same label numbers.", who=()),
     ("swapped structures", ""): Words(
         "{Who} {has_} {used} and {meant} the other way round: put right, Dice to the others rises "
         "from {before:.2f} to {after:.2f}.",
@@ -115,13 +116,13 @@ SENTENCES: dict[tuple[str, str], Words] = {
     ),
     ("swapped structures", "renamed"): Words(
         "What {who} call{s} {used} lies where the others' {meant} is (Dice {after:.2f}; "
-        "{before:.2f} to what they call so).",
+        "{before:.2f} to their structure of that name).",
         "Look which name is meant; put it right (--rename FILE) and fuse again.",
         {"used": "Parotid_L", "meant": "Parotid_R", "before": 0.0, "after": 0.84},
     ),
     ("few drew", ""): Words(
         "Only {number} of {readers} readers drew it: that is no consensus.",
-        "Ask the others whether they looked, and how they call it.",
+        "Ask the others whether they looked, and what they call it.",
         {"number": 2, "readers": 5},
         (),
     ),
@@ -131,20 +132,25 @@ SENTENCES: dict[tuple[str, str], Words] = {
         "Compare the direction in its header with the others', put it right and fuse again.",
         {"axes": "x", **_OUTLINE},
     ),
-    ("mirrored mask", "fine"): Words("Mirroring no mask would bring it to the others.", who=()),
+    ("mirrored mask", "fine"): Words("No mask fits the others better when mirrored.", who=()),
     ("shifted mask", ""): Words(
-        "{Who} {is_} out of place: moved by ({steps}) {unit} along {axes}, Dice to the others "
-        "rises from {before:.2f} to {after:.2f}.",
+        "{Who} lie{s} {off}: moved back, Dice to the others rises from {before:.2f} to "
+        "{after:.2f}.",
         "Compare origin and spacing in its header with the others', put them right and fuse again.",
-        {"axes": "x, y, z", "steps": "+5.0, +0.0, -4.0", "unit": "mm", **_OUTLINE},
+        {"off": "5 mm too far to the patient's left and 4 mm to the feet", **_OUTLINE},
     ),
     ("shifted mask", "fine"): Words("Moving no mask would bring it to the others.", who=()),
-    ("volume apart", ""): Words(
+    ("volume apart", "more"): Words(
         "{Who} drew {drew}, the others {usual}: {ratio:.2f} times their median.",
-        "Look whether another part, or only some slices, were drawn.",
+        "Check whether other tissue was drawn, too.",
+        {"drew": "47.3 ml", "usual": "22.1 to 25.3 ml", "ratio": 2.01},
+    ),
+    ("volume apart", "less"): Words(
+        "{Who} drew {drew}, the others {usual}: {ratio:.2f} times their median.",
+        "Check whether slices or parts are missing.",
         {"drew": "7.9 ml", "usual": "22.1 to 25.3 ml", "ratio": 0.33},
     ),
-    ("volume apart", "fine"): Words("Nobody drew far more or less than the others.", who=()),
+    ("volume apart", "fine"): Words("No reader drew far more or less than the others.", who=()),
     ("gaps between slices", ""): Words(
         "{Who} drew on {own} slices from {first} to {last} along {axis} and left {number} between "
         "them empty ({slices}).",
@@ -158,9 +164,7 @@ SENTENCES: dict[tuple[str, str], Words] = {
             "slices": "13, 15, 17 and 5 more",
         },
     ),
-    ("gaps between slices", "fine"): Words(
-        "Nobody left out slices between those drawn on.", who=()
-    ),
+    ("gaps between slices", "fine"): Words("No reader skipped slices between drawn ones.", who=()),
     ("cut at the border", ""): Words(
         "What {who} drew ends at the border of the image.",
         "What lay beyond it was cut; volumes and surfaces are those of the rest.",
@@ -190,10 +194,22 @@ SENTENCES: dict[tuple[str, str], Words] = {
     ("deviating rater", "many"): Words(
         "{number} raters are too many to compare with each other.", "", {"number": 300}, ()
     ),
+    ("counted slip", ""): Words(
+        "The result counts {who} like all other readers.",
+        "Compare with the result of RaterWeights {weights}, which leaves {who} out.",
+        {"weights": "1 1 0 1"},
+    ),
+    ("one reader decides", ""): Words(
+        "{Who} outvote{s} most of the others on {share:.0%} of the structure, and {is_} far from "
+        "them: mean Dice {own:.2f}, where they have {among:.2f} among themselves.",
+        "Look at that mask; if it is wrong, leave it out and fuse again.",
+        {"share": 0.12, "own": 0.81, "among": 0.92},
+    ),
+    ("one reader decides", "fine"): Words("No reader outvotes the others.", who=()),
     # -- agreement --------------------------------------------------------------------------
     ("two camps", ""): Words(
-        "Readers fall into two groups, {first} and {second}: mean Dice {within:.2f} within and "
-        "{between:.2f} between them.",
+        "Readers fall into two groups ({first} on one side; {second} on the other): mean Dice "
+        "{within:.2f} within and {between:.2f} between them.",
         "Decide which of the two is meant; a consensus of both is neither.",
         {"first": (0, 1, 4), "second": (2, 3), "within": 0.91, "between": 0.74},
         (),
@@ -232,14 +248,14 @@ SENTENCES: dict[tuple[str, str], Words] = {
     ),
     ("near-identical raters", "merged"): Words(
         "{Who} are nearly copies of each other and were counted once.",
-        "Look whether they are copies; if not, leave none out.",
+        "Check whether they are copies; if not, keep them all.",
         {},
         (1, 3),
     ),
     ("near-identical raters", "decides"): Words(
         "{Who} are nearly copies of each other and were counted once, which changes the result "
         "(Dice {dice:.2f} to the plain vote).",
-        "Look whether they are copies indeed.",
+        "Check whether they are copies.",
         {"dice": 0.9},
         (1, 3),
     ),
@@ -282,7 +298,7 @@ SENTENCES: dict[tuple[str, str], Words] = {
         (),
     ),
     ("undecided", ""): Words(
-        "{share:.2%} of the image are tied: as many readers say one thing as another.",
+        "{share:.2%} of the image is tied: the readers are split evenly.",
         "Decide them in a review, or set TieRule.",
         {"share": 0.0012},
         (),
@@ -307,7 +323,7 @@ SENTENCES: dict[tuple[str, str], Words] = {
         {"voxels": 12},
         (),
     ),
-    ("beyond the raters", "fine"): Words("The result contradicts no voxel of all readers.", who=()),
+    ("beyond the raters", "fine"): Words("No voxel of the result contradicts all readers.", who=()),
     ("far from the vote", ""): Words(
         "The result differs from a plain vote (Dice {dice:.2f}).",
         "Compare the two where they differ.",
@@ -333,7 +349,7 @@ SENTENCES: dict[tuple[str, str], Words] = {
         (),
     ),
     ("far from the consensus", "unchecked"): Words(
-        "Not compared with Consensus: that takes as long as fusing by it.", who=()
+        "Not compared with Consensus: that takes as long as running it.", who=()
     ),
     # -- what the method believes -----------------------------------------------------------
     ("rater under one half", ""): Words(
@@ -347,14 +363,12 @@ SENTENCES: dict[tuple[str, str], Words] = {
     ),
     ("rater below chance", ""): Words(
         "The method believes that {who} {is_} worse than guessing (informedness {information:.2f}; "
-        "0 is guessing), and takes that mask for its opposite.",
+        "0 is guessing), and inverts that mask.",
         "Look at that mask: exchanged labels, another place, another structure? Leave it out and "
         "fuse again.",
         {"information": -0.4},
     ),
-    ("rater below chance", "fine"): Words(
-        "The method believes of no reader that guessing would be better.", who=()
-    ),
+    ("rater below chance", "fine"): Words("The method rates no reader below guessing.", who=()),
     ("implausible performance", ""): Words(
         "The method believes that {who} never {errs}, and lets that reader outvote the others.",
         "Look at that mask.",
@@ -368,6 +382,12 @@ SENTENCES: dict[tuple[str, str], Words] = {
         {},
         (0, 1),
     ),
+    ("implausible performance", "everybody"): Words(
+        "The method believes that no reader ever makes errors of one kind.",
+        "Set Variant to careful.",
+        {},
+        (),
+    ),
     ("implausible performance", "guesses"): Words(
         "The method believes that {who} hardly know{s} anything (informedness {information:.2f}; "
         "0 is guessing).",
@@ -375,12 +395,12 @@ SENTENCES: dict[tuple[str, str], Words] = {
         {"information": 0.12},
     ),
     ("implausible performance", "fine"): Words(
-        "The method believes of no reader that guesses or never errs.", who=()
+        "The method rates no reader as guessing or infallible.", who=()
     ),
     ("correlated raters", ""): Words(
         "{Who} make the same errors ({beyond:.0%} of their agreement is more than chance); count "
         "them as less than two opinions.",
-        "Look whether one copied from the other.",
+        "Check whether one copied from the other.",
         {"beyond": 0.4},
         (0, 1),
     ),
@@ -418,16 +438,16 @@ SENTENCES: dict[tuple[str, str], Words] = {
         (),
     ),
     ("overconfidence", "fine"): Words(
-        "Where readers differ most probabilities leave something open.", who=()
+        "Most probabilities are not near 0 or 1 where readers differ.", who=()
     ),
     ("regularisation target", ""): Words(
-        "Over all voxels the mean reader is worse than guessing: such a performance is no target, "
-        "and the diagonal one was taken.",
-        "Look whether foreground and background have changed places.",
+        "Over all voxels the mean reader is worse than guessing, which cannot be the target of a "
+        "regularisation; a diagonal target was used instead.",
+        "Check whether foreground and background are exchanged.",
         {},
         (),
     ),
-    ("regularisation target", "fine"): Words("The target that was asked for was taken.", who=()),
+    ("regularisation target", "fine"): Words("The requested target was used.", who=()),
     ("start disagreement", ""): Words(
         "{share:.0%} of {number} starts end in worse answers, up to Dice {apart:.2f} away.",
         "The votes allow several answers; compare them, or use the plain vote.",
@@ -435,13 +455,13 @@ SENTENCES: dict[tuple[str, str], Words] = {
         (),
     ),
     ("start disagreement", "one"): Words(
-        "Only one start was run: nobody knows whether others end elsewhere.",
+        "Only one start was run: whether others end elsewhere is unknown.",
         "Set Variant to careful, or NumberOfInitializations to 10.",
         {},
         (),
     ),
     ("winner far from first start", ""): Words(
-        "The likeliest answer is far from the usual start's (Dice {dice:.2f}).",
+        "The most likely result is far from the default start's (Dice {dice:.2f}).",
         "Look at both.",
         {"dice": 0.88},
         (),
@@ -463,18 +483,34 @@ SENTENCES: dict[tuple[str, str], Words] = {
         "Training was still improving when TimeBudget ended it.", "Give it more time.", {}, ()
     ),
     ("training", "fine"): Words(
-        "Training went on until held-out cases improved no more, or as long as was asked for.",
+        "Training ended when held-out cases stopped improving, or at the requested length.",
         who=(),
     ),
     ("likeness", ""): Words(
-        "The image is unlike those of the training in {fields}.",
+        "The image differs from the training images in {fields}.",
         "Vote instead, or train on such images.",
         {"fields": "spacing and intensities"},
         (),
     ),
     ("likeness", "fine"): Words(
-        "The image is of the training's kind, by spacing, field of view and intensities.", who=()
+        "The image resembles the training images in spacing, field of view and intensities.",
+        who=(),
     ),
+}
+
+#: What one reader did in several structures, by rule; the reader stands before it.
+_IN_SHORT = {
+    "no segmentation": "gave no segmentation",
+    "swapped labels": "has labels the other way round",
+    "swapped structures": "has names the other way round",
+    "empty mask": "drew nothing, or nearly nothing,",
+    "mirrored mask": "is mirrored",
+    "shifted mask": "is out of place",
+    "apart": "drew where nobody else drew",
+    "volume apart": "drew far more or less than the others",
+    "gaps between slices": "left slices empty",
+    "one reader decides": "outvotes most of the others",
+    "deviating rater": "is far from the others",
 }
 
 #: What to do about readers who agree so.
@@ -486,7 +522,7 @@ _AGREEMENT_ADVICE = {
 
 
 def what(finding: Finding) -> str:
-    """What was seen, with the structure it is about if there are several."""
+    """What was found, with the structure it is about if there are several."""
     words = _words(finding)
     text = words.what.format_map(_facts(finding))
     text = text[0].upper() + text[1:] if _may_be_capital(finding, words) else text
@@ -494,28 +530,33 @@ def what(finding: Finding) -> str:
 
 
 def advice(finding: Finding) -> str:
-    """What to do; nothing if all is well."""
+    """What to do; empty if all is well."""
     if finding.severity is None:
         return ""
     text = _words(finding).do.format_map(_facts(finding))
     return text[:1].upper() + text[1:]
 
 
+def in_short(finding: Finding) -> str:
+    """What one reader did, without numbers: "is out of place"; empty if it is about no reader."""
+    return _IN_SHORT.get(finding.rule, "")
+
+
 def names(finding: Finding) -> tuple[str, ...]:
-    """What the readers of a finding are called."""
+    """Names of the readers of a finding."""
     return tuple(_name(rater, finding.rater_names) for rater in finding.who)
 
 
 def readers(raters: Sequence[int], rater_names: Sequence[str]) -> str:
-    """Some readers in a sentence: "ann and bob", or "readers 0, 1 and 2"."""
+    """Name readers in a sentence: "ann and bob", or "readers 0, 1 and 2"."""
     if any(rater >= len(rater_names) for rater in raters):
         noun = "reader" if len(raters) == 1 else "readers"
-        return f"{noun} {listed(raters)}"
-    return listed(rater_names[rater] for rater in raters)
+        return f"{noun} {join_items(raters)}"
+    return join_items(rater_names[rater] for rater in raters)
 
 
-def listed(items: Iterable[object]) -> str:
-    """1, 2 and 3; of many the first ones and how many more there are."""
+def join_items(items: Iterable[object]) -> str:
+    """Join items as "1, 2 and 3"; of a long list only the first ones and "4 more"."""
     every = [str(item) for item in items]
     if len(every) > MOST_NAMED + 1:
         every = [*every[:MOST_NAMED], f"{len(every) - MOST_NAMED} more"]
@@ -523,7 +564,7 @@ def listed(items: Iterable[object]) -> str:
 
 
 def label_name(label: int, label_names: Mapping[int, str]) -> str:
-    """What a label is called."""
+    """The name of a label, or "label 7"."""
     return label_names.get(label, f"label {label}")
 
 
@@ -557,20 +598,20 @@ def _facts(finding: Finding) -> dict[str, Any]:
 
 
 def _circle_of(finding: Finding) -> dict[str, str]:
-    """Names that are used and meant in turn: "label 1 for label 2 and label 2 for label 1"."""
+    """The names used and meant around a circle: "label 1 for label 2 and label 2 for label 1"."""
     pairs = finding.facts.get("circle", ())
     named = [
         [label_name(one, finding.label_names) if isinstance(one, int) else one for one in pair]
         for pair in pairs
     ]
-    return {"circle": listed(f"{used} for {meant}" for used, meant in named)} if named else {}
+    return {"circle": join_items(f"{used} for {meant}" for used, meant in named)} if named else {}
 
 
 _HOW = {"good": "well", "moderate": "moderately", "poor": "poorly"}
 
 
 def _may_be_capital(finding: Finding, words: Words) -> bool:
-    """Names are spelled as they are."""
+    """Whether the first letter may be capitalized: not if the sentence starts with a name."""
     named = all(rater < len(finding.rater_names) for rater in finding.who) and finding.who
     return not (named and words.what.startswith("{Who}"))
 

@@ -1,4 +1,4 @@
-"""Structures that a reader calls as others call another: left and right, any circle of names."""
+"""Find structures that a reader names differently from the others, e.g. left and right swapped."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ class StructureSwap:
     """A reader's names for some structures, and what the others call them."""
 
     reader: int
-    used: tuple[str, ...]  #: The names that the reader gave ...
-    meant: tuple[str, ...]  #: ... where the others gave these
-    before: float  #: Mean Dice to the others as the names are
-    after: float  #: Mean Dice to the others if the names were put right
-    is_closed: bool  #: Whether the same names are used and meant
+    used: tuple[str, ...]  #: The names that the reader used
+    meant: tuple[str, ...]  #: The names that the others used there
+    before: float  #: Mean Dice with the others before correction
+    after: float  #: Mean Dice with the others after correction
+    is_closed: bool  #: Whether `used` is a permutation of `meant`, not a renaming
 
 
 def structure_swaps(places: Places) -> list[StructureSwap]:
-    """Find the readers who call structures otherwise than the others.
+    """Find the readers who name structures differently from the others.
 
-    Of two readers nobody can say who swapped: the first is told.
+    With two readers it is unknown who swapped; the first is reported.
 
     Parameters
     ----------
     places : mapping of name to sequence
-        For each structure where each reader drew it; None where a reader did not.
+        The mask of each structure by each reader; None where a reader did not draw it.
     """
     names = list(places)
     number = len(next(iter(places.values()), ()))
@@ -45,7 +45,7 @@ def structure_swaps(places: Places) -> list[StructureSwap]:
                          for one in names])  # fmt: skip
         for swap in swaps_in(dice.reshape(len(names), len(names))):
             used, meant = (tuple(names[n] for n in which) for which in (swap.used, swap.meant))
-            # A name that nobody else uses contradicts none; matching proposes what it may be.
+            # A name that only this reader uses is not a swap; matching suggests names for it.
             if not any(_has_others(places[name], reader) for name in used):
                 continue
             found.append(
@@ -61,7 +61,7 @@ def _has_others(row: Sequence[PlacedMask | None], reader: int) -> bool:
 def _dice(
     mine: Sequence[PlacedMask | None], theirs: Sequence[PlacedMask | None], reader: int
 ) -> float:
-    """Mean Dice of a reader's structure with what the others call so; 0 if nobody has it."""
+    """Mean Dice of a reader's structure with the others' of a name; 0 if either is missing."""
     own = mine[reader]
     others = [one for number, one in enumerate(theirs) if one is not None and number != reader]
     if own is None or not others:
@@ -72,12 +72,12 @@ def _dice(
 def plan_findings(
     places: Places, swaps: Sequence[StructureSwap], structure: str, who: Sequence[int]
 ) -> tuple[Finding, ...]:
-    """What a plan tells about one of its structures and the readers who drew it.
+    """Findings about one structure that follow from the whole plan: swaps, and too few readers.
 
     Parameters
     ----------
     who : sequence of int
-        The readers who drew the structure, in the order in which its result has them.
+        The readers who drew the structure, in the order of its result.
     """
     found = [
         about_swap("swapped structures", who.index(one.reader), one)

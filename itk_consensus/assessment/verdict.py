@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from itk_consensus.assessment.findings import Diagnostics, Finding
-from itk_consensus.fusing.reader_limits import Agreement
+from itk_consensus.fusing.agreement_limits import Agreement
 
-#: What a result may be used for, the best first.
+#: The possible verdicts.
 Word = Literal["use", "look", "do not use"]
 
 WORDS: tuple[Word, ...] = ("use", "look", "do not use")
 
-#: So many findings are named with a verdict.
+#: At most this many findings are named with a verdict.
 MOST_DECIDING = 2
 
 _HOW = {"good": "well", "moderate": "moderately", "poor": "poorly"}
@@ -26,15 +26,15 @@ class Verdict:
 
     word: Word
     decided_by: tuple[Finding, ...]  #: The one or two findings that decided it; () for "use"
-    agreement: Agreement | None  #: How far the raters agree; None if nobody can tell
+    agreement: Agreement | None  #: Grade of the raters' agreement; None if it is unknown
 
     @classmethod
     def of(cls, found: Diagnostics) -> Verdict:
-        """What findings come to: the gravest of them; notes change nothing."""
+        """The verdict from findings: the most severe decides; notes do not count."""
         word: Word = WORDS[max(0, max((one.grade for one in found.findings), default=0) - 1)]
         causes = [one for one in found.causes if one.concern]
         gravest = [one for one in causes if one.severity == word]
-        # What decides may be the consequence of a lesser finding.
+        # A finding that decides may be the consequence of a less severe one.
         deciding = gravest or [one for one in found.concerns if one.severity == word]
         return cls(word, tuple(deciding[:MOST_DECIDING]), found.agreement)
 
@@ -45,7 +45,7 @@ class Verdict:
 
     @property
     def why(self) -> str:
-        """The findings that decided it, or how readers agree, in a sentence each."""
+        """Text of the findings that decided it, or of the readers' agreement without any."""
         if self.decided_by:
             return " ".join(one.sentence for one in self.decided_by)
         if self.agreement is None:
@@ -56,7 +56,7 @@ class Verdict:
         return f"{self.word.capitalize()}. {self.why}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain types, ready for JSON."""
+        """Convert to plain types for JSON."""
         return {
             "verdict": self.word,
             "why": self.why,
@@ -66,10 +66,10 @@ class Verdict:
 
 
 def grade_of(word: str) -> int:
-    """0 for use, 1 for look, 2 for do not use; of what is no verdict, 0."""
+    """0 for use, 1 for look, 2 for do not use; 0 for any other text."""
     return WORDS.index(word) if word in WORDS else 0
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """The gravest of several, the first of equally grave ones."""
+    """The most severe of several verdicts; of equals, the first."""
     return max(verdicts, key=lambda one: one.grade)

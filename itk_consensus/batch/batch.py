@@ -1,4 +1,4 @@
-"""A whole cohort: every case fused, one table, and a page with the worst cases first."""
+"""Fusion of a cohort: all cases, tables, and a page that lists the worst cases first."""
 
 from __future__ import annotations
 
@@ -17,36 +17,29 @@ from itk_consensus.batch.excel import write_workbook
 from itk_consensus.batch.folder_record import begin, finish, require_ours
 from itk_consensus.batch.one_case import (
     FAILED,
-    CaseFiles,
     CaseResult,
-    Plan,
     run_case,
     worst_first,
 )
+from itk_consensus.batch.output_files import (
+    BATCH_RECORD,
+    CASES,
+    INDEX,
+    STUDY,
+    TABLE,
+    WORKBOOK,
+    CaseFiles,
+)
+from itk_consensus.batch.plan import Plan
 from itk_consensus.batch.study_page import index_text
 from itk_consensus.batch.study_tables import Row, Study, columns
 from itk_consensus.batch.workers import results_of
 from itk_consensus.core.errors import FileError
 from itk_consensus.core.escaping import csv_text
-from itk_consensus.images.content import reading
+from itk_consensus.images.content import claims_on
 from itk_consensus.storage.claims import Claim, require_no_overlap
 from itk_consensus.storage.files import read_bytes, require_writable, write_text
-from itk_consensus.storage.locking import locked
-
-TABLE = "summary.csv"
-INDEX = "index.html"
-RECORD = "batch.json"
-#: What was fused, as a list of cases that `itk-consensus batch` and `review` take.
-CASES = "cases.json"
-#: Tables of the study, and what they are.
-STUDY = {
-    "pairs.csv": "every two raters of every case",
-    "raters.csv": "each rater over all cases",
-    "cases.csv": "every structure of every case",
-    "next_readings.csv": "which case to read again first: what one more reading would change",
-    "reliability.csv": "intraclass correlation, kappa and repeatability of each structure",
-}
-WORKBOOK = "study.xlsx"
+from itk_consensus.storage.locking import exclusive_lock
 
 
 def run_batch(
@@ -58,24 +51,24 @@ def run_batch(
     after_case: Callable[[CaseResult], None] | None = None,
     sources: Sequence[Path] = (),
 ) -> list[CaseResult]:
-    """Fuse every case that is not done yet; write the table and the index page.
+    """Fuse every case that is not done yet; write the tables and the index page.
 
-    Started again after whatever stopped it, it takes up the cases whose record is not there, whose
-    results are not as they were written, or whose inputs, method, parameters or version have
-    changed, and ends with the same table.
+    An interrupted run is resumed: only cases are fused that have no record, whose
+    results were modified, or whose inputs, method, parameters or version have
+    changed. The tables are the same as after an uninterrupted run.
 
     Parameters
     ----------
     cases : sequence of BatchCase
-        With different names.
+        Cases with distinct names.
     jobs : int
-        Processes.
+        Number of processes.
     scheduler : str, optional
         Address of a dask scheduler, or "local"; see `results_of`.
     after_case : callable, optional
-        Told of each result as it comes.
+        Called with each result as it arrives.
     sources : sequence of Path
-        Other files that were read, such as the list of the cases: they are not written to.
+        Other files that were read, such as the list of the cases; outputs must not overwrite them.
 
     Returns
     -------
@@ -85,23 +78,25 @@ def run_batch(
     Raises
     ------
     FileError
-        Something would be overwritten: what a case or `sources` read, what two cases write, or,
-        unless the plan says so, a table or page that is not of an earlier run. Or another run is
+        An output would overwrite an input, the output of another case or, unless
+        ``plan.overwrite``, a file that no earlier run has written; or another run is
         writing to this folder.
     """
     require_distinct(cases)
     folders = {case.name: CaseFiles.of(case, plan).record.parent for case in cases}
     require_apart(cases, folders, plan.output)
-    # Workers of a cluster need not start where we did.
+    # Workers of a cluster may have another working directory.
     plan, cases = plan.absolute(), [case.absolute() for case in cases]
-    require_no_overlap(_read(cases, plan, sources), _written(cases, plan))
+    require_no_overlap(_read_claims(cases, plan, sources), _write_claims(cases, plan))
     try:
         plan.output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(f"{plan.output}: cannot be made a folder: {error.strerror}") from error
-    record = plan.output / RECORD
+        raise FileError(
+            f"{plan.output}: cannot be created as a folder: {error.strerror}"
+        ) from error
+    record = plan.output / BATCH_RECORD
     names = _files_of_all(plan)
-    with locked(record, wait=1.0):
+    with exclusive_lock(record, wait=1.0):
         if not plan.overwrite:
             require_ours(record, names)
         for name in names:
@@ -121,19 +116,19 @@ def run_batch(
 
 
 def _files_of_all(plan: Plan) -> tuple[str, ...]:
-    """Names of the files about all cases."""
+    """Names of the batch's own files, which are about all cases."""
     bids_files = (bids.DESCRIPTION, bids.IGNORED) if plan.bids else ()
     workbook = (WORKBOOK,) if plan.excel else ()
     return (TABLE, INDEX, CASES, *STUDY, *workbook, *bids_files)
 
 
 def _write_study(cases: Sequence[BatchCase], results: Sequence[CaseResult], plan: Plan) -> None:
-    """Tables and page of the study, from what each case has left."""
+    """Write tables and page of the study, from the files of each case."""
     done = {result.case for result in results if result.status != FAILED}
     files = {case.name: CaseFiles.of(case, plan) for case in cases if case.name in done}
     read = {}
     for name, one in files.items():
-        with suppress(FileError):  # damaged, or gone: the table has its row all the same
+        with suppress(FileError):  # damaged or deleted; the summary still has its row
             read[name] = CaseStudy.read(one.agreement)
     ordered = {one.case: read[one.case] for one in results if one.case in read}
     study = Study(ordered, plan.look.get("label_names") or {})
@@ -141,7 +136,7 @@ def _write_study(cases: Sequence[BatchCase], results: Sequence[CaseResult], plan
             study.reliability())  # fmt: skip
     tables = dict(zip(STUDY, rows, strict=True))
     for name, table in tables.items():
-        write_text(plan.output / name, csv_text(columns(table), _filled(table)))
+        write_text(plan.output / name, csv_text(columns(table), _fill_columns(table)))
     links = {"a row for each case": TABLE, **{what: name for name, what in STUDY.items()}}
     if plan.excel:
         sheets = {"summary": list(map(asdict, results))}
@@ -150,41 +145,45 @@ def _write_study(cases: Sequence[BatchCase], results: Sequence[CaseResult], plan
         links["all tables"] = WORKBOOK
     if plan.bids:
         write_text(plan.output / bids.DESCRIPTION, bids.description())
-        write_text(plan.output / bids.IGNORED, bids.ignored())
+        write_text(plan.output / bids.IGNORED, bids.ignore_file())
     pictures = {
         name: read_bytes(one.thumbnail) for name, one in files.items() if one.thumbnail.is_file()
     }
-    # Who reads that nothing was found should know what was not looked for.
+    # The page says if the comparison with Consensus was skipped.
     is_compared = plan.full or plan.method == "consensus"
     method = plan.method if is_compared else f"{plan.method} (compare with Consensus by --full)"
     write_text(plan.output / INDEX, index_text(results, method, study, pictures, links))
 
 
-def _filled(rows: Sequence[Row]) -> Iterator[Row]:
-    """Rows that all have the same columns."""
+def _fill_columns(rows: Sequence[Row]) -> Iterator[Row]:
+    """Add missing columns to rows, with the value None."""
     names = columns(rows)
     for row in rows:
         yield {name: row.get(name) for name in names}
 
 
-def _read(cases: Sequence[BatchCase], plan: Plan, sources: Sequence[Path]) -> Iterator[Claim]:
+def _read_claims(
+    cases: Sequence[BatchCase], plan: Plan, sources: Sequence[Path]
+) -> Iterator[Claim]:
+    """Claims on all files that the batch reads."""
     paths = {path: f"the image of case {case.name!a}," for case in cases if (path := case.image)}
     paths |= {path: f"a rater of case {case.name!a}," for case in cases for path in case.raters}
     paths |= {v: f"the {name}" for name, v in plan.parameters.items() if isinstance(v, Path)}
     paths |= dict.fromkeys(sources, "the list of cases")
     for path, what in paths.items():
         try:
-            yield from reading(path, what)
-        except FileError:  # its case will say so, and fail
+            yield from claims_on(path, what)
+        except FileError:  # its case will fail with this error
             yield Claim(f"{what} {path}", path)
 
 
-def _written(cases: Sequence[BatchCase], plan: Plan) -> Iterator[Claim]:
+def _write_claims(cases: Sequence[BatchCase], plan: Plan) -> Iterator[Claim]:
+    """Claims on all files that the batch writes."""
     for case in cases:
         files = CaseFiles.of(case, plan)
         for path in (files.record, *files.results):
             yield Claim(f"case {case.name!a}: {path}", path)
-    for name in (*_files_of_all(plan), RECORD):
+    for name in (*_files_of_all(plan), BATCH_RECORD):
         yield Claim(f"the batch: {plan.output / name}", plan.output / name)
 
 
@@ -193,27 +192,28 @@ def _work(plan: Plan, case: BatchCase) -> CaseResult:
 
 
 def table_text(results: Sequence[CaseResult]) -> str:
-    """CSV with a row for each case."""
+    """CSV table with one row per case."""
     names = [field.name for field in fields(CaseResult)]
     return csv_text(names, map(asdict, results))
 
 
 def cases_text(cases: Sequence[BatchCase], folder: Path) -> str:
-    """JSON list of the cases, with paths as seen from a folder, and names that no path tells."""
+    """JSON list of the cases, with paths relative to `folder`, and raters' names where needed."""
 
-    def seen(path: Path) -> str:
+    def relative(path: Path) -> str:
         return Path(os.path.relpath(path, folder)).as_posix()
 
     def raters(case: BatchCase) -> Iterator[str]:
-        told = BatchCase.of_files(case.name, case.raters).rater_names
-        for path, name, own in zip(case.raters, case.rater_names, told, strict=True):
-            yield seen(path) if name == own or "/" in name else f"{name}={seen(path)}"
+        defaults = BatchCase.of_files(case.name, case.raters).rater_names
+        for path, name, default in zip(case.raters, case.rater_names, defaults, strict=True):
+            is_default = name == default or "/" in name
+            yield relative(path) if is_default else f"{name}={relative(path)}"
 
     rows = [
         {
             "case": case.name,
             "raters": list(raters(case)),
-            **({} if case.image is None else {"image": seen(case.image)}),
+            **({} if case.image is None else {"image": relative(case.image)}),
         }
         for case in cases
     ]

@@ -1,6 +1,6 @@
-"""Results of a batch as a BIDS derivative dataset: names of files, and what describes them.
+"""Results of a batch as a BIDS derivative dataset: file names and metadata files.
 
-Cases that are named as BIDS names files (sub-01_ses-2_space-T1w) keep their entities; others become
+Cases with BIDS names (sub-01_ses-2_space-T1w) keep their entities; others become
 subjects. See the section "Derivatives: imaging" of the BIDS specification 1.10.
 """
 
@@ -15,19 +15,19 @@ import itk_consensus
 from itk_consensus.report.text import PROGRAM
 
 DESCRIPTION = "dataset_description.json"
-#: What belongs to us and to no BIDS dataset.
+#: File that lists our own files, which are not part of the BIDS dataset.
 IGNORED = ".bidsignore"
 
 _VERSION = "1.10.0"
 _ENTITY = re.compile(r"[A-Za-z]+-[A-Za-z0-9+]+")
-#: Entities that BIDS wants after all others, in its order.
+#: Entities that come last in BIDS names, in this order.
 _LAST = ("space", "res", "den")
-#: Entities of raters' files that a fused label map cannot have; their values go into desc-.
+#: Entities of raters' files that do not apply to a fused label map; their values go into desc-.
 _INTO_DESCRIPTION = ("label-", "desc-")
 
 
 def stem_of(case: str) -> str:
-    """The entities with which the names of a case's files begin."""
+    """The common beginning of a case's file names, made of entities."""
     words = case.split("_")
     entities = [word for word in words if _ENTITY.fullmatch(word)]
     if not case.startswith("sub-") or not entities:
@@ -42,22 +42,22 @@ def stem_of(case: str) -> str:
 
 
 def description_of(case: str) -> str:
-    """The value of desc-: before consensus what no other entity can say, such as T2w or lesion."""
+    """The value of desc-: "consensus" after parts that fit no entity, such as T2w or lesion."""
     words = case.split("_")[1:] if case.startswith("sub-") else []
-    told = (word.partition("-")[2] if "-" in word else word for word in words
+    parts = (word.partition("-")[2] if "-" in word else word for word in words
             if word.startswith(_INTO_DESCRIPTION) or not _ENTITY.fullmatch(word))  # fmt: skip
-    return "".join([*(re.sub(r"[^A-Za-z0-9]", "", word) for word in told), "consensus"])
+    return "".join([*(re.sub(r"[^A-Za-z0-9]", "", word) for word in parts), "consensus"])
 
 
 def folder_of(case: str) -> str:
-    """Where the files of a case lie: sub-01/anat, or sub-01/ses-2/anat."""
+    """Folder of a case's files: sub-01/anat, or sub-01/ses-2/anat."""
     entities = stem_of(case).split("_")
     session = [entity for entity in entities if entity.startswith("ses-")]
     return "/".join([entities[0], *session[:1], "anat"])
 
 
 def name_of(case: str, suffix: str) -> str:
-    """Name of a file of a case: sub-01_desc-consensus_dseg.nii.gz."""
+    """Name of a case's file, such as sub-01_desc-consensus_dseg.nii.gz."""
     return f"{stem_of(case)}_desc-{description_of(case)}_{suffix}"
 
 
@@ -72,14 +72,14 @@ def description() -> str:
     return json.dumps(content, indent=2) + "\n"
 
 
-def ignored() -> str:
+def ignore_file() -> str:
     """The text of .bidsignore."""
     lines = ("*.html", "*.csv", "*.xlsx", "batch.json", "cases.json", "*_case.json")
     return "\n".join([*lines, "*_agreement.json", "*_thumbnail.png"]) + "\n"
 
 
 def sidecar(labels: list[int], names: Mapping[int, str], raters: list[str], method: str) -> str:
-    """The text beside a map of probabilities: which label each of its volumes is about."""
+    """The JSON sidecar of a probability map, with the label of each volume."""
     content: dict[str, Any] = {
         "LabelMap": [names.get(label, str(label)) for label in labels],
         "Description": f"{method} of {', '.join(raters)}",

@@ -1,8 +1,8 @@
-"""Names of segmentations by several raters, as BIDS derivatives have them.
+"""BIDS names of segmentations by several raters.
 
-A name is entities, KEY-VALUE, and at the end a suffix: ``dseg`` for label maps, ``mask`` for one
-region. The rater is in ``rater-`` or, as most datasets have it, in ``desc-``. Entities may come in
-any order; words without a key, such as the ``T2w`` of the image a segmentation was drawn on, are
+A name consists of entities, KEY-VALUE, and a suffix: ``dseg`` for label maps, ``mask`` for one
+region. The rater is given by ``rater-`` or, in most datasets, by ``desc-``. Entities may be in
+any order; words without a key, such as the ``T2w`` of the segmented image, are
 part of the case. See the sections on derivatives of the BIDS specification 1.10.
 """
 
@@ -13,27 +13,27 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-#: What segmentations end in.
+#: Suffixes of segmentations.
 SUFFIXES = ("dseg", "mask")
 
 _NAME = re.compile(rf"(?P<words>.+)_(?P<suffix>{'|'.join(SUFFIXES)})\.nii(\.gz)?")
 _ENTITY = re.compile(r"(?P<key>[A-Za-z]+)-(?P<value>[A-Za-z0-9+]+)")
 
-#: Entities that name the rater; the first that is there does.
+#: Entities that may name the rater, by precedence.
 _RATERS = ("rater", "desc")
 
 
 class Segmentation(NamedTuple):
-    """What a name says."""
+    """The parts of a segmentation's name."""
 
-    case: str  #: All that raters have in common
+    case: str  #: The part that all raters have in common
     rater: str
-    reading: str  #: Of a rater who read several times: "1", "2"; "" otherwise
+    reading: str  #: "1", "2", ... if a rater read a case several times; "" otherwise
     suffix: str
 
 
 def segmentation_of(name: str) -> Segmentation | None:
-    """What the name of a file says; None if it is no segmentation of one rater."""
+    """Parse the name of a file; None if it is not a segmentation by one rater."""
     found = _NAME.fullmatch(name)
     if found is None:
         return None
@@ -48,7 +48,7 @@ def segmentation_of(name: str) -> Segmentation | None:
 
 
 def lacking_entity(name: str) -> str:
-    """What a name lacks to be a segmentation of a rater, in words; empty if nothing."""
+    """Explain why a name is not that of a rater's segmentation; "" if it is."""
     found = _NAME.fullmatch(name)
     if found is None:
         return f"does not end in {' or '.join(f'_{suffix}.nii.gz' for suffix in SUFFIXES)}"
@@ -63,7 +63,7 @@ def _entities(words: list[str]) -> dict[str, str]:
 
 
 def segmentations_in(folder: str) -> Iterator[Path]:
-    """Files of a dataset that end in one of the suffixes."""
+    """Files of a dataset that have one of the suffixes."""
     for suffix in SUFFIXES:
         for places in (f"*_{suffix}.nii*", f"sub-*/**/*_{suffix}.nii*"):
             yield from sorted(Path(folder).glob(places))

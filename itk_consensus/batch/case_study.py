@@ -1,4 +1,4 @@
-"""What a case says about its raters, kept beside its consensus for the tables of the study."""
+"""Record of a case's agreement between raters, stored for the tables of the study."""
 
 from __future__ import annotations
 
@@ -29,25 +29,24 @@ _TEXT = Text(may_be_empty=True)
 
 @dataclass(frozen=True)
 class LabelRecord(Part):
-    """One label of a case."""
+    """Agreement about one label of a case."""
 
     label: Annotated[int, _LABEL]
     volumes: Annotated[tuple[float, ...], Each(_VOLUME)]  #: Of each rater
     consensus: Annotated[float, _VOLUME]  #: Volume of the consensus
     #: Dice of each rater with the vote of the others.
     left_out: Annotated[tuple[float | None, ...], Each(optional(Real(0.0, 1.0)))]
-    #: What another rater's volume is expected to be, from and to; None if it was not asked for.
+    #: Interval of the volume expected of another rater; None if it was not requested.
     expected: Annotated[tuple[float, ...] | None, optional(Each(Real()))]
-    #: What agreement beyond chance is made of, of this label against the rest, by region.
+    #: `ChanceTerms.numbers` of this label against the rest, by region.
     chance: Annotated[Mapping[str, tuple[float, ...]], Members(Each(Real()))]
-    #: What one more reading is expected to change: share of the voxels, and volume; None with one
-    #: rater.
+    #: Expected change by one more reading: share of the voxels, and volume; None with one rater.
     next_reading: Annotated[tuple[float, ...] | None, optional(Each(Real(0.0)))]
 
 
 @dataclass(frozen=True)
 class RepeatRecord(Part):
-    """A further reading of a rater."""
+    """A repeated reading by a rater."""
 
     rater: Annotated[str, _TEXT]
     reading: Annotated[str, _TEXT]
@@ -56,20 +55,20 @@ class RepeatRecord(Part):
     dice: Annotated[tuple[float, ...], Each(Real(0.0, 1.0))]  #: With the rater's first reading
 
     def volume_of(self, label: int) -> float:
-        """0 of a label that nobody drew in this case."""
+        """Volume of a label; 0 if nobody drew it in this case."""
         return dict(zip(self.labels, self.volumes, strict=True)).get(label, 0.0)
 
 
 @dataclass(frozen=True)
 class CaseStudy(Record):
-    """All that the study wants to know of one case."""
+    """Everything about one case that the tables of the study need."""
 
     schema: ClassVar[str] = "itk_consensus case of a study"
 
     raters: Annotated[tuple[str, ...], Each(_TEXT)]
     unit: Annotated[str, _TEXT]  #: Of volumes
     labels: Annotated[tuple[LabelRecord, ...], Each(OnePart(LabelRecord))]
-    #: As of `AgreementResult.pairs`.
+    #: Rows of `AgreementResult.pairs`.
     pairs: Annotated[tuple[dict[str, Any], ...], Each(Members(Anything()))]
     repeats: Annotated[tuple[RepeatRecord, ...], Each(OnePart(RepeatRecord))]
 
@@ -81,12 +80,12 @@ class CaseStudy(Record):
         consensus: NDArray[Any],
         repeats: Iterable[tuple[str, str, NDArray[Any]]] = (),
     ) -> CaseStudy:
-        """From a result; `agreement` may have the consensus as its reference.
+        """Make the record of a result; `agreement` may have the consensus as its reference.
 
         Parameters
         ----------
         repeats : iterable of (rater, reading, label map)
-            Further readings.
+            Repeated readings, which were not fused.
         """
         raters = len(agreement.raters) - (agreement.reference is not None)
         votes = result.case.patterns
@@ -101,7 +100,7 @@ class CaseStudy(Record):
                 one.label,
                 tuple(one.volumes[:raters].tolist()),
                 counts.get(one.label, 0) * voxel,
-                tuple(_known(float(value)) for value in left_out[index[one.label]]),
+                tuple(_none_if_not_finite(float(value)) for value in left_out[index[one.label]]),
                 None if one.expected_volume is None else tuple(one.expected_volume),
                 {
                     region: tuple(
@@ -117,7 +116,7 @@ class CaseStudy(Record):
         )
         names = tuple(agreement.raters[:raters])
         pairs = tuple(
-            {key: _known(value) for key, value in row.items()}
+            {key: _none_if_not_finite(value) for key, value in row.items()}
             for row in agreement.pairs()
             if row["second"] in names
         )
@@ -154,13 +153,13 @@ def _repeat(
     return RepeatRecord(rater, reading, labels, tuple(volumes), tuple(overlaps))
 
 
-def same_raters(case: str, names: Sequence[str]) -> list[str]:
-    """What raters are called in every case: their files' names without the name of the case."""
+def common_rater_names(case: str, names: Sequence[str]) -> list[str]:
+    """Names of raters that are the same in every case: without the name of the case."""
     short = [name.replace(case, "").strip(" _-./") for name in names]
     return short if len({*short} - {""}) == len(names) else list(names)
 
 
-def _known(value: Any) -> Any:
+def _none_if_not_finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

@@ -1,4 +1,4 @@
-"""Cases of a cohort, found by the way their files are named."""
+"""Cases of a cohort, found by a pattern of their file names."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _PLACEHOLDER = re.compile(r"\{(case|rater|reading)\}|(\*)")
 
 
 class Repeat(NamedTuple):
-    """A further reading of a rater: it tells how well he repeats himself, and is not fused."""
+    """A repeated reading by a rater: it shows intra-rater agreement, and is not fused."""
 
     rater: str
-    reading: str  #: "2", or what it is called
+    reading: str  #: Its name, such as "2"
     path: Path
 
 
@@ -32,7 +32,7 @@ class BatchCase:
     name: str
     raters: tuple[Path, ...]  #: A label image for each rater, or one with a rater per component
     rater_names: tuple[str, ...]
-    image: Path | None = None  #: What the raters looked at
+    image: Path | None = None  #: The image that the raters segmented
     repeats: tuple[Repeat, ...] = ()  #: Readings after the first
 
     @classmethod
@@ -41,22 +41,22 @@ class BatchCase:
         name: str,
         raters: Iterable[Path],
         image: Path | None = None,
-        called: Iterable[str | None] | None = None,
+        names: Iterable[str | None] | None = None,
     ) -> BatchCase:
-        """A case whose raters have names of their own, or else are called like their files.
+        """Make a case whose raters have the given names or, for None, those of their files.
 
-        Of several with one name each has the folder before it in which they differ.
+        Duplicate names get the folders in which the files differ as a prefix.
         """
         files = tuple(raters)
-        names = [None] * len(files) if called is None else called
-        wanted = [
+        given = [None] * len(files) if names is None else names
+        filled = [
             split_image_name(file)[0] if one is None else one
-            for file, one in zip(files, names, strict=True)
+            for file, one in zip(files, given, strict=True)
         ]
-        return cls(name, files, distinct_names(wanted, files), image)
+        return cls(name, files, distinct_names(filled, files), image)
 
     def absolute(self) -> BatchCase:
-        """The same case for a process that works in another folder."""
+        """The same case with absolute paths, for processes with another working directory."""
         return replace(
             self,
             raters=tuple(path.absolute() for path in self.raters),
@@ -66,30 +66,30 @@ class BatchCase:
 
     @property
     def folder(self) -> str:
-        """The name as one that every file system takes."""
+        """Folder name of the case: its name made safe for all file systems."""
         return re.sub(r"[^\w.+-]+", "_", self.name).strip(".") or "_"
 
 
 def find_cases(pattern: str, images: str | None = None) -> list[BatchCase]:
-    """Cases and raters named by a pattern, in alphabetical order.
+    """Find cases and raters by a pattern, in alphabetical order.
 
     Parameters
     ----------
     pattern : str
-        Such as ``{case}/{rater}.nii.gz``, where ``*`` stands for anything within a name and
-        ``{reading}`` for which of several readings it is; or a folder, in which BIDS segmentations
-        ``*_dseg.nii.gz`` and ``*_mask.nii.gz`` with an entity rater- or desc- are looked for, also
-        in its folders ``sub-*``.
+        Such as ``{case}/{rater}.nii.gz``, where ``*`` matches anything within a name and
+        ``{reading}`` the number of a repeated reading; or a folder, which is searched for BIDS
+        segmentations ``*_dseg.nii.gz`` and ``*_mask.nii.gz`` with an entity rater- or desc-, as
+        are its folders ``sub-*``.
     images : str, optional
-        Where the image of each case lies, such as ``{case}/ct.nii.gz``; it is no rater.
+        Pattern of the cases' images, such as ``{case}/ct.nii.gz``, which are not raters.
 
     Raises
     ------
     FileError
-        No file fits, or a pattern lacks its placeholders.
+        No file matches, or a pattern lacks its placeholders.
     """
     if images is not None and "{case}" not in images:
-        raise FileError(f"{images}: must hold {{case}}, the name of the case")
+        raise FileError(f"{images}: must contain {{case}}, the name of the case")
     pictures = {} if images is None else {one.case: one.path for one in _matches(images)}
     known = set(pictures.values())
     is_folder = os.path.isdir(pattern)
@@ -105,18 +105,18 @@ def find_cases(pattern: str, images: str | None = None) -> list[BatchCase]:
 
 def _nothing_found(pattern: str, is_folder: bool) -> str:
     if not is_folder:
-        return "no file is named like this"
+        return "no file matches this pattern"
     others = sorted(Path(pattern).glob("**/*.nii*"))
     why = next((f"; {one.name} {lack}" for one in others if (lack := lacking_entity(one.name))), "")
     return (
         "holds no BIDS segmentations of raters, such as *_desc-<rater>_dseg.nii.gz or "
-        f"*_rater-<rater>_mask.nii.gz{why}; of other names give the pattern, such as "
+        f"*_rater-<rater>_mask.nii.gz{why}; for other names give a pattern, such as "
         "{case}/{rater}.nii.gz"
     )
 
 
 def _case(name: str, files: Sequence[_Named], image: Path | None) -> BatchCase:
-    """A case of its files; of several readings of a rater the first is fused."""
+    """Make a case of its files; the first reading of each rater is fused."""
     first: dict[str, list[_Named]] = {}
     for one in sorted(files, key=lambda one: one.reading):
         first.setdefault(one.rater if one.reading else str(one.path), []).append(one)
@@ -125,9 +125,9 @@ def _case(name: str, files: Sequence[_Named], image: Path | None) -> BatchCase:
     case = BatchCase.of_files(
         name, [one.path for one in fused], image, [one.rater for one in fused]
     )
-    called = {one.path: rater for one, rater in zip(fused, case.rater_names, strict=True)}
+    rater_names = {one.path: rater for one, rater in zip(fused, case.rater_names, strict=True)}
     repeats = (
-        Repeat(called[readings[0].path], one.reading, one.path)
+        Repeat(rater_names[readings[0].path], one.reading, one.path)
         for readings in first.values()
         for one in readings[1:]
     )
@@ -135,16 +135,16 @@ def _case(name: str, files: Sequence[_Named], image: Path | None) -> BatchCase:
 
 
 def with_readings(rows: Sequence[tuple[str, BatchCase]]) -> list[BatchCase]:
-    """Cases of rows with a reading each: of rows of one case the first reading is fused.
+    """Merge rows of the same case with different readings; the first reading is fused.
 
     Raises
     ------
     FileError
-        A later reading is of a rater who has no first one.
+        A rater of a later reading is missing in the first.
     """
     cases: dict[str, list[tuple[str, BatchCase]]] = {}
     for number, row in enumerate(rows):
-        # Without readings rows are cases, and two of one name an error of its own.
+        # Rows without a reading are separate cases; duplicate names are rejected elsewhere.
         cases.setdefault(row[1].name if row[0] else f"{row[1].name}\0{number}", []).append(row)
     found = []
     for readings in cases.values():
@@ -163,13 +163,13 @@ def with_readings(rows: Sequence[tuple[str, BatchCase]]) -> list[BatchCase]:
     return found
 
 
-def only(cases: Sequence[BatchCase], names: Sequence[str]) -> list[BatchCase]:
-    """Cases of some names, or whose names begin with one of them and _; all if none is given.
+def select_cases(cases: Sequence[BatchCase], names: Sequence[str]) -> list[BatchCase]:
+    """Select cases by name, or by the part of the name before an _; no names select all.
 
     Raises
     ------
     FileError
-        No case has one of the names.
+        A name matches no case.
     """
     if not names:
         return list(cases)
@@ -181,10 +181,10 @@ def only(cases: Sequence[BatchCase], names: Sequence[str]) -> list[BatchCase]:
 
 
 def require_distinct(cases: Sequence[BatchCase]) -> None:
-    """Raise a `FileError` if two cases would write into one folder."""
+    """Raise a `FileError` if two cases would write into the same folder."""
     folders: dict[str, str] = {}
     for case in cases:
-        folder = case.folder.lower()  # some file systems do not tell them apart
+        folder = case.folder.lower()  # some file systems are case-insensitive
         if folder in folders:
             raise FileError(
                 f"the cases {folders[folder]!a} and {case.name!a} must have different names"
@@ -193,12 +193,12 @@ def require_distinct(cases: Sequence[BatchCase]) -> None:
 
 
 def require_apart(cases: Sequence[BatchCase], folders: Mapping[str, Path], output: Path) -> None:
-    """Raise a `FileError` if results would lie among raters: a next run would take them for one.
+    """Raise a `FileError` if results would lie among raters, where another run would read them.
 
     Parameters
     ----------
     folders : mapping of str to Path
-        Where the results of each case go, by its name.
+        Folder of the results of each case, by name.
     """
     read_from = {
         os.path.realpath(folder): case.name
@@ -218,41 +218,41 @@ def require_apart(cases: Sequence[BatchCase], folders: Mapping[str, Path], outpu
 
 
 class _Named(NamedTuple):
-    """A file, and what its name says."""
+    """A file, and the parts of its name."""
 
     case: str
     rater: str
-    reading: str  #: "" where a name does not tell several apart
+    reading: str  #: "" if the name has none
     path: Path
 
 
 def _bids(folder: str) -> list[_Named]:
-    told = ((segmentation_of(file.name), file) for file in segmentations_in(folder))
-    return [_Named(one.case, one.rater, one.reading, file) for one, file in told if one]
+    parsed = ((segmentation_of(file.name), file) for file in segmentations_in(folder))
+    return [_Named(one.case, one.rater, one.reading, file) for one, file in parsed if one]
 
 
 def _matches(pattern: str) -> list[_Named]:
-    """Every file that fits; a rater is called like the file if the pattern has no name for him."""
+    """Every file that matches; without {rater} in the pattern, raters have their files' names."""
     if "{case}" not in pattern:
         raise FileError(
             f"{pattern}: must be a list of cases, a folder, or a pattern with {{case}} and "
             "{rater}"
         )
     expression = re.compile(_expression(pattern))
-    # Each placeholder splits off three parts: the text before it, its name, its star.
+    # Splitting yields three parts per placeholder: the text before it, its name, its star.
     wild = "*".join(glob.escape(text) for text in _PLACEHOLDER.split(pattern)[::3])
     found = []
     for name in sorted(glob.glob(wild)):
         match = expression.fullmatch(name)
         if match and os.path.isfile(name):
-            told = match.groupdict()
-            rater = told.get("rater", split_image_name(name)[0])
-            found.append(_Named(told["case"], rater, told.get("reading", ""), Path(name)))
+            parts = match.groupdict()
+            rater = parts.get("rater", split_image_name(name)[0])
+            found.append(_Named(parts["case"], rater, parts.get("reading", ""), Path(name)))
     return found
 
 
 def _expression(pattern: str) -> str:
-    """A regular expression in which a placeholder that comes again repeats itself."""
+    """Convert a pattern to a regular expression; a repeated placeholder must match the same."""
     seen: set[str] = set()
     pieces, end = [], 0
     for match in _PLACEHOLDER.finditer(pattern):

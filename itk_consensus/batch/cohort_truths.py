@@ -1,4 +1,4 @@
-"""Cases of a cohort with their truths, and raters by name in one order."""
+"""Cases of a cohort with their truths, and with raters in the same order."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from itk_consensus.core.errors import FileError
 
 @dataclass(frozen=True)
 class TrueCase:
-    """A case, what each rater of the cohort drew of it, and the truth."""
+    """A case with the files of all raters of the cohort, and the truth."""
 
     name: str
-    raters: Mapping[str, Path | None]  #: By name; None for who did not see it
+    raters: Mapping[str, Path | None]  #: By name; None for raters missing in this case
     truth: Path
 
 
 def find_true_cases(pattern: str, truth: str) -> list[TrueCase]:
-    """Cases named by a pattern or in a BIDS folder, as of `find_cases`, which have a truth.
+    """Find the cases that have a truth, by a pattern or in a BIDS folder (see `find_cases`).
 
     Parameters
     ----------
@@ -46,12 +46,12 @@ def _truth_among(case: BatchCase, name: str) -> Path | None:
 
 
 def with_raters_in_order(cases: Iterable[tuple[BatchCase, Path]]) -> list[TrueCase]:
-    """Each case with all raters of the cohort, in the order of their names.
+    """Give each case all raters of the cohort, sorted by name.
 
     Raises
     ------
     FileError
-        Names of raters do not recur from case to case, so that nothing could be learned of them.
+        A rater occurs in one case only, so that nothing can be learned about them.
     """
     drawn = [(case.name, _others(case, truth), truth) for case, truth in cases]
     seen = Counter(name for _, raters, _ in drawn for name in raters)
@@ -73,16 +73,16 @@ def _others(case: BatchCase, truth: Path) -> dict[str, Path]:
     return {n: path for n, path in files if os.path.realpath(path) != os.path.realpath(truth)}
 
 
-def in_order_of(names: Sequence[str], wanted: Sequence[str]) -> list[int | None] | None:
-    """Where each of the wanted raters stands among others, None for who is missing.
+def find_order(names: Sequence[str], known: Sequence[str]) -> list[int | None] | None:
+    """Index in `names` of each known rater, None for missing ones.
 
-    None altogether if the others have names of another kind, none of which is wanted.
+    None altogether if no name is known, such as for anonymous raters.
     """
-    if not set(names) & set(wanted):
+    if not set(names) & set(known):
         return None
-    strange = [name for name in names if name not in wanted]
-    if strange:
+    unknown = [name for name in names if name not in known]
+    if unknown:
         raise FileError(
-            f"rater {strange[0]!a} is none of those that were learned from: {', '.join(wanted)}"
+            f"rater {unknown[0]!a} is not in the learned record, which has {', '.join(known)}"
         )
-    return [names.index(name) if name in names else None for name in wanted]
+    return [names.index(name) if name in names else None for name in known]

@@ -1,4 +1,4 @@
-"""Which network, which pair, which fusion: Dice with truths, beside the best single network."""
+"""Comparison of networks, pairs of networks and fusions, by Dice with truths."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats
+from itk_consensus.fusing.paired_gain import Gain
 from itk_consensus.images import convert
 from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.methods.consensus.consensus_filter import ConsensusFilter
 from itk_consensus.methods.pooling.probability_average_filter import ProbabilityAverageFilter
 from itk_consensus.methods.voting.majority_vote_filter import MajorityVoteFilter
 from itk_consensus.report.image_file import ImageFile
-from itk_consensus.votes.gains import Gain
 from itk_consensus.votes.overlap import dice
 
-#: Pairs of so many networks at most: of more there are hundreds.
+#: Pairs are compared for at most this many networks; their number grows quadratically.
 MOST_NETWORKS = 8
 
 Answer = Callable[[Sequence[ImageFile]], NDArray[Any]]
@@ -32,7 +32,7 @@ class Compared:
 
     name: str
     dice: float
-    #: Beyond the best single network, with an interval that holds for all comparisons together.
+    #: Gain over the best single network, with a simultaneous interval for all comparisons.
     gain: Gain | None
 
 
@@ -42,8 +42,8 @@ def compare(cases: Iterable[tuple[Mapping[str, ImageFile | None], Any]]) -> list
     Parameters
     ----------
     cases : iterable of (mapping, image)
-        Of each case the networks' files by name, None for a missing one, and the truth. Cases that
-        lack a network are left out, since every answer is compared on the same cases.
+        The networks' files by name (None for a missing one) and the truth of each case. Cases
+        without all networks are skipped, since all answers are compared on the same cases.
     """
     rows: list[dict[str, float]] = []
     for raters, truth in cases:
@@ -57,12 +57,12 @@ def compare(cases: Iterable[tuple[Mapping[str, ImageFile | None], Any]]) -> list
     scores = {name: np.array([row[name] for row in rows]) for name in rows[0]}
     singles = {name: values for name, values in scores.items() if name in raters}
     best = max(singles, key=lambda name: float(singles[name].mean()))
-    found = [_compared(name, scores, best) for name in scores]
+    found = [_comparison(name, scores, best) for name in scores]
     return sorted(found, key=lambda one: -one.dice)
 
 
 def table_text(found: Sequence[Compared], cases: int) -> list[str]:
-    """Lines for a person, with the number of comparisons."""
+    """Format the comparison as lines of text."""
     width = max(len(one.name) for one in found)
     lines = [
         f"{one.name:{width}}  {one.dice:.4f}  {one.gain or 'the best single network'}"
@@ -70,12 +70,12 @@ def table_text(found: Sequence[Compared], cases: int) -> list[str]:
     ]
     return [
         *lines,
-        f"mean Dice of {cases} cases; gains over the best single network, with intervals that hold "
-        f"for all {len(found) - 1} comparisons together (95 %). It was chosen on these cases, too.",
+        f"mean Dice of {cases} cases; gains over the best single network, with simultaneous "
+        f"95 % intervals of all {len(found) - 1} comparisons. It was chosen on these cases, too.",
     ]
 
 
-def _compared(name: str, scores: Mapping[str, Floats], best: str) -> Compared:
+def _comparison(name: str, scores: Mapping[str, Floats], best: str) -> Compared:
     gain = None
     if name != best:
         gain = Gain.of(scores[name] - scores[best], comparisons=len(scores) - 1)
@@ -92,15 +92,18 @@ def _answers(
     if len(names) <= MOST_NETWORKS:
         for one, other in combinations(range(len(names)), 2):
             pair = [files[one].image, files[other].image]
-            yield f"{names[one]} + {names[other]}", _array(fuser().fused_labels(pair))
+            yield f"{names[one]} + {names[other]}", _array(fuser().fuse_to_labels(pair))
     images = [file.image for file in files]
     if is_soft:
-        yield "probability-average of all", _array(ProbabilityAverageFilter().fused_labels(images))
+        yield (
+            "probability-average of all",
+            _array(ProbabilityAverageFilter().fuse_to_labels(images)),
+        )
     labels = [file.components[0] for file in files]
     vote = MajorityVoteFilter(TieRule="background")
-    yield "vote of all", _array(vote.fused_labels(labels))
+    yield "vote of all", _array(vote.fuse_to_labels(labels))
     if not is_soft:
-        yield "consensus of all", _array(ConsensusFilter().fused_labels(images))
+        yield "consensus of all", _array(ConsensusFilter().fuse_to_labels(images))
 
 
 def _array(image: Any) -> NDArray[Any]:
@@ -110,6 +113,6 @@ def _array(image: Any) -> NDArray[Any]:
 
 
 def _mean_dice(found: NDArray[Any], truth: NDArray[Any]) -> float:
-    """Over the labels of either."""
+    """Mean Dice over the labels in either map."""
     labels = sorted({*np.unique(truth).tolist(), *np.unique(found).tolist()} - {0})
     return float(np.mean([dice(found == k, truth == k) for k in labels])) if labels else 1.0

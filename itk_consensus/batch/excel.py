@@ -1,4 +1,4 @@
-"""The tables of a study as the sheets of one workbook; openpyxl's one door."""
+"""Writing the tables of a study as the sheets of one workbook; the only user of openpyxl."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from itk_consensus.core.errors import MissingDependencyError
-from itk_consensus.core.escaping import visible
-from itk_consensus.storage.replacing import replacing
+from itk_consensus.core.escaping import escape_controls
+from itk_consensus.storage.replacing import atomic_write
 
 
 def require_excel() -> Any:
-    """openpyxl, or an error that names the extra."""
+    """Import openpyxl; if it is missing, the error names the extra to install."""
     try:
         import openpyxl
     except ImportError as error:
@@ -23,7 +23,7 @@ def require_excel() -> Any:
 
 
 def write_workbook(path: Path, tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
-    """Write a sheet for each table, its first row frozen; no text becomes a formula."""
+    """Write each table to a sheet with a frozen header; texts never become formulas."""
     library = require_excel()
     book = library.Workbook()
     book.remove(book.active)
@@ -36,13 +36,13 @@ def write_workbook(path: Path, tables: Mapping[str, Sequence[Mapping[str, Any]]]
                 _put(sheet.cell(line, number), row.get(name))
         sheet.freeze_panes = "A2"
         sheet.auto_filter.ref = sheet.dimensions
-    with replacing(path, alone=True) as draft:
+    with atomic_write(path, alone=True) as draft:
         book.save(draft)
 
 
 def _put(cell: Any, value: Any) -> None:
     if isinstance(value, str):
-        cell.value = visible(value)
-        cell.data_type = "s"  # openpyxl would take = for a formula
+        cell.value = escape_controls(value)
+        cell.data_type = "s"  # otherwise openpyxl takes a text that starts with = for a formula
     else:
         cell.value = value

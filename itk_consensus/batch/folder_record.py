@@ -1,8 +1,8 @@
-"""What was written into a folder and from what, as a JSON file in it; whose its files are.
+"""Record of the files that a run wrote into a folder, as a JSON file there.
 
-A record is written before its files and again after them, then with their hashes. So whatever stops
-a run, a file is of a finished run, which its hash shows, or of an unfinished one, which the record
-says, or it is somebody else's.
+The record is written before the files, and again after them with their hashes. So even after a
+crash every file is known to be of a finished run (its hash matches), of an unfinished one (it is
+listed without a hash), or not ours.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from itk_consensus.storage.hashes import file_hash
 
 @dataclass(frozen=True)
 class FolderRecord:
-    """What a record says; of its files it is believed only as far as their hashes agree."""
+    """The content of a record; a file counts as ours only if its hash matches."""
 
-    path: Path  #: The record's own, beside the files
-    fingerprint: Mapping[str, Any] = field(default_factory=dict)  #: All that the files depend on
-    #: SHA-256 of each file, by its name; None for one that is being written.
+    path: Path  #: The record's own file, next to the files
+    fingerprint: Mapping[str, Any] = field(default_factory=dict)  #: Everything the files depend on
+    #: SHA-256 of each file by name; None for a file that is being written.
     written: Mapping[str, str | None] = field(default_factory=dict)
-    result: Mapping[str, Any] | None = None  #: What else came out; None until all is written
+    result: Mapping[str, Any] | None = None  #: Other results; None until all files are written
 
     @classmethod
     def read(cls, path: Path) -> FolderRecord | None:
-        """The record at a place; None if there is none, or the file is another program's.
+        """Read a record; None if there is none, or the file is another program's.
 
-        One that is damaged knows no file: whatever lies beside it may be somebody's own work.
+        A damaged record lists no files, so that existing files are never taken for ours.
 
         Raises
         ------
         FileError
-            What stands there is no file, or cannot be read.
+            The path is not a file, or cannot be read.
         """
         if not os.path.lexists(path):
             return None
@@ -57,14 +57,14 @@ class FolderRecord:
         return cls(path, fingerprint, written, result if isinstance(result, dict) else None)
 
     def is_whole(self) -> bool:
-        """Whether a run finished, and every file is there as it was written."""
+        """Whether a run finished and every file is unchanged."""
         if self.result is None:
             return False
         return all(_holds(self.path.parent / name, self.written[name]) for name in self.written)
 
 
 def begin(path: Path, fingerprint: Mapping[str, Any], names: Iterable[str]) -> FolderRecord:
-    """Say that files are about to be written; those of the last run stay known."""
+    """Record that files are about to be written; files of the last run remain listed."""
     before = FolderRecord.read(path)
     known = {} if before is None else before.written
     record = FolderRecord(path, fingerprint, {**known, **dict.fromkeys(names)})
@@ -73,7 +73,7 @@ def begin(path: Path, fingerprint: Mapping[str, Any], names: Iterable[str]) -> F
 
 
 def finish(record: FolderRecord, names: Iterable[str], result: Mapping[str, Any]) -> None:
-    """Say that the files are written, and remove those of earlier runs that were not."""
+    """Record that the files are written, and delete files of earlier runs that were not."""
     folder = record.path.parent
     written = {name: file_hash(folder / name) for name in names if (folder / name).exists()}
     for name in record.written.keys() - written.keys():
@@ -84,13 +84,12 @@ def finish(record: FolderRecord, names: Iterable[str], result: Mapping[str, Any]
 
 
 def require_ours(path: Path, names: Iterable[str]) -> None:
-    """Raise if files that are about to be replaced are not those of the record at a place.
+    """Raise if files that are about to be replaced are not unchanged files of the record.
 
     Raises
     ------
     FileError
-        A file was there before the record, or has been changed since. An empty one holds nothing
-        that could be lost.
+        A file is not listed in the record, or has been changed since. Empty files are ignored.
     """
     record = FolderRecord.read(path)
     if record is None and os.path.lexists(path):
@@ -105,7 +104,7 @@ def require_ours(path: Path, names: Iterable[str]) -> None:
         expected = record.written[name]
         if expected is not None and not _holds(file, expected):
             raise FileError(
-                f"{file} was changed after it was made; give --overwrite to make it anew"
+                f"{file} was changed after it was written; give --overwrite to replace it"
             )
 
 
@@ -120,7 +119,7 @@ def _write(record: FolderRecord) -> None:
 
 
 def _are_hashes(written: Any) -> bool:
-    """Whether a record names files beside it, and nothing else."""
+    """Whether a value maps names of files in the same folder to hashes or None."""
     return isinstance(written, dict) and all(
         name == Path(name).name and name != ".." and isinstance(value, str | None)
         for name, value in written.items()

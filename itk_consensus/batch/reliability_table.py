@@ -1,6 +1,6 @@
-"""The table of reliability of a batch: statistics of volumes and of labels, structure by structure.
+"""The reliability table of a batch: statistics of volumes and labels for each structure.
 
-Its rows are named as the page on tables explains them.
+Its rows are explained in docs/howto/study_tables.md.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from itk_consensus.assessment.reliability.repeated_readings import (
     repeatability,
     variance_components,
 )
-from itk_consensus.assessment.resampling import drawn_cases, percentiles
+from itk_consensus.assessment.resampling import draw_cases, percentiles
 from itk_consensus.core.array_types import Floats
 
 Row = dict[str, Any]
 
-#: Reliability of the mean of several raters that the table says how many are needed for.
+#: Reliability of a mean of raters, for which the table gives the number of raters needed.
 WANTED = 0.9
 
 _BEYOND_CHANCE = {
@@ -33,16 +33,16 @@ _WHERE: dict[Region, str] = {"grid": "all voxels", "union": "voxels that a rater
 
 
 def label_reliability(volumes: Floats, chance: Mapping[Region, Floats], unit: str) -> Iterator[Row]:
-    """The rows of one label.
+    """Compute the rows of one label.
 
     Parameters
     ----------
     volumes : (N, J, M) ndarray
-        By case, rater and reading; NaN where there is none.
+        Volumes by case, rater and reading; NaN for missing ones.
     chance : mapping of region to (N, T) ndarray
         `ChanceTerms.numbers` of each case.
     unit : str
-        Of volumes.
+        Unit of the volumes.
     """
     complete = complete_part(volumes)
     if complete is not None:
@@ -76,7 +76,7 @@ def label_reliability(volumes: Floats, chance: Mapping[Region, Floats], unit: st
 
 def _beyond_chance(terms: Floats, where: str) -> Iterator[Row]:
     together = ChanceTerms.of_numbers(terms.sum(axis=0))
-    drawn = ChanceTerms.of_numbers(terms[drawn_cases(len(terms))].sum(axis=1))
+    drawn = ChanceTerms.of_numbers(terms[draw_cases(len(terms))].sum(axis=1))
     for name, statistic in _BEYOND_CHANCE.items():
         interval = percentiles(getattr(drawn, statistic), len(terms))
         value = float(getattr(together, statistic))
@@ -94,14 +94,14 @@ def _row(
 ) -> Row:
     return {
         "statistic": statistic,
-        "value": _known(value),
-        "low": _known(low),
-        "high": _known(high),
+        "value": _none_if_not_finite(value),
+        "low": _none_if_not_finite(low),
+        "high": _none_if_not_finite(high),
         "unit": unit,
         "cases": cases,
         "raters": raters,
     }
 
 
-def _known(value: float | None) -> float | None:
+def _none_if_not_finite(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else round(float(value), 6)

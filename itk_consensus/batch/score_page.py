@@ -1,4 +1,4 @@
-"""The page of a study of submissions: who is ahead and how sure that is, then every table."""
+"""HTML page of a study of submissions: the ranking and its certainty, then all tables."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 from urllib.parse import quote
 
 from itk_consensus.assessment.scoring.study_scores import READERS, StudyScores
-from itk_consensus.report.markup import Markup, data_table, document, joined, section, tag
+from itk_consensus.report.markup import Markup, data_table, document, join_markup, section, tag
 from itk_consensus.report.study_plots import Dot, dot_plot
-from itk_consensus.report.text import counted
+from itk_consensus.report.text import pluralize
 
-#: Differences with a larger p are told as none.
+#: Significance level of differences (corrected p).
 _SURE = 0.05
 
 
@@ -23,21 +23,21 @@ def score_page(study: StudyScores, links: Mapping[str, str]) -> str:
     Parameters
     ----------
     links : mapping of str to str
-        What other files are, by their names.
+        Descriptions of the other files, by name.
     """
     part = study.main_part
-    lead = joined(
-        [tag("p", verdict(study), class_="verdict"), _facts(study), *_absent(study)]
+    lead = join_markup(
+        [tag("p", verdict(study), class_="verdict"), _facts(study), *_missing_notes(study)]
     )  # fmt: skip
     header, body = study.table(part)
     caption = (
         "Means over cases with their 95 % interval (bootstrap over cases). Submissions and readers "
-        "are scored beside the same number of readers, each reader left out in turn; the last row "
-        "is what readers reach."
+        "are scored against the same number of readers, each reader left out in turn; the last row "
+        "is the readers' own score."
     )
     sections = [
         section("Scores", data_table(caption, header, _two_lines(body)), id_="scores"),
-        section("Beside the readers", *_plots(study, part), id_="plots"),
+        section("Compared with readers", *_plots(study, part), id_="plots"),
         section("Order", *_order(study, part), id_="order"),
         *_structures(study),
         section("What the columns mean", _meanings(study), id_="measures"),
@@ -48,12 +48,14 @@ def score_page(study: StudyScores, links: Mapping[str, str]) -> str:
         table = data_table("Cases that could not be scored, and why.", ["case", "error"], rows)
         sections.insert(0, section("Failed", table, id_="failed"))
     script = (files("itk_consensus.report") / "sorting.js").read_text(encoding="utf-8")
-    title = f"{counted(len(study.submissions), 'submission')}, {counted(len(study.cases), 'case')}"
+    title = (
+        f"{pluralize(len(study.submissions), 'submission')}, {pluralize(len(study.cases), 'case')}"
+    )
     return document(title, lead, *sections, tag("script", Markup(script)))
 
 
 def verdict(study: StudyScores) -> str:
-    """Who is ahead by Dice to the readers, and how sure that is, in a sentence or two."""
+    """Describe in a sentence or two which submission has the highest Dice, and how surely."""
     part = study.main_part
     found = {one.name: one for one in study.summaries if one.structure == study.parts[part]}
     order = study.ranking(part, "dice").ranks
@@ -71,9 +73,9 @@ def verdict(study: StudyScores) -> str:
         if len(sure) == len(order) - 1:
             words.append(", ahead of every other submission (p corrected <= .05)")
         elif sure:
-            words.append(f", surely ahead only of {', '.join(sure)}")
+            words.append(f", significantly ahead only of {', '.join(sure)}")
         else:
-            words.append(", but no difference between submissions is sure (p corrected > .05)")
+            words.append(", but not significantly ahead of any other (p corrected > .05)")
     words.append(".")
     if not math.isnan(ceiling.value):
         apart = dice.value - ceiling.value
@@ -96,20 +98,20 @@ def _facts(study: StudyScores) -> Markup:
     return tag("ul", *(tag("li", tag("b", v), k) for k, v in facts.items()), class_="facts")
 
 
-def _absent(study: StudyScores) -> list[Markup]:
+def _missing_notes(study: StudyScores) -> list[Markup]:
     lacking = {
         name: [case.case for case in study.cases if name in case.missing]
         for name in study.submissions
     }
     return [
-        tag("p", f"{name} has no file of {counted(len(cases), 'case')} ({', '.join(cases[:5])}"
+        tag("p", f"{name} has no file of {pluralize(len(cases), 'case')} ({', '.join(cases[:5])}"
             f"{' ...' if len(cases) > 5 else ''}): scored as empty.")
         for name, cases in lacking.items() if cases
     ]  # fmt: skip
 
 
 def _plots(study: StudyScores, part: int | str) -> list[Markup]:
-    """A dot for each submission, over the band of what readers reach."""
+    """A dot for each submission, over the band of the readers' scores."""
     found = {one.name: one for one in study.summaries if one.structure == study.parts[part]}
     plots = []
     for measure, about in study.measures.items():
@@ -129,9 +131,9 @@ def _plots(study: StudyScores, part: int | str) -> list[Markup]:
 
 
 def _order(study: StudyScores, part: int | str) -> list[Markup]:
-    """How often each submission has each place when cases are drawn again."""
+    """Frequencies of each submission's places in bootstrap samples of the cases."""
     if len(study.submissions) < 2:
-        return [tag("p", "One submission has no order.", class_="quiet")]
+        return [tag("p", "A single submission has no ranking.", class_="quiet")]
     found = study.ranking(part, "dice")
     places = [f"place {number}" for number in range(1, len(found.ranks) + 1)]
     rows = [
@@ -139,8 +141,8 @@ def _order(study: StudyScores, part: int | str) -> list[Markup]:
         for one, shares in zip(found.ranks, found.places, strict=True)
     ]
     caption = (
-        "Order by Dice to the readers, and how often each has each place when cases are drawn "
-        f"again; the order is another in {found.changed:.0%} of the draws."
+        "Ranking by Dice to the readers, and how often each submission has each place in bootstrap "
+        f"samples of the cases; the order differs in {found.changed:.0%} of the samples."
     )
     table = data_table(caption, ["submission", "place", "95 % interval", *places], rows)
     compared = [
@@ -184,7 +186,7 @@ def _meanings(study: StudyScores) -> Markup:
 
 
 def _two_lines(body: list[list[str]]) -> list[list[Any]]:
-    """Intervals below their values."""
+    """Put intervals below their values in the cells of a table."""
 
     def cell(text: str) -> Any:
         value, _, interval = text.partition(" (")
@@ -195,7 +197,7 @@ def _two_lines(body: list[list[str]]) -> list[list[Any]]:
 
 
 def _place(share: float) -> Markup:
-    """A share as a cell, the darker the larger."""
+    """A share as a table cell; larger shares are darker."""
     return tag("td", f"{share:.0%}", style=f"--share:{share:.2f}", class_="place")
 
 

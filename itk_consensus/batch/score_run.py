@@ -1,4 +1,4 @@
-"""A study of submissions from files: every case scored, tables, and a page."""
+"""Scoring of submissions from files: scores all cases, writes tables and a page."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from itk_consensus.core.errors import FileError
 from itk_consensus.core.escaping import csv_text
 from itk_consensus.storage.claims import Claim, require_no_overlap
 from itk_consensus.storage.files import require_writable, write_text
-from itk_consensus.storage.locking import locked
+from itk_consensus.storage.locking import exclusive_lock
 
 RECORD = "score.json"
 PAGE = "index.html"
-#: What is written besides, and what it is.
+#: Tables, and their descriptions.
 TABLES = {
-    "summary.csv": "each submission over all cases, and what readers reach",
+    "summary.csv": "each submission over all cases, and the readers' own score",
     "comparisons.csv": "every two submissions, with corrected p",
-    "ranks.csv": "the order of the submissions, and how sure it is",
+    "ranks.csv": "the ranking of the submissions, with intervals",
     "scores.csv": "every case",
     "pairs.csv": "every submission with every reader",
 }
@@ -37,7 +37,7 @@ OTHERS = {
 
 @dataclass(frozen=True)
 class ScorePlan:
-    """What is scored, and where results go."""
+    """Settings of a scoring run."""
 
     output: Path
     structures: Mapping[int, str] | None = None
@@ -47,14 +47,14 @@ class ScorePlan:
 
 
 def submissions_of(patterns: Mapping[str, str], together: str | None) -> dict[str, dict[str, Any]]:
-    """Files of submissions, by name and case.
+    """Find the files of submissions, by name and case.
 
     Parameters
     ----------
     patterns : mapping of str to str
-        By submission, such as ``net/{case}.nii.gz``; ``*`` gives several samples of a case.
+        Pattern of each submission, such as ``net/{case}.nii.gz``; ``*`` matches several samples.
     together : str, optional
-        One pattern for all, such as ``{submission}/{case}.nii.gz``.
+        Common pattern of all submissions, such as ``{submission}/{case}.nii.gz``.
     """
     found: dict[str, dict[str, list[Path]]] = {}
     if together is not None:
@@ -81,16 +81,19 @@ def run_score(
     Raises
     ------
     FileError
-        Something would be overwritten: what was read or, unless the plan says so, a file that is
-        not of an earlier run. Or another run is writing to this folder.
+        An output would overwrite an input or, unless ``plan.overwrite``, a file that no earlier
+        run has written; or another run is writing to this folder.
     """
     record, names = plan.output / RECORD, (*TABLES, *OTHERS, PAGE)
-    require_no_overlap(_read(cases, submissions), _written(plan, (*names, RECORD)))
+    writes = _write_claims(plan, (*names, RECORD))
+    require_no_overlap(_read_claims(cases, submissions), writes)
     try:
         plan.output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(f"{plan.output}: cannot be made a folder: {error.strerror}") from error
-    with locked(record, wait=1.0):
+        raise FileError(
+            f"{plan.output}: cannot be created as a folder: {error.strerror}"
+        ) from error
+    with exclusive_lock(record, wait=1.0):
         if not plan.overwrite:
             require_ours(record, names)
         for name in names:
@@ -122,8 +125,10 @@ def _write(study: StudyScores, folder: Path) -> None:
     write_text(folder / PAGE, score_page(study, {**TABLES, **OTHERS}))
 
 
-def _read(cases: Sequence[BatchCase], submissions: Mapping[str, Mapping[str, Any]]) -> list[Claim]:
-    """The files themselves; one that is missing is an error of its case."""
+def _read_claims(
+    cases: Sequence[BatchCase], submissions: Mapping[str, Mapping[str, Any]]
+) -> list[Claim]:
+    """Claims on the files to read; missing files are errors of their cases."""
     found = [
         Claim(f"a reader of case {one.name!a}, {path}", path)
         for one in cases
@@ -136,5 +141,5 @@ def _read(cases: Sequence[BatchCase], submissions: Mapping[str, Mapping[str, Any
     return found
 
 
-def _written(plan: ScorePlan, names: Sequence[str]) -> list[Claim]:
+def _write_claims(plan: ScorePlan, names: Sequence[str]) -> list[Claim]:
     return [Claim(f"the study: {plan.output / name}", plan.output / name) for name in names]

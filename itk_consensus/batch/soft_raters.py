@@ -1,7 +1,7 @@
-"""Raters who give probabilities: one file with all classes, a file for each class, or nnU-Net's.
+"""Raters with probabilities: one file with all classes, one file per class, or nnU-Net's.
 
 Each becomes an `ImageFile` whose image is a list with one image per class, and whose component is
-the likeliest label, so that everything that describes raters works on both.
+the most likely label, so that code that describes raters works for probabilities, too.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.images.network_outputs import is_network_output, read_network_output
 from itk_consensus.methods.registry import METHODS
 from itk_consensus.report.image_file import ImageFile
-from itk_consensus.votes.class_probabilities import has_fractions, likeliest, sum_to_one
+from itk_consensus.votes.class_probabilities import has_fractions, most_probable_class, sum_to_one
 
-#: What nnU-Net calls its label maps, beside probabilities.
+#: Extensions of nnU-Net's label maps, next to probabilities.
 _LABEL_MAPS = (".nii.gz", ".nii", ".nrrd", ".mha")
 
 
 def takes_probabilities(fuser: type[LabelFusionFilter]) -> bool:
-    """Whether a method can do with probabilities."""
+    """Whether a method accepts probabilities as inputs."""
     return fuser.takes_probabilities or fuser.soft_inputs
 
 
 def soft_raters(files: Sequence[ImageFile], classes: int | None) -> list[ImageFile]:
-    """Raters of files that hold all classes each or, in groups of so many, one class each."""
+    """Group files into raters: one file with all classes each, or `classes` files each."""
     if classes is None:
         return [_of_one_file(file) for file in files]
     if len(files) % classes:
         raise InputError(
-            f"--classes {classes} wants as many files for each rater, one after the other, got "
+            f"--classes {classes} needs {classes} consecutive files for each rater, got "
             f"{len(files)} files"
         )
     groups = [files[at : at + classes] for at in range(0, len(files), classes)]
@@ -47,30 +47,32 @@ def soft_raters(files: Sequence[ImageFile], classes: int | None) -> list[ImageFi
 
 
 def read_rater(path: Path, image: Any = None) -> ImageFile:
-    """A rater's file; of a network's probabilities the label map beside them, or else the image,
-    says where they lie.
+    """Read a rater's file.
+
+    Probabilities of a network get their geometry from its label map in the same folder, or else
+    from the image.
     """
     if not is_network_output(path):
         return ImageFile.of(path, read_quietly(path)[0])
-    beside = label_map_beside(path)
-    like = image if beside is None else read_quietly(beside)[0]
+    label_map = network_label_map(path)
+    like = image if label_map is None else read_quietly(label_map)[0]
     if like is None:
         raise FileError(
-            "has no geometry: nnU-Net's label map of the same name must lie beside it, or "
-            "--images name the image that the network saw",
+            "has no geometry: put nnU-Net's label map of the same name into its folder, or give "
+            "the network's input image by --images",
             path=path,
         )
     return network_rater(path, ImageFile.of(path, like))
 
 
-def label_map_beside(path: Path) -> Path | None:
-    """The label map that nnU-Net writes beside its probabilities, which says where they lie."""
-    beside = (path.with_name(f"{path.stem}{ending}") for ending in _LABEL_MAPS)
-    return next((file for file in beside if file.is_file()), None)
+def network_label_map(path: Path) -> Path | None:
+    """The label map that nnU-Net wrote next to its probabilities; None if it is missing."""
+    candidates = (path.with_name(f"{path.stem}{ending}") for ending in _LABEL_MAPS)
+    return next((file for file in candidates if file.is_file()), None)
 
 
 def network_rater(path: Path, like: ImageFile) -> ImageFile:
-    """The rater of nnU-Net's probabilities of an image."""
+    """Read nnU-Net's probabilities as a rater, with the geometry of an image."""
     probabilities = read_network_output(path, like.geometry.shape)
     loaded = convert.load(like.image, owner=str(like.path))
     images = [convert.to_image(one, loaded) for one in probabilities]
@@ -78,26 +80,26 @@ def network_rater(path: Path, like: ImageFile) -> ImageFile:
 
 
 def soft_methods() -> str:
-    """The methods made for probabilities, and the plain one, in words of a command line."""
+    """The methods for probabilities, as an option of the command line."""
     names = [name for name, one in METHODS.items() if one.takes_probabilities]
     return f"--method {', '.join(names)} or vote"
 
 
 def require_labels(files: Sequence[ImageFile], method: str) -> None:
-    """Raise an `InputError` that names the first file with probabilities, and who takes them."""
+    """Raise an `InputError` if a file holds probabilities, with the methods that accept them."""
     for file in files:
         if any(has_fractions(array) for array in file.components):
             raise InputError(
-                f"holds fractions, as probabilities do, and {method} wants labels: give "
+                f"holds fractions, as probabilities do, but {method} needs labels: give "
                 f"{soft_methods()}, or threshold it first",
                 path=file.path,
             )
 
 
 def fused_space(file: ImageFile) -> ImageGeometry:
-    """Where the result of such files lies: a fourth axis may hold the classes."""
+    """Geometry of the fused result, without the fourth axis if that holds the classes."""
     is_series = not any(has_fractions(array) for array in file.components)
-    return file.geometry if is_series else file.geometry.of_first_axes(3)
+    return file.geometry if is_series else file.geometry.first_axes(3)
 
 
 def _of_one_file(file: ImageFile) -> ImageFile:
@@ -130,4 +132,4 @@ def _rater(file: ImageFile, opinion: Sequence[NDArray[Any]]) -> ImageFile:
             f"must hold probabilities of classes, but its {len(opinion)} classes do not sum to 1",
             path=file.path,
         )
-    return replace(file, components=(likeliest(opinion),))
+    return replace(file, components=(most_probable_class(opinion),))

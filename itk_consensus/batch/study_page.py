@@ -1,4 +1,4 @@
-"""The index page of a batch: cases, the worst first; raters; structures; what failed."""
+"""The index page of a batch: cases (worst first), raters, structures, and failed cases."""
 
 from __future__ import annotations
 
@@ -11,20 +11,23 @@ from urllib.parse import quote
 
 import numpy as np
 
+from itk_consensus.assessment.sentences import join_items
 from itk_consensus.assessment.verdict import WORDS
-from itk_consensus.batch.one_case import FAILED, CaseResult
-from itk_consensus.batch.study_tables import EVERYBODY, Row, Study, outliers
-from itk_consensus.report.agreement_tables import shaded
+from itk_consensus.batch.one_case import FAILED, UNREADABLE, CaseResult
+from itk_consensus.batch.study_tables import ALL_RATERS, Row, Study, outliers
+from itk_consensus.report.agreement_tables import heat_cell
 from itk_consensus.report.dispute_figures import line_sample
-from itk_consensus.report.markup import Markup, data_table, document, joined, section, tag
+from itk_consensus.report.markup import Markup, data_table, document, join_markup, section, tag
 from itk_consensus.report.study_plots import Volume, bland_altman, box_plots
-from itk_consensus.report.text import counted
+from itk_consensus.report.text import pluralize
 from itk_consensus.review.rater_colors import rater_color
 
-#: Rows of pictures and of the map of raters; a page of more would be slow to open.
+#: Maximum numbers of thumbnails, rows of the map of raters, and plots; more are slow to open.
 _MOST_THUMBNAILS = 500
 _MOST_OF_MAP = 200
 _MOST_PLOTS = 40
+#: So many cases of a verdict are named on top.
+_MOST_NAMED = 8
 
 
 def index_text(
@@ -49,20 +52,20 @@ def index_text(
     done = [result for result in results if result.status != FAILED]
     overlaps = {one.case: one.mean_dice for one in done if one.mean_dice is not None}
     absent = {case: names for case in study.cases if (names := study.missing(case))}
-    facts: dict[str, Any] = {
-        "method": method,
-        "cases": len(results),
-        "failed": len(broken),
-        "median Dice between raters": f"{median(overlaps.values()):.3f}" if overlaps else "–",
-        **{word: sum(one.verdict == word for one in done) for word in reversed(WORDS)},
-        "cases without some rater": len(absent),
-    }
-    lead = tag("ul", *(tag("li", tag("b", v), k) for k, v in facts.items()), class_="facts")
+    facts = [f"Method: {method}."]
+    if overlaps:
+        facts.append(f"Median Dice between readers: {median(overlaps.values()):.3f}.")
+    if absent:
+        facts.append(f"Without a file: {_absences(absent)}.")
+    lead = join_markup([verdict_sentence(results), tag("p", " ".join(facts), class_="quiet")])
     parts = []
     if broken:
-        rows = [[result.case, tag("td", result.finding, class_="text")] for result in broken]
-        table = data_table("Cases without a result, and why.", ["case", "error"], rows)
-        parts.append(section("Failed", table, id_="failed"))
+        items = [
+            tag("li", tag("b", _failure(one)), " ", tag("span", one.finding, class_="quiet"),
+                class_="do-not-use")
+            for one in broken
+        ]  # fmt: skip
+        parts.append(section("Failed", tag("ul", *items, class_="findings"), id_="failed"))
     table = _case_table(done, outliers(overlaps), absent, thumbnails)
     parts.append(section("Cases, worst first", _filters(done), table, id_="cases"))
     if study.cases:
@@ -70,12 +73,65 @@ def index_text(
     listed = [tag("li", tag("a", path, href=quote(path)), f" – {k}") for k, path in links.items()]
     parts.append(section("Files", tag("ul", *listed), id_="files"))
     script = (files("itk_consensus.report") / "sorting.js").read_text(encoding="utf-8")
-    title = f"Consensus of {counted(len(results), 'case')}"
+    title = f"Consensus of {pluralize(len(results), 'case')}"
     return document(title, lead, *parts, tag("script", Markup(script)))
 
 
+def verdict_sentence(results: Sequence[CaseResult]) -> Markup:
+    """How many cases may be used, and which ones not, with links to their pages."""
+    done = [one for one in results if one.status != FAILED]
+    fine = sum(one.verdict == "use" for one in done)
+    word = tag("b", "use", class_="word use")
+    said: list[Any] = [f"{fine} of {pluralize(len(results), 'case')}: ", word, ". "]
+    for verdict, opening in (("look", "Look at"), ("do not use", "Do not use")):
+        links = [_case_link(one) for one in done if one.verdict == verdict]
+        said += _naming(opening, verdict.replace(" ", "-"), links)
+    links = [
+        tag("a", f"{one.case} ({why})" if (why := _short_failure(one)) else one.case,
+            href="#failed")
+        for one in results
+        if one.status == FAILED
+    ]  # fmt: skip
+    said += _naming("Failed:", "do-not-use", links)
+    return tag("p", *said, class_="verdicts")
+
+
+def _naming(opening: str, word: str, links: Sequence[Markup]) -> list[Any]:
+    """Some cases in a sentence with a coloured opening; nothing if there are none."""
+    if not links:
+        return []
+    named: list[Any] = [part for link in links[:_MOST_NAMED] for part in (", ", link)][1:]
+    more = len(links) - _MOST_NAMED
+    named += [" and ", tag("a", f"{more} more", href="#cases")] if more > 0 else []
+    return [tag("b", opening, class_=f"word {word}"), " ", *named, ". "]
+
+
+def _case_link(one: CaseResult) -> Markup:
+    return tag("a", one.case, href=quote(one.page or one.consensus))
+
+
+def _short_failure(one: CaseResult) -> str:
+    return f"{one.reader}'s file cannot be read" if one.rule == UNREADABLE else ""
+
+
+def _failure(one: CaseResult) -> str:
+    """What failed, and what to do if that is known."""
+    if one.rule == UNREADABLE:
+        return f"{one.reader}'s file of {one.case} cannot be read: ask for it again."
+    return f"{one.case} has no result."
+
+
+def _absences(absent: Mapping[str, Sequence[str]]) -> str:
+    """Readers who are missing, and in which cases: "dora in case-04"."""
+    cases: dict[str, list[str]] = {}
+    for case, names in absent.items():
+        for name in names:
+            cases.setdefault(name, []).append(case)
+    return "; ".join(f"{name} in {join_items(where)}" for name, where in cases.items())
+
+
 def _filters(done: Sequence[CaseResult]) -> Markup:
-    """Choices of a verdict and of a reader, by which rows of the table are hidden."""
+    """Select boxes of verdict and reader, which filter the rows of the table."""
     named = {name for one in done for name in one.reader.split(", ") if name}
     choices = {"verdict": reversed(WORDS), "reader": sorted(named)}
     boxes = [
@@ -100,30 +156,32 @@ def _case_table(
     absent: Mapping[str, list[str]],
     thumbnails: Mapping[str, bytes],
 ) -> Markup:
-    names = ("case", "verdict", "reader", "what and where", "mean Dice", "lowest", "readers",
-             "missing")  # fmt: skip
+    names = ("case", "verdict", "reader", "what and where", "mean Dice between readers",
+             "lowest Dice of two readers", "readers", "missing readers")  # fmt: skip
     header = [tag("button", name, type="button") for name in names]
     rows = []
     for number, one in enumerate(results):
         picture = thumbnails.get(one.case) if number < _MOST_THUMBNAILS else None
-        link = tag("a", one.case, href=quote(one.page or one.consensus))
-        said = " ".join(filter(None, [one.finding, f"See {one.where}." if one.where else ""]))
+        text = " ".join(filter(None, [one.finding, f"See {one.where}." if one.where else ""]))
         if one.case in far:
-            said = f"Readers agree far less than in the other cases. {said}"
+            text = f"{text} Readers agree far less than in the other cases.".strip()
         rows.append(
             [
-                joined([_thumbnail(picture), link]),
+                join_markup([_thumbnail(picture), _case_link(one)]),
                 _word(one.verdict),
-                tag("td", one.reader or "–", class_="name", data_reader=one.reader),
-                tag("td", said, class_="text"),
+                tag("td", one.reader or "–", class_="name" if one.reader else "name nothing",
+                    data_reader=one.reader),
+                tag("td", text, class_="text"),
                 one.mean_dice if one.mean_dice is not None else float("nan"),
                 one.lowest_dice if one.lowest_dice is not None else float("nan"),
                 one.raters,
-                tag("td", ", ".join(absent.get(one.case, [])) or "–", class_="name"),
+                tag("td", ", ".join(absent.get(one.case, [])) or "–",
+                    class_="name" if one.case in absent else "name nothing"),
             ]
         )  # fmt: skip
-    caption = "By verdict, then by the mean Dice between raters. A heading sorts by its column."
-    return data_table(caption, header, rows, class_="sortable")
+    caption = "By verdict, then by the mean Dice between readers. On wide screens headings sort."
+    labels = ["", "", "", "mean Dice between readers", "lowest of two", "readers", "missing"]
+    return data_table(caption, header, rows, class_="sortable cards", labels=labels)
 
 
 def _word(verdict: str) -> Markup:
@@ -139,10 +197,10 @@ def _thumbnail(picture: bytes | None) -> Markup | None:
 
 
 def _of_study(results: Sequence[CaseResult], study: Study) -> list[Markup]:
-    """What can be said of raters and structures over all cases."""
+    """Sections about raters and structures over all cases."""
     raters = study.of_raters()
     return [
-        section("Raters", _rater_table(raters), _map(results, study), id_="raters"),
+        section("Readers", _rater_table(raters), _map(results, study), id_="raters"),
         section("Structures", *_structures(study), id_="structures"),
     ]
 
@@ -158,12 +216,12 @@ def _rater_table(rows: Sequence[Row]) -> Markup:
     body = []
     numbers = {name: n for n, name in enumerate(dict.fromkeys(row["rater"] for row in rows))}
     for row in rows:
-        everybody = row["rater"] == EVERYBODY
-        sample = None if everybody else line_sample(rater_color(numbers[row["rater"]]), 3)
+        is_all = row["rater"] == ALL_RATERS
+        sample = None if is_all else line_sample(rater_color(numbers[row["rater"]]), 3)
         low, high = row["dice_low"], row["dice_high"]
         body.append(
             [
-                tag("b", EVERYBODY) if everybody else joined([sample, row["rater"]]),
+                tag("b", ALL_RATERS) if is_all else join_markup([sample, row["rater"]]),
                 tag("td", row["structure"], class_="name"),
                 row["cases"],
                 _one_decimal(row["volume_bias_percent"], signed=True),
@@ -176,7 +234,7 @@ def _rater_table(rows: Sequence[Row]) -> Markup:
 
 
 def _map(results: Sequence[CaseResult], study: Study) -> Markup:
-    """Rater by case: Dice with the vote of the others."""
+    """Table of raters by cases: Dice with the vote of the others."""
     raters = study.raters
     rows = []
     for one in results[:_MOST_OF_MAP]:
@@ -184,7 +242,7 @@ def _map(results: Sequence[CaseResult], study: Study) -> Markup:
             continue
         called = dict(zip(study.raters_of(one.case), study.cases[one.case].mean_left_out(),
                           strict=True))  # fmt: skip
-        cells = [shaded(called[r]) if r in called else tag("td", "missing") for r in raters]
+        cells = [heat_cell(called[r]) if r in called else tag("td", "missing") for r in raters]
         rows.append([one.case, *cells])
     caption = (
         "Dice of each rater with the vote of the others, mean of structures (darker = better, "

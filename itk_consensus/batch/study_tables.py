@@ -1,7 +1,7 @@
-"""The tables of a study, from what each case says: pairs, raters, cases.
+"""The tables of a study, computed from the records of its cases: pairs, raters, cases.
 
-The Dice of a rater with the vote of the others is what a person reaches: a method that comes as
-close to the vote is as good as a reader. Its interval is bootstrapped over cases.
+The Dice of a rater with the vote of the others shows what humans achieve: a method with an
+equal Dice is as good as a rater. Its interval is bootstrapped over cases.
 """
 
 from __future__ import annotations
@@ -15,40 +15,40 @@ import numpy as np
 from itk_consensus.assessment.agreement.chance import Region
 from itk_consensus.assessment.agreement.study import REGIONS
 from itk_consensus.assessment.resampling import mean_interval
-from itk_consensus.batch.case_study import CaseStudy, same_raters
+from itk_consensus.batch.case_study import CaseStudy, common_rater_names
 from itk_consensus.batch.reliability_table import label_reliability
 from itk_consensus.calibration.samples import VolumeInterval
 from itk_consensus.core.array_types import Floats
 
 Row = dict[str, Any]
 
-#: The row of all raters together.
-EVERYBODY = "all raters"
+#: Name of the row of all raters together.
+ALL_RATERS = "all raters"
 
 
 @dataclass(frozen=True)
 class Study:
-    """All cases of a batch that are done."""
+    """All finished cases of a batch."""
 
     cases: Mapping[str, CaseStudy]
-    names: Mapping[int, str] = field(default_factory=dict)  #: Of labels, where known
+    names: Mapping[int, str] = field(default_factory=dict)  #: Names of labels, if known
 
     def structure(self, label: int) -> str:
-        """What a label is called."""
+        """Name of a label."""
         return self.names.get(label, f"label {label}")
 
     @property
     def raters(self) -> list[str]:
-        """Everybody who drew in any case."""
+        """All raters of any case."""
         found = (name for case in self.cases for name in self.raters_of(case))
         return list(dict.fromkeys(found))
 
     def raters_of(self, case: str) -> list[str]:
-        """What the raters of a case are called in all of them."""
-        return same_raters(case, self.cases[case].raters)
+        """Names of a case's raters that are the same in all cases."""
+        return common_rater_names(case, self.cases[case].raters)
 
     def missing(self, case: str) -> list[str]:
-        """Who drew in other cases, but not in this one; nobody where hardly anybody recurs."""
+        """Raters of at least two other cases who are missing in this one."""
         here = set(self.raters_of(case))
         often = [name for name in self.raters if self._number(name) > 1]
         return [name for name in often if name not in here]
@@ -88,14 +88,14 @@ class Study:
                         f"largest_{study.unit}": float(volumes.max()),
                         **expected,
                         "volume_variation": _variation(volumes),
-                        "mean_dice": _rounded(np.mean(dice)) if dice else None,
-                        "lowest_dice": _rounded(min(dice)) if dice else None,
+                        "mean_dice": _round(np.mean(dice)) if dice else None,
+                        "lowest_dice": _round(min(dice)) if dice else None,
                     }
                 )
         return rows
 
     def of_raters(self) -> list[Row]:
-        """A row for each rater and label, and of all raters: the ceiling of people."""
+        """A row for each rater and label, and one of all raters: the human ceiling."""
         rows = []
         labels = sorted({one.label for study in self.cases.values() for one in study.labels})
         for label in labels:
@@ -106,25 +106,25 @@ class Study:
                 bias = np.array([one.bias for one in found if one.bias is not None])
                 ceiling += [one for one in found if one.dice is not None]
                 rows.append(self._rater_row(rater, label, len(found), dice, bias))
-            # Cases are drawn, not raters: readers of one case are not independent.
+            # The bootstrap resamples cases, not raters, who are not independent within a case.
             by_case: dict[str, list[float]] = {}
             for one in ceiling:
                 assert one.dice is not None
                 by_case.setdefault(one.case, []).append(one.dice)
             means = np.array([np.mean(values) for values in by_case.values()])
-            rows.append(self._rater_row(EVERYBODY, label, len(means), means, np.empty(0)))
+            rows.append(self._rater_row(ALL_RATERS, label, len(means), means, np.empty(0)))
         return rows
 
     def next_readings(self) -> list[Row]:
-        """A row for each case and label, first where one more reading would change most."""
+        """A row for each case and label, sorted by the expected change by one more reading."""
         rows = [
             {
                 "case": case,
                 "structure": self.structure(one.label),
                 "label": one.label,
                 "raters": len(study.raters),
-                "expected_change": _rounded(one.next_reading[0]),
-                f"expected_change_{study.unit.replace('^', '')}": _rounded(one.next_reading[1]),
+                "expected_change": _round(one.next_reading[0]),
+                f"expected_change_{study.unit.replace('^', '')}": _round(one.next_reading[1]),
             }
             for case, study in self.cases.items()
             for one in study.labels
@@ -146,15 +146,15 @@ class Study:
         ]
 
     def _chance(self, label: int, region: Region) -> Floats:
-        """(N, T) terms of agreement beyond chance of each case that has the label."""
+        """(N, T) terms of chance-corrected agreement, of each case that has the label."""
         records = (one for study in self.cases.values() for one in study.labels)
         found = (one.chance.get(region) for one in records if one.label == label)
         return np.array([numbers for numbers in found if numbers])
 
     def volumes(self, label: int) -> Floats:
-        """(N, J, M) volumes of a label by case, rater and reading; NaN where there is none.
+        """(N, J, M) volumes of a label by case, rater and reading; NaN for missing ones.
 
-        A case in which nobody drew the label counts with volumes of 0.
+        Volumes are 0 in a case in which nobody drew the label.
         """
         raters = {name: number for number, name in enumerate(self.raters)}
         again: dict[tuple[int, int], list[float]] = {}
@@ -173,15 +173,15 @@ class Study:
         return table
 
     def _rater_row(self, rater: str, label: int, cases: int, dice: Floats, bias: Floats) -> Row:
-        low, high = bootstrapped(dice)
+        low, high = bootstrap_interval(dice)
         return {
             "rater": rater,
             "structure": self.structure(label),
             "label": label,
             "cases": cases,
-            "volume_bias_percent": _rounded(bias.mean()) if bias.size else None,
-            "volume_bias_sd_percent": _rounded(bias.std(ddof=1)) if bias.size > 1 else None,
-            "dice_to_vote_of_others": _rounded(dice.mean()) if dice.size else None,
+            "volume_bias_percent": _round(bias.mean()) if bias.size else None,
+            "volume_bias_sd_percent": _round(bias.std(ddof=1)) if bias.size > 1 else None,
+            "dice_to_vote_of_others": _round(dice.mean()) if dice.size else None,
             "dice_low": low,
             "dice_high": high,
         }
@@ -207,16 +207,16 @@ class _OfRater:
     bias: float | None  #: Of volume, in % of the others' mean
 
 
-def bootstrapped(values: Floats) -> tuple[float | None, float | None]:
-    """Interval of the mean over cases; None with fewer than two values."""
+def bootstrap_interval(values: Floats) -> tuple[float | None, float | None]:
+    """Bootstrap interval of the mean over cases; None with fewer than two values."""
     if values.size < 2:
         return None, None
     found = mean_interval(values)
-    return _rounded(found.low), _rounded(found.high)
+    return _round(found.low), _round(found.high)
 
 
 def outliers(values: Mapping[str, float]) -> set[str]:
-    """Cases far below the others, by Tukey's fence: a quartile less 1.5 interquartile ranges."""
+    """Cases below Tukey's fence: the lower quartile minus 1.5 interquartile ranges."""
     if len(values) < 5:
         return set()
     low, high = np.percentile(list(values.values()), (25, 75))
@@ -224,13 +224,13 @@ def outliers(values: Mapping[str, float]) -> set[str]:
 
 
 def columns(rows: Sequence[Row]) -> list[str]:
-    """All columns of rows that need not have the same."""
+    """The union of the columns of rows, in order of first occurrence."""
     return list(dict.fromkeys(name for row in rows for name in row))
 
 
 def _volumes(expected: Sequence[float], unit: str) -> Row:
     return {
-        f"volume_{part}_{unit}": _rounded(value)
+        f"volume_{part}_{unit}": _round(value)
         for part, value in zip(VolumeInterval._fields, expected, strict=True)
     }
 
@@ -238,8 +238,8 @@ def _volumes(expected: Sequence[float], unit: str) -> Row:
 def _variation(volumes: Floats) -> float | None:
     if volumes.size < 2 or not volumes.mean():
         return None
-    return _rounded(volumes.std(ddof=1) / volumes.mean())
+    return _round(volumes.std(ddof=1) / volumes.mean())
 
 
-def _rounded(value: Any) -> float:
+def _round(value: Any) -> float:
     return round(float(value), 6)

@@ -1,4 +1,4 @@
-"""Where cases are worked on: processes of this machine, or a dask cluster. Same results."""
+"""Parallel execution of cases, in local processes or on a dask cluster."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from itk_consensus.batch.cases import BatchCase
-from itk_consensus.batch.one_case import CaseResult, failed
+from itk_consensus.batch.one_case import CaseResult, failed_result
 from itk_consensus.core.errors import MissingDependencyError, ParameterError
 
 Work = Callable[[BatchCase], CaseResult]
 
-#: Instead of an address: a cluster of this machine.
+#: Stands for a dask cluster on this machine, instead of an address.
 LOCAL = "local"
 
 _ADDRESS = re.compile(r"([a-z]+://)?(\[[0-9a-fA-F:.%]+\]|[^\s/:@]+):[0-9]{1,5}")
@@ -40,34 +40,34 @@ _CRASHED = "the process that worked on it ended abruptly: a crash, or not enough
 def results_of(
     cases: Sequence[BatchCase], work: Work, *, jobs: int, scheduler: str | None = None
 ) -> Iterator[CaseResult]:
-    """Results as they come, in any order.
+    """Run `work` on each case, and yield results as they arrive, in any order.
 
     Parameters
     ----------
     work : callable
-        What can be pickled: it runs in another process.
+        Must be picklable, since it runs in another process.
     jobs : int
-        Processes, unless a scheduler has its own.
+        Number of processes; ignored if a scheduler has its own workers.
     scheduler : str, optional
         Address of a dask scheduler, or "local" for a dask cluster of `jobs` processes.
     """
     if scheduler is not None:
         with _dask(scheduler, jobs) as executor:
-            yield from _collected(executor, cases, work, [])
+            yield from _collect(executor, cases, work, [])
         return
     lost: list[BatchCase] = []
     with _processes(jobs) as executor:
-        yield from _collected(executor, cases, work, lost)
-    # A process that dies takes its pool along; alone, the case that killed it shows itself.
+        yield from _collect(executor, cases, work, lost)
+    # A process that dies breaks its pool; running lost cases one by one shows which one kills it.
     for case in lost:
         alone: list[BatchCase] = []
         with _processes(1) as executor:
-            yield from _collected(executor, [case], work, alone)
+            yield from _collect(executor, [case], work, alone)
         if alone:
-            yield failed(case, _CRASHED)
+            yield failed_result(case, _CRASHED)
 
 
-def _collected(
+def _collect(
     executor: Executor, cases: Sequence[BatchCase], work: Work, lost: list[BatchCase]
 ) -> Iterator[CaseResult]:
     futures: dict[Future[CaseResult], BatchCase] = {}
@@ -83,20 +83,20 @@ def _collected(
         except BrokenProcessPool:
             lost.append(case)
         except Exception as error:  # a worker of the cluster that is gone
-            yield failed(case, f"{type(error).__name__}: {error}")
+            yield failed_result(case, f"{type(error).__name__}: {error}")
 
 
 @contextmanager
 def _processes(jobs: int) -> Iterator[Executor]:
     others = set(multiprocessing.active_children())
-    with _uninterrupted():  # which the server of processes inherits, and so prints no traceback
+    with _ignore_interrupts():  # inherited by the fork server, which then prints no traceback
         context = _context()
     executor = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker)
     try:
         yield executor
     except BaseException:
-        # Whoever interrupts does not wait for cases to end; what is half done is done again.
-        with _uninterrupted():
+        # An interrupt does not wait for running cases; they will be redone by the next run.
+        with _ignore_interrupts():
             for worker in set(multiprocessing.active_children()) - others:
                 worker.kill()
             _end_server()
@@ -106,8 +106,8 @@ def _processes(jobs: int) -> Iterator[Executor]:
 
 
 @contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Let a second Ctrl-C wait: workers that it kept alive would be waited for at the end."""
+def _ignore_interrupts() -> Iterator[None]:
+    """Ignore Ctrl-C in the block: a second one would leave workers alive, which blocks the exit."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -119,9 +119,9 @@ def _uninterrupted() -> Iterator[None]:
 
 
 def _context() -> Any:
-    """Forking a process that has threads, as ours may, can lock it up: workers are made elsewhere.
+    """Multiprocessing context without plain fork, which can deadlock a process with threads.
 
-    Where there is a server for that, it loads what all of them need once.
+    Where available it is the fork server, which imports what workers need once.
     """
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
@@ -134,10 +134,10 @@ def _context() -> Any:
 
 
 def _end_server() -> None:
-    """End the server of processes: it may still be loading, and then make workers for nobody.
+    """Kill the fork server, which may still be importing and then start useless workers.
 
-    There is no public way; without this one it ends by itself, later and with a traceback. It is
-    started anew when somebody needs it.
+    There is no public API for this; otherwise the server ends later, with a traceback. It is
+    restarted when needed.
     """
     module = sys.modules.get("multiprocessing.forkserver")
     server = getattr(getattr(module, "_forkserver", None), "_forkserver_pid", None)
@@ -147,7 +147,7 @@ def _end_server() -> None:
 
 
 def _start_worker() -> None:
-    """Leave interruptions to the parent, and leave with it, however it ends."""
+    """Ignore Ctrl-C in a worker, and exit when the parent process ends for any reason."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:
@@ -167,7 +167,7 @@ def _dask(scheduler: str, jobs: int) -> Iterator[Executor]:
 
 @contextmanager
 def dask_client(scheduler: str, jobs: int) -> Iterator[Any]:
-    """A client of the dask scheduler at an address, or of a cluster of this machine."""
+    """Connect to the dask scheduler at an address, or start a cluster on this machine."""
     try:
         from distributed import Client, LocalCluster
     except ImportError as error:
@@ -179,19 +179,19 @@ def dask_client(scheduler: str, jobs: int) -> Iterator[Any]:
             n_workers=jobs,
             threads_per_worker=1,
             dashboard_address="localhost:0",  # None would still take port 8787
-            silence_logs=logging.CRITICAL,  # errors of tasks reach us, and are said in one line
+            silence_logs=logging.CRITICAL,  # errors of tasks are raised here anyway
         )
         with cluster, Client(cluster) as client:
             yield client
         return
     _require_scheduler(scheduler)
-    # One that fails to connect must not stay the default of whatever runs here later.
+    # A client that fails to connect must not remain the process's default.
     with Client(scheduler, timeout=10, set_as_default=False) as client, client.as_current():
         yield client
 
 
 def _require_scheduler(address: str) -> None:
-    """Raise unless a scheduler answers: a client that waits for one that does not never ends."""
+    """Raise unless a scheduler answers, since a client would wait for it forever."""
     from distributed import rpc
     from distributed.security import Security
 
@@ -203,12 +203,12 @@ def _require_scheduler(address: str) -> None:
     try:
         if not _ADDRESS.fullmatch(address):
             raise ValueError("it must be like tcp://host:8786, or local")
-        with ThreadPoolExecutor(1) as pool:  # a notebook has a loop of its own in this thread
-            asked = pool.submit(asyncio.run, asyncio.wait_for(kind(), _SECONDS_TO_ANSWER))
-            found = asked.result()
+        with ThreadPoolExecutor(1) as pool:  # in a notebook this thread already runs a loop
+            future = pool.submit(asyncio.run, asyncio.wait_for(kind(), _SECONDS_TO_ANSWER))
+            found = future.result()
         if found != "Scheduler":
             raise ValueError(f"a {found} answers there")
-    except Exception as error:  # whatever a stranger's answer leads to
+    except Exception as error:  # another server's answer can raise anything
         reason = str(error) or f"it does not answer within {_SECONDS_TO_ANSWER} s"
         raise ParameterError(
             f"--scheduler must be the address of a dask scheduler, got {address!a}: {reason}"

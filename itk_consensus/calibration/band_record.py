@@ -1,4 +1,4 @@
-"""The record of a conformal band's calibration, and how it is made from scored cases."""
+"""The record of a conformal band's calibration, and its computation from scored cases."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class BandRecord(ConformalRecord):
         return guarantee(self.options, self.number, self.labels, self.reference_kind)
 
     def contradictions(self) -> Iterator[tuple[str, str]]:
-        """Numbers that do not fit each other."""
+        """Inconsistent fields, with the problem."""
         spreads = self.labels if self.options.uses_spread else 0
         if len(self.tau) != (self.labels if self.options.mondrian else 1):
             yield "tau", f"must be one, or with mondrian one per label, got {list(self.tau)}"
@@ -67,7 +67,7 @@ def band_record(
     provenance: Mapping[str, Any],
     owner: str,
 ) -> BandRecord:
-    """Find the thresholds and record where they come from; arguments are those of `make_record`."""
+    """Find the thresholds and make their record; the arguments are those of `make_record`."""
     facts = [case.facts for case in cases]
     needed = cases_needed(options.alpha) if options.unit == "case" else 1
     check_cases(facts, options.alpha, needed, owner)

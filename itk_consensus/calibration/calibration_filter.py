@@ -1,4 +1,4 @@
-"""What the calibrating filters share: cases in, a record kept, saved and loaded."""
+"""Base classes of the calibrating filters: loading of cases, and checks of them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MISSING = object()
 
 
 class RegionMixin(ProcessObject):
-    """What is looked at around a structure, and what the probabilities in it are."""
+    """Parameters of the region around a structure and of the kind of probabilities."""
 
     RegionMargin = Parameter(
         LENGTH, 10.0, "Width in mm of the region around the structure that is evaluated."
@@ -48,7 +48,7 @@ class RegionMixin(ProcessObject):
 
 
 class CalibrationFilter(RecordKeeper[Record], LabelInputs):
-    """Base: probability images with references in, a record that serves further images."""
+    """Base: learns a record from probability images with references, for use on other images."""
 
     ReferenceLabel = Parameter(
         optional(Integer(1)),
@@ -62,7 +62,7 @@ class CalibrationFilter(RecordKeeper[Record], LabelInputs):
     def _calibration_cases(
         self, probabilities: Iterable[Any], references: Iterable[Any], raters: Iterable[Any] | None
     ) -> Iterator[ProbabilityCase]:
-        """Load the cases one after the other, so that only one is held at a time."""
+        """Load the cases one by one, so that only one is in memory at a time."""
         columns = {"probabilities": probabilities, "references": references}
         if raters is not None:
             columns["raters"] = raters
@@ -85,14 +85,16 @@ class CalibrationFilter(RecordKeeper[Record], LabelInputs):
                 empty.append(number)
             yield case
             self._invoke(ITERATION_EVENT)
-            report(0.0)  # the number of cases is unknown; this lets Abort in
+            report(0.0)  # the number of cases is unknown; this checks for Abort
         if known and len(empty) == len(known):
-            raise InputError("every reference is empty", owner=self.GetName())
+            raise InputError(
+                "every reference is empty: calibrate on cases with foreground", owner=self.GetName()
+            )
         if empty:
             self._warn(f"{of_cases('the reference', empty)} empty")
 
     def _require_new(self, case: ProbabilityCase, number: int, known: dict[bytes, int]) -> None:
-        """Raise if a case was there before: a promise counts cases, and one twice is one."""
+        """Raise if a case occurred before: the guarantee counts independent cases."""
         content = hashlib.blake2b(digest_size=16)
         for array in (*case.probabilities, case.reference_labels()):
             content.update(f"{array.dtype} {array.shape}".encode())
@@ -100,8 +102,8 @@ class CalibrationFilter(RecordKeeper[Record], LabelInputs):
         other = known.setdefault(content.digest(), number)
         if other != number:
             raise InputError(
-                f"case {number} is case {other} again, probability and reference; "
-                "a case counts once, leave it out",
+                f"case {number} is a copy of case {other}, probability and reference; "
+                "give each case once",
                 owner=self.GetName(),
             )
 
@@ -110,11 +112,11 @@ class CalibrationFilter(RecordKeeper[Record], LabelInputs):
     ) -> tuple[ProbabilityCase, LoadedImages]:
         """View one case's arrays and check their values; outputs have its geometry.
 
-        `which` tells the case apart in messages, such as " of case 3".
+        `which` identifies the case in messages, such as " of case 3".
         """
         owner = f"{self.GetName()}: probability{which}"
         images = probability if isinstance(probability, (list, tuple)) else [probability]
-        loaded = convert.load(images, owner=owner, **self._loading())
+        loaded = convert.load(images, owner=owner, **self._loading_options())
         probabilities = tuple(array for array in loaded.arrays if array is not None)
         _check_probabilities(probabilities, loaded, owner)
         labels = max(len(probabilities), 2)
@@ -133,7 +135,7 @@ class CalibrationFilter(RecordKeeper[Record], LabelInputs):
         self, raters: Any, loaded: LoadedImages, which: str
     ) -> tuple[NDArray[Any], ...]:
         owner = f"{self.GetName()}: raters{which}"
-        views = convert.load(raters, owner=owner, **self._tolerances(), **self._of_labels())
+        views = convert.load(raters, owner=owner, **self._tolerances(), **self._label_options())
         present = tuple(array for array in views.arrays if array is not None)
         if len(present) < 2:
             raise InputError(f"{owner} must be at least 2 images, got {len(present)}")
@@ -156,8 +158,9 @@ class CalibrationFilter(RecordKeeper[Record], LabelInputs):
         if labels == 2:
             return self._foreground(array, owner)
         if self.ReferenceLabel is not None:
-            raise self._wrong(
-                "ReferenceLabel", f"is for one probability image, got those of {labels} labels"
+            raise self._parameter_error(
+                "ReferenceLabel",
+                f"applies to a single probability image, got those of {labels} labels",
             )
         if not np.isin(array, np.arange(labels)).all():
             raise InputError(
@@ -174,12 +177,12 @@ class CalibrationFilter(RecordKeeper[Record], LabelInputs):
             advice = (
                 "it looks like a probability: are probabilities and references swapped?"
                 if is_probability
-                else "give the labels that were drawn"
+                else "give label images"
             )
             raise InputError(f"must hold labels, got {what}; {advice}", owner=owner)
 
     def _foreground(self, array: NDArray[Any], owner: str) -> NDArray[np.uint16]:
-        """Where the one label is that the probability is about."""
+        """Mask of the reference's label that the probability image is about."""
         found = [int(label) for label in LabelStack.multilabel([array], owner=owner).labels]
         if found[0] < 0:
             raise InputError(f"must hold labels from 0 on, got {found[0]}", owner=owner)
@@ -197,23 +200,23 @@ class CalibrationFilter(RecordKeeper[Record], LabelInputs):
 
 
 def of_cases(what: str, numbers: Sequence[int]) -> str:
-    """What some cases have, as the subject of a sentence with its verb."""
+    """Subject and verb of a sentence about cases: "the references of cases 1, 2 are"."""
     named = ", ".join(map(str, numbers[:5])) + (" ..." if len(numbers) > 5 else "")
     return f"{what} of case {named} is" if len(numbers) == 1 else f"{what}s of cases {named} are"
 
 
 class OneKindFilter(CalibrationFilter[Kindred]):
-    """Base: a calibration for probabilities of the kind and method that it was made on."""
+    """Base: a calibration that applies only to probabilities of the same kind and method."""
 
     FusionMethod = Parameter(
         optional(Text()),
         None,
-        "The method that made the probabilities; a record of another method is refused.",
-        default_doc="not said",
+        "The method that made the probabilities; a record of another method is rejected.",
+        default_doc="unknown",
     )
 
     def _differences(self, record: Kindred, case: ProbabilityCase) -> Iterator[str]:
-        """What tells a case from those that the calibration was made on."""
+        """Differences between a case and the calibration cases, as sentences."""
         kinds: tuple[str, ...] = record.probability_kinds
         if (kind := case.kind) not in (None, *kinds):
             made_on = " and ".join(kinds) or "raters who all agree"
@@ -226,7 +229,7 @@ class OneKindFilter(CalibrationFilter[Kindred]):
 def kind_of_calibration(
     path: PathLike, kinds: Collection[type[CalibrationFilter[Any]]]
 ) -> type[CalibrationFilter[Any]]:
-    """The filter, of some kinds, whose record a file holds."""
+    """The filter class, among `kinds`, whose record a file contains."""
     text = text_of(path)
     found = next((one for one in kinds if f'"{one.record_class.schema}"' in text[:1000]), None)
     if found is None:

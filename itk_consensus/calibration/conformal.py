@@ -1,4 +1,4 @@
-"""Thresholds with a guarantee for the next case, and the guarantee in one sentence.
+"""Conformal thresholds with a guarantee for the next case, and that guarantee as a sentence.
 
 Split conformal prediction (Vovk et al.; section 2.8.2 of the paper) and conformal risk control
 (Angelopoulos et al., 2022). The exchangeable unit is the case, never the voxel.
@@ -14,7 +14,7 @@ from typing import Annotated
 import numpy as np
 import scipy
 
-from itk_consensus.calibration.scores import ScoreDistribution, as_written
+from itk_consensus.calibration.scores import ScoreDistribution, exact_decimal
 from itk_consensus.core.constraints import Boolean, Choice, Real
 from itk_consensus.storage.record import Part
 
@@ -31,7 +31,7 @@ HELD_OUT_RATER = "held-out rater"
 REFERENCE_KINDS = (TRUTH, HELD_OUT_RATER)
 
 LIMIT = "no statistic of the raters can see an error that all of them share"
-#: Whose labels are covered (two wordings), and the limits of the guarantee.
+#: For each kind of reference, whose labels are covered (two wordings), and the guarantee's limits.
 WORDS = {
     TRUTH: ("the true", "the true", LIMIT),
     HELD_OUT_RATER: (
@@ -44,7 +44,7 @@ WORDS = {
 
 @dataclass(frozen=True)
 class BandOptions(Part):
-    """What a threshold depends on; two filters with equal options can share it."""
+    """Settings that a threshold depends on; filters with equal options can share a record."""
 
     alpha: Annotated[float, Real(0.0, 1.0)]  #: Probability or expected share of failure
     #: Share of a case's foreground that may be missed; a quarter of it for the background.
@@ -81,10 +81,10 @@ class Thresholds:
     """Thresholds, one for all labels or one per label, and the score of each case."""
 
     tau: tuple[float, ...]
-    number: int  #: Exchangeable units they were made from: cases, or voxels
-    #: For each case and threshold the score, or for `fnr` and voxels the share missed.
+    number: int  #: Number of exchangeable units (cases or voxels) they were computed from
+    #: Score of each case for each threshold or, for `fnr` and voxels, the share missed.
     case_scores: tuple[tuple[float, ...], ...]
-    coverage_range: tuple[float, float] | None  #: 10-90 %, of the coverage of further cases
+    coverage_range: tuple[float, float] | None  #: 10-90 % range of the coverage of new cases
 
 
 CaseDistributions = Sequence[ScoreDistribution]
@@ -93,12 +93,12 @@ CaseDistributions = Sequence[ScoreDistribution]
 
 def conformal_rank(alpha: float, n: int) -> int:
     """k = ceil((1 - alpha)(n + 1)): the threshold is the k-th smallest of n scores."""
-    return n + 1 - int(as_written(alpha) * (n + 1))
+    return n + 1 - int(exact_decimal(alpha) * (n + 1))
 
 
 def cases_needed(alpha: float) -> int:
-    """The fewest cases for which the rank does not exceed their number: ceil(1 / alpha) - 1."""
-    return ceil(1 / as_written(alpha)) - 1
+    """Smallest number of cases with a finite threshold: ceil(1 / alpha) - 1."""
+    return ceil(1 / exact_decimal(alpha)) - 1
 
 
 def conformal_threshold(scores: Sequence[float], alpha: float) -> float:
@@ -118,16 +118,16 @@ def coverage_range(alpha: float, n: int) -> tuple[float, float]:
 
 
 def case_loss(case: Sequence[ScoreDistribution], threshold: float) -> float:
-    """The largest share, over labels, of a label's voxels that a threshold leaves out."""
-    return max(label.missed(threshold) for label in case)
+    """The largest share, over labels, of a label's voxels that a threshold misses."""
+    return max(label.missed_share(threshold) for label in case)
 
 
 def risk_threshold(cases: Sequence[Sequence[ScoreDistribution]], alpha: float) -> float:
     """The smallest threshold at which ``(sum of losses + 1) / (n + 1) <= alpha``.
 
-    The next case's expected loss is then at most alpha: losses are at most 1 and never rise with
-    the threshold. The sum changes only at scores that occur, so those are searched, exactly.
-    Infinite if no threshold will do.
+    The next case's expected loss is then at most alpha, since losses are at most 1 and
+    non-increasing in the threshold. The sum changes only at observed scores, so searching those is
+    exact. Infinite if no threshold satisfies it.
     """
     occurring = [label.values for case in cases for label in case]
     candidates = np.append(np.unique(np.concatenate(occurring)), inf)
@@ -143,7 +143,7 @@ def risk_threshold(cases: Sequence[Sequence[ScoreDistribution]], alpha: float) -
 
 
 def find_thresholds(cases: Sequence[CaseDistributions], options: BandOptions) -> Thresholds:
-    """Thresholds with the guarantee that the options ask for; infinite if cases are too few."""
+    """Find thresholds with the guarantee of the options; infinite if there are too few cases."""
     labels = range(len(cases[0]))
     groups = [[label] for label in labels] if options.mondrian else [list(labels)]
     if options.unit == "voxel":
@@ -154,7 +154,7 @@ def find_thresholds(cases: Sequence[CaseDistributions], options: BandOptions) ->
 
 
 def case_score(case: CaseDistributions, labels: Sequence[int], options: BandOptions) -> float:
-    """The smallest threshold that covers a case: all of each label but the tolerated share."""
+    """The smallest threshold that covers a case: each label except for its tolerated share."""
     return max(case[label].threshold_for(options.label_tolerance(label)) for label in labels)
 
 
@@ -183,11 +183,11 @@ def _voxel_thresholds(
 ) -> Thresholds:
     tau, missed, numbers = [], [], []
     for group in groups:
-        pooled = [ScoreDistribution.pooled([case[label] for label in group]) for case in cases]
-        voxels = ScoreDistribution.pooled(pooled)
+        pooled = [ScoreDistribution.pool([case[label] for label in group]) for case in cases]
+        voxels = ScoreDistribution.pool(pooled)
         rank = conformal_rank(alpha, voxels.total)
         tau.append(voxels.smallest(rank) if rank <= voxels.total else inf)
-        missed.append([case.missed(tau[-1]) for case in pooled])
+        missed.append([case.missed_share(tau[-1]) for case in pooled])
         numbers.append(voxels.total)
     return Thresholds(tuple(tau), min(numbers), _by_case(missed), None)
 
@@ -197,7 +197,7 @@ def _by_case(columns: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...
 
 
 def guarantee(options: BandOptions, number: int, labels: int, reference_kind: str) -> str:
-    """The sentence for a record and its users, made of so many calibration cases, or voxels."""
+    """The guarantee as a sentence, for a number of calibration cases (or voxels)."""
     if options.unit == "voxel":
         return (
             f"Of {number} pooled voxels {percent(1 - options.alpha)} had their label in the set, "

@@ -1,4 +1,4 @@
-"""ConformalBandFilter: an ambiguity label map whose promise is about whole cases."""
+"""ConformalBandFilter: an ambiguity label map with a guarantee for whole cases."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class ConformalBandFilter(RegionMixin, ConformalFilter[BandRecord]):
     Calibrate on cases with a reference: the truth, or a rater who was held out of the consensus;
     never the consensus itself. Execute then marks 0 background, 1 foreground, 2 ambiguous and
     3 empty. Given a list of probability images, one per label, the result has bit k set where
-    label k is possible; GetSetSizeImage() counts them. GetGuarantee() is the promise in one
-    sentence. No statistic of the raters can see an error that all of them share.
+    label k is possible; GetSetSizeImage() counts them. GetGuarantee() returns the guarantee in one
+    sentence. No statistic of the raters can detect an error that all of them share.
     """
 
     record_class = BandRecord
@@ -47,15 +47,19 @@ class ConformalBandFilter(RegionMixin, ConformalFilter[BandRecord]):
     Unit = Parameter(
         Choice(UNITS),
         "case",
-        "What is exchangeable; voxel is the paper's choice and carries no guarantee.",
+        "The exchangeable unit; voxel is the paper's choice and has no guarantee.",
     )
     Risk = Parameter(
         Choice(RISKS),
         "miscoverage",
-        "What is bounded: the probability of missing too much, the mean share "
+        "The bounded risk: the probability of missing too much, the mean share "
         "missed, or the probability of any miss.",
     )
-    Score = Parameter(Choice(SCORES), "distance", "mm from the consensus contour, or log-odds.")
+    Score = Parameter(
+        Choice(SCORES),
+        "distance",
+        "Score of a voxel: distance from the consensus contour in mm, or log-odds.",
+    )
     Normalization = Parameter(
         Choice(NORMALIZATIONS),
         "rater_spread",
@@ -63,7 +67,9 @@ class ConformalBandFilter(RegionMixin, ConformalFilter[BandRecord]):
     )
     Mondrian = Parameter(Boolean(), False, "One threshold, and one guarantee, per label.")
     EmptyPolicy = Parameter(
-        Choice(("ambiguous", "keep")), "ambiguous", "What to do with voxels to which no label fits."
+        Choice(("ambiguous", "keep")),
+        "ambiguous",
+        "What to do with voxels without any possible label: mark them ambiguous, or keep 3.",
     )
     Spread = Measurement(
         float,
@@ -72,7 +78,7 @@ class ConformalBandFilter(RegionMixin, ConformalFilter[BandRecord]):
     )
     EmptyFraction = Measurement(
         float,
-        "Share of voxels to which no label fits, whatever EmptyPolicy does with them.",
+        "Share of voxels without any possible label, regardless of EmptyPolicy.",
         "empty_fraction",
     )
 
@@ -97,9 +103,9 @@ class ConformalBandFilter(RegionMixin, ConformalFilter[BandRecord]):
             The raters behind each consensus; needed for rater_spread unless the probabilities are
             vote fractions.
         case_ids : sequence of str, optional
-            Kept as hashes only.
+            Names of the cases; only hashes are stored.
         provenance : mapping, optional
-            Kept in the record. Known keys: `reference_kind` ("truth" or "held-out rater"),
+            Stored in the record. Known keys: `reference_kind` ("truth" or "held-out rater"),
             `fusion_method` and `rater_count`.
         """
         with self._running():
@@ -115,12 +121,13 @@ class ConformalBandFilter(RegionMixin, ConformalFilter[BandRecord]):
                 kept.append(i)
             if case_ids is not None and len(case_ids) == len(kept) + len(circular):
                 case_ids = [case_ids[i] for i in kept]
-            self._tell_circular(circular, len(kept))
-            told = self._provenance(provenance)
-            self._record = band_record(scored, case_ids, options, told, self.GetName())
+            self._report_circular(circular, len(kept))
+            origin = self._provenance(provenance)
+            self._record = band_record(scored, case_ids, options, origin, self.GetName())
             self._tell(self._record.doubts())
 
-    def _tell_circular(self, circular: Sequence[int], others: int) -> None:
+    def _report_circular(self, circular: Sequence[int], others: int) -> None:
+        """Warn about references that equal their consensus; raise if all do."""
         if circular and not others:
             raise InputError(
                 "the reference equals the consensus at every voxel; a circular reference "
@@ -129,14 +136,14 @@ class ConformalBandFilter(RegionMixin, ConformalFilter[BandRecord]):
             )
         if circular:
             self._warn(
-                f"{of_cases('the reference', circular)} the consensus, voxel by voxel, and left "
-                f"out; the other {others} are used"
+                f"{of_cases('the reference', circular)} the consensus, voxel by voxel, and "
+                f"excluded; the other {others} are used"
             )
 
     def _options(self) -> BandOptions:
         options = settings_from(self, BandOptions)
         for parameter, problem in options.contradictions():
-            raise self._wrong(parameter, problem)
+            raise self._parameter_error(parameter, problem)
         return options
 
     # -- use ------------------------------------------------------------------------------------
@@ -162,7 +169,7 @@ class ConformalBandFilter(RegionMixin, ConformalFilter[BandRecord]):
             case, loaded = self._load_case(probability, raters)
             self._check_record(record, options, case)
             check_contour(case, self.GetName())
-            promise = self._promise(record, case)
+            guarantee = self._guarantee(record, case)
             spreads = label_spreads(case, options, self.GetName())
             report(0.3)
             box = band_box(case, options, spreads, record.tau)
@@ -173,7 +180,7 @@ class ConformalBandFilter(RegionMixin, ConformalFilter[BandRecord]):
             if self.EmptyPolicy == "ambiguous":
                 sets |= empty
             run.result = replace(
-                self._sets(case, loaded, box, sets, promise, spreads),
+                self._label_sets(case, loaded, box, sets, guarantee, spreads),
                 spread=spreads[0] if spreads else nan,
                 empty_fraction=int(empty.sum()) / case.consensus.size,
             )

@@ -1,4 +1,4 @@
-"""What filters with a conformal promise share: when it holds, and the label map they write."""
+"""Base class of filters with a conformal guarantee: checks that it applies, and output maps."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ from itk_consensus.core.runs import Latest
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
 
-Promise = TypeVar("Promise", BandRecord, MarginRecord)
+Guaranteed = TypeVar("Guaranteed", BandRecord, MarginRecord)
 Filter = TypeVar("Filter", bound="ConformalFilter[Any]")
 
 
 @dataclass(frozen=True, eq=False)
 class LabelSets(Result):
-    """What an Execute makes: sets (K, \\*box) inside a box, background outside."""
+    """Result of an Execute: label sets (K, \\*box) inside a box, background outside."""
 
     loaded: LoadedImages
     box: tuple[slice, ...]
     sets: NDArray[np.bool_]
     has_two_labels: bool
     guarantee: str
-    ambiguous_volume: float  #: In mm³, in 2D mm², with more than one possible label
+    ambiguous_volume: float  #: Volume in mm³ (2D: mm²) with more than one possible label
     thickness: float  #: That volume per area of the consensus contour, in mm
-    spread: float = nan  #: Between the raters' contours, in mm; NaN if it was not needed
-    empty_fraction: float = nan  #: Share of voxels to which no label fits
-    doubts: tuple[str, ...] = ()  #: Why the promise, or the band, may be worth little here
+    spread: float = nan  #: Distance between the raters' contours, in mm; NaN if not needed
+    empty_fraction: float = nan  #: Share of voxels without any possible label
+    doubts: tuple[str, ...] = ()  #: Reasons to doubt the guarantee or the use of the band
     memo: Memo = field(default_factory=Memo, repr=False)
 
 
-class ConformalFilter(OneKindFilter[Promise]):
-    """Base: a calibration whose promise is about the next case, and maps of possible labels."""
+class ConformalFilter(OneKindFilter[Guaranteed]):
+    """Base: a calibration with a guarantee for the next case, and maps of possible labels."""
 
     Alpha = Parameter(
         Real(0.0, 1.0, exclusive=True),
@@ -72,18 +72,18 @@ class ConformalFilter(OneKindFilter[Promise]):
 
     Doubts = Measurement(
         tuple[str, ...],
-        "Why the promise may not hold for this case, whose raters are closer together or farther "
+        "Why the guarantee may not hold for this case, whose raters are closer together or farther "
         "apart than those of the calibration; or why its band is of no use.",
         "doubts",
     )
 
-    # -- the promise --------------------------------------------------------------------------
+    # -- the guarantee ------------------------------------------------------------------------
 
     def GetGuarantee(self) -> str:
-        """What the calibration promises for the last Execute, or the next, in one sentence."""
-        promise = self.GetRecord().guarantee
+        """The guarantee for the last Execute, or else for the next, in one sentence."""
+        guarantee = self.GetRecord().guarantee
         result = self._result
-        return Sentence(promise if result is None else result.guarantee)
+        return Sentence(guarantee if result is None else result.guarantee)
 
     def _take(self: Filter, record: Any) -> Filter:
         super()._take(record)
@@ -94,54 +94,54 @@ class ConformalFilter(OneKindFilter[Promise]):
     def _provenance(self, provenance: Mapping[str, Any] | None) -> dict[str, Any]:
         return {"fusion_method": self.FusionMethod, **(provenance or {})}
 
-    def _check_record(self, record: Promise, options: Any, case: ProbabilityCase) -> None:
+    def _check_record(self, record: Guaranteed, options: Any, case: ProbabilityCase) -> None:
         given = {"labels": case.labels, "rater_count": case.rater_count}
         made_with = {name: getattr(record, name) for name in given}
         self._reject_other(record.parameters | made_with, asdict(options) | given)
 
-    def _promise(self, record: Promise, case: ProbabilityCase) -> str:
-        """The guarantee if it applies to this input; otherwise raise, or say that there is none."""
+    def _guarantee(self, record: Guaranteed, case: ProbabilityCase) -> str:
+        """The guarantee if it applies to this input; otherwise raise, or state that none does."""
         other = "; ".join(self._differences(record, case))
         if not other:
             return record.guarantee
         if not self.WithoutPromise:
             raise ParameterError(
                 f"{other}; calibrate again for it, or set {{WithoutPromise}} to True to "
-                "mark it without a promise",
+                "mark it without a guarantee",
                 owner=self.GetName(),
                 mentions=("WithoutPromise",),
             )
-        return f"Nothing is promised: {other}."
+        return f"Nothing is guaranteed: {other}."
 
     # -- the label map ------------------------------------------------------------------------
 
     def GetSetSizeImage(self) -> Any:
-        """How many labels each voxel may have, as uint16, after the last Execute."""
+        """Number of possible labels of each voxel in the last Execute, as uint16."""
         band = self.GetResult()
-        return _filled(band, band.sets.sum(axis=0, dtype=np.uint16), outside=1)
+        return _make_map(band, band.sets.sum(axis=0, dtype=np.uint16), outside=1)
 
     def GetResult(self) -> LabelSets:
-        """What the last Execute made."""
+        """Result of the last Execute."""
         result: LabelSets = super().GetResult()
         return result
 
-    def _sets(
+    def _label_sets(
         self,
         case: ProbabilityCase,
         loaded: LoadedImages,
         box: Sequence[slice],
         sets: NDArray[np.bool_],
-        promise: str,
+        guarantee: str,
         spreads: Spreads,
     ) -> LabelSets:
-        """The sets of labels, measured, with doubts that are told."""
+        """Make the result from label sets: measures the band, and warns of doubts."""
         ambiguous = int(np.count_nonzero(sets.sum(axis=0, dtype=np.uint16) > 1))
         area = case.contour_areas[0]
         volume = ambiguous * prod(case.spacing)
         thickness: float = volume / area if area else nan
         doubts: tuple[str, ...] = (
             *self.GetRecord().unusual_spreads(spreads),
-            *_useless(case.consensus[tuple(box)], sets, thickness),
+            *_uncertain_labels(case.consensus[tuple(box)], sets, thickness),
         )
         self._tell(doubts)
         return LabelSets(
@@ -149,15 +149,17 @@ class ConformalFilter(OneKindFilter[Promise]):
             tuple(box),
             sets,
             len(case.probabilities) == 1,
-            promise,
+            guarantee,
             volume,
             thickness,
             doubts=doubts,
         )
 
 
-def _useless(consensus: NDArray[Any], sets: NDArray[np.bool_], thickness: float) -> Iterator[str]:
-    """Labels of the consensus of which no voxel is certain."""
+def _uncertain_labels(
+    consensus: NDArray[Any], sets: NDArray[np.bool_], thickness: float
+) -> Iterator[str]:
+    """A sentence for each label of the consensus without any certain voxel."""
     certain = sets.sum(axis=0, dtype=np.uint16) == 1
     for label in range(1, len(sets)):
         here = consensus == label
@@ -169,20 +171,22 @@ def _useless(consensus: NDArray[Any], sets: NDArray[np.bool_], thickness: float)
 
 
 def band_image(band: LabelSets) -> Any:
-    """The sets as a label map: of two labels codes, of more bits, of many components."""
+    """Encode label sets as an image: codes for two labels, bits for more, a vector for many."""
     if band.has_two_labels:
-        return _filled(band, band_codes(band.sets), outside=0)
+        return _make_map(band, band_codes(band.sets), outside=0)
     if len(band.sets) <= MOST_LABELS_IN_BITS:
-        return _filled(band, label_bits(band.sets), outside=1)
+        return _make_map(band, label_bits(band.sets), outside=1)
     members = np.zeros((len(band.sets), *band.loaded.geometry.shape), dtype=np.uint8)
     members[0] = 1
     members[(slice(None), *band.box)] = band.sets
     return convert.to_vector_image(list(members), band.loaded)
 
 
-def _filled(band: LabelSets, inside: NDArray[Any], outside: int) -> Any:
+def _make_map(band: LabelSets, inside: NDArray[Any], outside: int) -> Any:
+    """Make an image with `inside` in the box and a constant outside."""
+
     def write(out: NDArray[Any]) -> None:
         out.fill(outside)
         out[band.box] = inside
 
-    return convert.written(write, inside.dtype, band.loaded)
+    return convert.make_image(write, inside.dtype, band.loaded)

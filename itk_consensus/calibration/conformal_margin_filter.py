@@ -1,4 +1,4 @@
-"""ConformalMarginFilter: how many mm to add to a consensus, or to take off it."""
+"""ConformalMarginFilter: a margin in mm by which to widen or shrink a consensus."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class ConformalMarginFilter(ConformalFilter[MarginRecord]):
     """A margin in mm around a consensus, with a guarantee for the next case.
 
     Calibrate on cases with a reference: the truth, or a rater who was held out of the consensus.
-    The margin is the smallest with which the widened consensus covers the reference (or lies
-    within it, made smaller) in so many of them that the next case is covered with probability
+    The margin is the smallest one by which the widened consensus covers the reference (or the
+    shrunk one lies within it) in enough cases that the next case is covered with probability
     1 - Alpha. Execute marks 0 outside, 1 inside and 2 margin; given a list of probability images,
-    one per label, each label has a margin of its own and bit k is set where label k is possible.
-    GetRecord().tau are the margins. Given raters, the record also says how wide a
-    ConformalBandFilter would be, which follows each case's raters, with the same promise.
+    one per label, each label has its own margin and bit k is set where label k is possible.
+    GetRecord().tau are the margins. Given raters, the record also gives the width of a
+    ConformalBandFilter with the same guarantee, which adapts to each case's raters.
     """
 
     record_class = MarginRecord
@@ -39,19 +39,19 @@ class ConformalMarginFilter(ConformalFilter[MarginRecord]):
     Direction = Parameter(
         Choice(DIRECTIONS),
         "outward",
-        "Whether the consensus is widened to cover the reference, made smaller to lie within "
+        "Whether the consensus is widened to cover the reference, shrunk to lie within "
         "it, or both with one margin.",
     )
     CoveredShare = Parameter(
         Real(0.0, 1.0),
         1.0,
-        "Share of the reference's volume that a covered case has within the margin; inward, the "
-        "share of the consensus that is not certain and wrong.",
+        "Share of the reference's volume that must lie within the margin for a case to count as "
+        "covered; inward, the share of the consensus that is not certain and wrong.",
     )
     CraniocaudalRatio = Parameter(
         Real(0.0, 1e3, exclusive=True),
         1.0,
-        "The margin along the patient (physical z), in margins across; 1: isotropic.",
+        "Ratio of the margin along the patient (physical z) to that across; 1: isotropic.",
     )
 
     def Calibrate(
@@ -67,16 +67,16 @@ class ConformalMarginFilter(ConformalFilter[MarginRecord]):
         Parameters
         ----------
         probabilities : iterable of images, or of lists with one image per label
-            The consensus is where they are at least one half, or largest. It may be empty: no
-            margin then covers a reference that is not.
+            The consensus is where they are at least one half, or largest. If it is empty, no
+            margin covers a reference that is not.
         references : iterable of label images
             Any value but 0 is foreground if there are two labels.
         raters : iterable of lists of label images, optional
             The raters behind each consensus, to compare the margin with a band.
         case_ids : sequence of str, optional
-            Kept as hashes only.
+            Names of the cases; only hashes are stored.
         provenance : mapping, optional
-            As of ConformalBandFilter.
+            As in ConformalBandFilter.
         """
         with self._running():
             self._record = None
@@ -85,26 +85,26 @@ class ConformalMarginFilter(ConformalFilter[MarginRecord]):
                 margin_scores(
                     case, options, known_spreads(case, False, f"{self.GetName()}: case {i}")
                 )
-                for i, case in enumerate(self._checked(probabilities, references, raters))
+                for i, case in enumerate(self._checked_cases(probabilities, references, raters))
             ]
-            told = self._provenance(provenance)
-            self._record = margin_record(scored, case_ids, options, told, self.GetName())
+            origin = self._provenance(provenance)
+            self._record = margin_record(scored, case_ids, options, origin, self.GetName())
             self._tell(self._record.doubts())
 
     def Execute(self, probability: Any, raters: Sequence[Any] | None = None) -> Any:
-        """Mark what is inside, what is margin and what is outside.
+        """Mark inside, margin and outside.
 
         Parameters
         ----------
         probability : image, or list of images with one per label
         raters : list of label images, optional
-            The raters behind this consensus: as many as in Calibrate, or the record is refused.
-            With raters in both, Doubts says if they are closer together or farther apart here.
+            The raters behind this consensus, as many as in Calibrate.
+            With raters in both, Doubts tells if they are unusually close together or far apart.
 
         Returns
         -------
         image
-            As of ConformalBandFilter: 0 outside, 1 inside, 2 margin; for a list bit k set where
+            As in ConformalBandFilter: 0 outside, 1 inside, 2 margin; for a list bit k set where
             label k is possible.
         """
         record, options = self.GetRecord(), settings_from(self, MarginOptions)
@@ -112,27 +112,27 @@ class ConformalMarginFilter(ConformalFilter[MarginRecord]):
             case, loaded = self._load_case(probability, raters)
             self._check_axes(case)
             self._check_record(record, options, case)
-            promise = self._promise(record, case)
+            guarantee = self._guarantee(record, case)
             measured = bool(record.cases[0].spread_mm)
             spreads = known_spreads(case, False, self.GetName()) if measured else ()
             report(0.3)
             if case.consensus.any():
                 box = margin_box(case, options, record.tau)
             else:
-                self._warn("the consensus is empty: there is nothing to put a margin around")
+                self._warn("the consensus is empty, so there is no margin")
                 box = (slice(0, 0),) * case.consensus.ndim
             sets = margin_sets(case, options, record.tau, box)
             report(0.9)
-            run.result = self._sets(case, loaded, box, sets, promise, spreads)
+            run.result = self._label_sets(case, loaded, box, sets, guarantee, spreads)
             return band_image(run.result)
 
-    def _checked(self, *columns: Any) -> Iterable[ProbabilityCase]:
+    def _checked_cases(self, *columns: Any) -> Iterable[ProbabilityCase]:
         for case in self._calibration_cases(*columns):
             self._check_axes(case)
             yield case
 
     def _check_axes(self, case: ProbabilityCase) -> None:
         if len(case.spacing) < 3 and self.CraniocaudalRatio != 1:
-            raise self._wrong(
+            raise self._parameter_error(
                 "CraniocaudalRatio", f"must be 1 for 2D images, got {self.CraniocaudalRatio:g}"
             )

@@ -1,4 +1,4 @@
-"""The record of a conformal calibration, whatever it calibrates, and how it is made."""
+"""The base class of records of conformal calibrations, and functions that make one."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ from itk_consensus.storage.record import (
 R = TypeVar("R", bound="ConformalRecord")
 
 UNUSUAL = 0.05
-"""Share of cases like the calibration's, to each side, whose raters' spread is called unusual."""
+"""Fraction of exchangeable cases, in each tail, whose raters' spread counts as unusual."""
 
 
-def hashed(case_id: str) -> str:
-    """A name for a case that does not reveal the patient's."""
+def hash_id(case_id: str) -> str:
+    """Hash a case's name, which may reveal the patient's."""
     return hashlib.sha256(case_id.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
 class CaseRecord(Part):
-    """A calibration case: its hashed name, and per threshold its score or the share missed.
+    """A calibration case: hashed name, score (or share missed) per threshold, raters' spreads.
 
-    The spreads, one per label in mm, are empty if none were measured.
+    The spreads, one per label in mm, are empty if they were not measured.
     """
 
     id: Annotated[str, Text(may_be_empty=True)]
@@ -54,9 +54,9 @@ class CaseRecord(Part):
 
 @dataclass(frozen=True)
 class ConformalRecord(CalibrationRecord):
-    """A conformal calibration: what Execute needs, and where it comes from."""
+    """A conformal calibration: the parameters that Execute needs, and their provenance."""
 
-    said = ("guarantee",)
+    readable_properties = ("guarantee",)
 
     tau: Annotated[tuple[float, ...], Each(Real(), 1)]  #: The threshold, or one per label
     number: Annotated[int, Integer(1), "n"]  #: Cases, or voxels
@@ -66,7 +66,7 @@ class ConformalRecord(CalibrationRecord):
         optional(Each(Real(0.0, 1.0), 2, 2)),
         "true_coverage_10_to_90_percent",
     ]
-    options: Annotated[Any, OnePart(Part)]  #: Which part they are, the kind of record says
+    options: Annotated[Any, OnePart(Part)]  #: Subclasses declare their class
     labels: Annotated[int, Integer(2, 2**16)]  #: K, background included
     reference_kind: Annotated[str, Choice(REFERENCE_KINDS)]
     rater_count: Annotated[int | None, optional(Integer(1))]
@@ -77,7 +77,7 @@ class ConformalRecord(CalibrationRecord):
     spacing_range: Annotated[
         tuple[tuple[float, float], ...], Each(Each(Real(0.0), 2, 2), 2, 3), "spacing_range_mm"
     ]
-    #: Whatever the caller adds.
+    #: Arbitrary additional fields of the caller.
     provenance: Annotated[Mapping[str, Any], Members(Anything())]
     versions: Annotated[Mapping[str, str], Members(Text(may_be_empty=True))]
     cases: Annotated[tuple[CaseRecord, ...], Each(OnePart(CaseRecord), 1)]
@@ -102,10 +102,10 @@ class ConformalRecord(CalibrationRecord):
         yield from ()
 
     def unusual_spreads(self, spreads: Sequence[float]) -> Iterator[str]:
-        """Doubts about a case whose raters are farther apart, or closer, than those of most others.
+        """Doubts about a case whose raters are unusually far apart or close together.
 
-        By ranks, so that of cases like the calibration's `UNUSUAL` are told to each side, or one
-        in n + 1 where the n cases are too few for that.
+        Based on ranks: a fraction `UNUSUAL` of exchangeable cases is reported in each tail, or
+        1 / (n + 1) if the n calibration cases are too few for that.
         """
         if not spreads or not self.cases[0].spread_mm:
             return
@@ -123,8 +123,8 @@ class ConformalRecord(CalibrationRecord):
                 )
             elif spread < low[label]:
                 yield (
-                    f"{start}, closer than in {share} ({low[label]:.3g} mm); copies of each other "
-                    "tell nothing of their error"
+                    f"{start}, closer than in {share} ({low[label]:.3g} mm); if they are copies "
+                    "of each other, their spread does not show their error"
                 )
 
 
@@ -137,16 +137,16 @@ def make_record(
     provenance: Mapping[str, Any],
     owner: str,
 ) -> R:
-    """Record thresholds and where they come from.
+    """Make a record of thresholds and their provenance.
 
     Parameters
     ----------
     case_ids : sequence of str, optional
-        Numbers if left out.
+        Names of the cases; by default their numbers.
     provenance : mapping
-        `reference_kind`, `fusion_method` and `rater_count` have fields of their own.
+        `reference_kind`, `fusion_method` and `rater_count` are stored in separate fields.
     owner : str
-        The filter, for messages.
+        Name of the filter, for messages.
     """
     ids = _checked_ids(case_ids, len(cases), owner)
     kind = provenance.get("reference_kind", TRUTH)
@@ -175,15 +175,17 @@ def make_record(
             spacing_range=tuple(sizes),
             provenance={key: value for key, value in provenance.items() if key not in own_fields},
             versions=library_versions(),
-            cases=tuple(CaseRecord(hashed(name), *measured) for name, *measured in scores),
+            cases=tuple(CaseRecord(hash_id(name), *measured) for name, *measured in scores),
         )
-        return record_class.checked(record.plain())
+        return record_class.from_plain(record.to_plain())
     except RecordError as error:
-        raise ParameterError(f"provenance must hold what JSON can: {error}", owner=owner) from error
+        raise ParameterError(
+            f"provenance must hold only values that JSON supports: {error}", owner=owner
+        ) from error
 
 
 def check_cases(cases: Sequence[CaseFacts], alpha: float, needed: int, owner: str) -> None:
-    """Raise an `InputError` if cases are fewer than are needed, or differ."""
+    """Raise an `InputError` if there are too few cases, or they differ in dimension or counts."""
     if len(cases) < needed:
         raise InputError(
             f"{alpha:g} needs at least {needed} calibration cases, got {len(cases)}",
@@ -199,12 +201,12 @@ def check_cases(cases: Sequence[CaseFacts], alpha: float, needed: int, owner: st
 
 
 def are_finite(thresholds: Thresholds) -> bool:
-    """Whether each threshold is a number."""
+    """Whether all thresholds are finite."""
     return all(isfinite(tau) for tau in thresholds.tau)
 
 
 def check_alike(owner: str, **found: set[int]) -> None:
-    """Raise an `InputError` if cases differ in how many of something they have."""
+    """Raise an `InputError` if cases differ in their number of labels, raters or dimensions."""
     for what, numbers in found.items():
         if len(numbers) > 1:
             listed = ", ".join(str(number) for number in sorted(numbers))

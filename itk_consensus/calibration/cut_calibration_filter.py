@@ -1,4 +1,4 @@
-"""CutCalibrationFilter: where to cut a fuser's probability."""
+"""CutCalibrationFilter: learns thresholds ("cuts") for probabilities."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from itk_consensus.images import convert
 
 
 class CutCalibrationFilter(OneKindFilter[CutRecord]):
-    """Learns where to cut probabilities, from ten cases or more, and makes label maps of others.
+    """Learns cuts (thresholds) for probabilities from ten cases or more, and makes label maps.
 
-    Networks that under-segment, and readers who all draw too tight, are cut better below one
-    half. The cut is learned label by label; its gain is measured on cases left out of the
-    learning, one by one, and where its interval holds 0 the cut stays at one half. A label's mask
-    is where its probability reaches its cut; of several labels the most probable one is taken,
-    each label's probability divided by the odds of its cut. GetMeaning() says what was found.
+    For networks that under-segment, and raters who all draw too tight, a cut below one half is
+    better. Cuts are learned per label; their gain is measured by leave-one-out cross-validation,
+    and a cut stays at one half if the interval of its gain includes 0. A label's mask
+    is where its probability reaches its cut; with several labels, each label's probability is
+    divided by the odds of its cut and the largest wins. GetMeaning() describes the result.
     """
 
     record_class = CutRecord
@@ -41,7 +41,7 @@ class CutCalibrationFilter(OneKindFilter[CutRecord]):
     Measure = Parameter(
         Choice(MEASURES),
         "dice",
-        "What a cut is to raise: the Dice, or the ratio of the smaller to the larger volume.",
+        "The measure to maximise: the Dice, or the ratio of the smaller to the larger volume.",
     )
 
     def Calibrate(
@@ -55,11 +55,11 @@ class CutCalibrationFilter(OneKindFilter[CutRecord]):
         Parameters
         ----------
         probabilities : iterable of images, or of lists with one image per label
-            Of any fuser: shares of a vote, means of networks.
+            Of any method: shares of a vote, means of networks.
         references : iterable of label images
             Any value but 0 is foreground if there are two labels.
         raters : iterable of lists of label images, optional
-            The raters behind each; their number is kept, and other numbers are refused.
+            The raters behind each; Execute requires the same number.
         """
         with self._running():
             self._record = None
@@ -67,10 +67,10 @@ class CutCalibrationFilter(OneKindFilter[CutRecord]):
                 cut_case(case, self.Measure)
                 for case in self._calibration_cases(probabilities, references, raters)
             ]
-            self._record = self._learned(cases)
+            self._record = self._learn(cases)
             self._tell(self._record.doubts())
 
-    def _learned(self, cases: Sequence[CutCase]) -> CutRecord:
+    def _learn(self, cases: Sequence[CutCase]) -> CutRecord:
         if len(cases) < FEWEST_CASES:
             raise InputError(
                 f"Calibrate needs at least {FEWEST_CASES} cases, got {len(cases)}",
@@ -94,7 +94,7 @@ class CutCalibrationFilter(OneKindFilter[CutRecord]):
         )
 
     def GetMeaning(self) -> str:
-        """What was learned, in a sentence."""
+        """Describe the learned cuts in a sentence."""
         return self.GetRecord().meaning
 
     def Execute(self, probability: Any, raters: Sequence[Any] | None = None) -> Any:
@@ -102,13 +102,14 @@ class CutCalibrationFilter(OneKindFilter[CutRecord]):
 
         Parameters
         ----------
+        probability : image, or list of images with one per label
         raters : list of label images, optional
-            The raters behind it: as many as in Calibrate, or the record is refused.
+            The raters behind it, as many as in Calibrate.
 
         Returns
         -------
         image
-            The label map: uint8, above 256 labels uint16.
+            The label map: uint8, or uint16 if there are more than 256 labels.
         """
         record = self.GetRecord()
         with self._running():

@@ -1,8 +1,8 @@
-"""Where to cut a probability, learned from cases with a reference, and off where it would not help.
+"""Cuts (thresholds) of probabilities, learned from cases with a reference if they help.
 
-Probabilities of readers and networks that share a bias are cut best elsewhere than at one half. A
-cut is learned from all cases but one and tried on that one, case by case; it is used only if the
-gain so measured is above zero by more than chance.
+For raters and networks that share a bias the best cut is not one half. A
+cut is evaluated by leave-one-out cross-validation, and used only if its
+gain is significantly above zero.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from itk_consensus.calibration.probabilities import (
     EPSILON,
     KINDS,
     ProbabilityCase,
-    clipped,
+    clip_probability,
     consensus_labels,
     one_per_label,
 )
@@ -31,10 +31,10 @@ from itk_consensus.storage.record import Each, Members, OnePart, Part
 MEASURES = ("dice", "volume")
 
 CUTS: Floats = np.arange(1, 100) / 100
-"""Cuts that are tried."""
+"""Candidate cuts."""
 
 HALF = 49
-"""Where one half stands among them."""
+"""Index of one half in `CUTS`."""
 
 FEWEST_CASES = 3
 USUAL_CASES = 10
@@ -42,14 +42,14 @@ _CONFIDENCE = 0.9
 
 
 def cut_scores(probability: NDArray[Any], reference: NDArray[np.bool_], measure: str) -> Floats:
-    """(99,) how well a probability fits a reference, for each of `CUTS`.
+    """(99,) agreement of a probability with a reference, for each of `CUTS`.
 
     Parameters
     ----------
     measure : str
         "dice", or "volume": the smaller of the two volumes over the larger one.
     """
-    # To single precision .7 is a little less than .7, and means .7.
+    # In single precision .7 is slightly less than .7, but must count as .7.
     step = np.searchsorted(CUTS, np.asarray(probability, np.float64).ravel() + EPSILON, "right")
     every = np.bincount(step, minlength=len(CUTS) + 1)
     right = np.bincount(step[reference.ravel()], minlength=len(CUTS) + 1)
@@ -61,12 +61,12 @@ def cut_scores(probability: NDArray[Any], reference: NDArray[np.bool_], measure:
 
 
 def _ratio(part: NDArray[Any], whole: NDArray[Any]) -> Floats:
-    """Where both masks are empty they agree."""
+    """Ratio of counts; 1 if both masks are empty."""
     return np.asarray(np.where(whole > 0, part / np.maximum(whole, 1), 1.0))
 
 
 def best_cut(scores: Floats) -> int:
-    """Index of the best of `CUTS`: one half if nothing is better, else the middle of the best."""
+    """Index of the best of `CUTS`: one half if none is better, else the median of the best."""
     if scores[HALF] >= scores.max():
         return HALF
     best = np.flatnonzero(scores == scores.max())
@@ -75,21 +75,21 @@ def best_cut(scores: Floats) -> int:
 
 @dataclass(frozen=True)
 class LabelCut(Part):
-    """The cut of one label, and what it gains on cases left out of its learning."""
+    """The cut of one label, and its cross-validated gain."""
 
-    cut: Annotated[float, Real(0.0, 1.0, exclusive=True)]  #: In use: one half if it is off
-    learned: Annotated[float, Real(0.0, 1.0, exclusive=True)]  #: From all cases
+    cut: Annotated[float, Real(0.0, 1.0, exclusive=True)]  #: The cut in use; one half if off
+    learned: Annotated[float, Real(0.0, 1.0, exclusive=True)]  #: The best cut over all cases
     gain: Annotated[float, Real(-1.0, 1.0)]  #: Mean over cases, each left out in turn
     gain_low: Annotated[float, Real()]  #: gain_low, gain_high: 90 % interval of that mean
     gain_high: Annotated[float, Real()]
 
     @property
     def is_on(self) -> bool:
-        """Whether it is used."""
+        """Whether the learned cut is used."""
         return self.gain_low > 0
 
     def contradictions(self) -> Iterator[tuple[str, str]]:
-        """A cut that is used against its interval, or an interval that is none."""
+        """Inconsistent fields: an invalid interval, or a cut that contradicts it."""
         if not self.gain_low <= self.gain <= self.gain_high:
             yield "gain", "must lie in its interval"
         if self.cut != (self.learned if self.is_on else CUTS[HALF]):
@@ -109,7 +109,7 @@ class LabelCut(Part):
 
 
 class CutCase(NamedTuple):
-    """What learning keeps of a case."""
+    """The part of a case that learning needs."""
 
     scores: Floats  #: (K - 1, 99) of each label but background
     rater_count: int | None
@@ -117,7 +117,7 @@ class CutCase(NamedTuple):
 
 
 def cut_case(case: ProbabilityCase, measure: str) -> CutCase:
-    """Try every cut on a case, label by label."""
+    """Evaluate all cuts on a case, label by label."""
     reference = case.reference_labels()
     own = enumerate(against_the_rest(case.probabilities), start=1)
     scores = np.stack([cut_scores(p, reference == label, measure) for label, p in own])
@@ -125,9 +125,10 @@ def cut_case(case: ProbabilityCase, measure: str) -> CutCase:
 
 
 def against_the_rest(probabilities: Sequence[NDArray[Any]]) -> Iterator[NDArray[Any]]:
-    """The probability of each label but background, beside that of the best other label alone.
+    """The probability p / (p + r) of each label except background, r the largest other one.
 
-    It reaches one half where the label is the most probable; of two labels it is the foreground's.
+    It is at least one half where the label is the most probable. With two labels it is just the
+    foreground's probability.
     """
     every = one_per_label(probabilities)
     if len(every) == 2:
@@ -139,9 +140,9 @@ def against_the_rest(probabilities: Sequence[NDArray[Any]]) -> Iterator[NDArray[
 
 
 def cut_labels(probabilities: Sequence[NDArray[Any]], cuts: Sequence[float]) -> NDArray[np.uint16]:
-    """The label of each voxel: of two labels, where the foreground's probability reaches its cut.
+    """Make a label map with cuts: with two labels, foreground where p reaches its cut.
 
-    Of several the most probable once each label's probability is divided by the odds of its cut.
+    With several labels, the most probable one after dividing each by the odds of its cut.
     """
     if len(probabilities) == 1:
         return np.asarray(probabilities[0] >= cuts[0] - EPSILON).astype(np.uint16)
@@ -149,7 +150,10 @@ def cut_labels(probabilities: Sequence[NDArray[Any]], cuts: Sequence[float]) -> 
         return consensus_labels(probabilities)
     offsets = (0.0, *(-scipy.special.logit(cut) for cut in cuts))
     return consensus_labels(
-        [np.log(clipped(p)) + offset for p, offset in zip(probabilities, offsets, strict=True)]
+        [
+            np.log(clip_probability(p)) + offset
+            for p, offset in zip(probabilities, offsets, strict=True)
+        ]
     )
 
 
@@ -158,7 +162,7 @@ class CutRecord(CalibrationRecord):
     """Learned cuts."""
 
     schema = "itk_consensus cut"
-    said = ("meaning",)
+    readable_properties = ("meaning",)
 
     cuts: Annotated[tuple[LabelCut, ...], Each(OnePart(LabelCut), 1)]  #: Of labels 1 to K - 1
     measure: Annotated[str, Choice(MEASURES)]
@@ -177,23 +181,23 @@ class CutRecord(CalibrationRecord):
 
     @property
     def meaning(self) -> str:
-        """What was learned, in a sentence."""
-        return "; ".join(self._of_labels()) + "."
+        """The learned cuts in a sentence."""
+        return "; ".join(self._label_sentences()) + "."
 
-    def _of_labels(self) -> Iterator[str]:
+    def _label_sentences(self) -> Iterator[str]:
         for label, one in enumerate(self.cuts, start=1):
             found = (
                 f"cutting label {label} at {one.learned:g} instead of 0.5 gains {one.gain:+.3f} "
                 f"{self.measure} on cases left out ({one.gain_low:+.3f} to {one.gain_high:+.3f})"
             )
-            yield found if one.is_on else f"{found}, which may be chance: it is cut at 0.5"
+            yield found if one.is_on else f"{found}, which may be chance, so 0.5 is used"
 
     def contradictions(self) -> Iterator[tuple[str, str]]:
-        """Cuts of other labels."""
+        """Inconsistent fields: a wrong number of cuts."""
         if len(self.cuts) != self.labels - 1:
             yield "cuts", f"must be one for each of {self.labels - 1} labels"
 
     def doubts(self) -> Iterator[str]:
         """What a user should know before trusting the record."""
         if self.number < USUAL_CASES:
-            yield f"the cut is learned from {self.number} cases; {USUAL_CASES} are a good number"
+            yield f"the cut is learned from {self.number} cases; {USUAL_CASES} are recommended"

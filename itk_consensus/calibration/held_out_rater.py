@@ -1,7 +1,7 @@
-"""Calibration cases from raters alone: hold one out per case, fuse the others.
+"""Calibration cases without a truth: hold out one rater per case and fuse the others.
 
-What is calibrated this way covers a *new rater* who draws like the held-out ones. It does not
-cover the truth: an error that all raters share looks like agreement.
+Such a calibration covers a *new rater* who draws like the held-out ones, not the truth: an error
+that all raters share looks like agreement.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import numpy as np
 from itk_consensus.calibration.conformal import HELD_OUT_RATER
 from itk_consensus.core.errors import InputError
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
-from itk_consensus.fusing.label_inputs import load_labels, require_drawn
+from itk_consensus.fusing.label_inputs import load_labels, require_label
 from itk_consensus.images import convert
 
 T = TypeVar("T")
 
 
 class HeldOutCohort(NamedTuple):
-    """What Calibrate takes, one member per case: ``band.Calibrate(**cohort._asdict())``."""
+    """Arguments of Calibrate, one member per case: ``band.Calibrate(**cohort._asdict())``."""
 
     probabilities: list[Any]
     references: list[Any]
@@ -32,8 +32,8 @@ class HeldOutCohort(NamedTuple):
 def hold_out(raters: Sequence[T], case: int) -> tuple[T, list[T]]:
     """Split a case's raters, at least two, into the held-out one and the others.
 
-    Raters take turns by the case's position in its cohort, so no rater's habits become everybody's
-    reference.
+    Raters take turns by the case's position in its cohort, so that no single rater is the
+    reference of all cases.
     """
     if len(raters) < 2:
         raise InputError(f"hold_out: case {case} must have at least 2 raters, got {len(raters)}")
@@ -54,19 +54,19 @@ def hold_out_raters(
     Parameters
     ----------
     cases : iterable of lists of label images
-        At least two raters each, and as many as the first.
+        At least two raters per case, the same number in all cases.
     fuser : LabelFusionFilter
-        Fuses the others; its probability of `foreground` is what will be calibrated.
+        Fuses the others; its probability of `foreground` is calibrated.
     foreground : int, optional
-        The label to calibrate; all others count as background. By default the only one there is.
+        The label to calibrate; all others count as background. By default the only label.
     case_ids : sequence of str, optional
-        What each case is called in errors; by default its number.
+        Name of each case in errors; by default its number.
 
     Returns
     -------
     HeldOutCohort
         Its references are the held-out raters, its raters the fused ones. A band calibrated on
-        it fits consensuses of that many raters, and covers a new rater, not the truth.
+        it applies to consensuses of that many raters, and covers a new rater, not the truth.
     """
     cohort = HeldOutCohort([], [], [], {"reference_kind": HELD_OUT_RATER})
     for number, images in enumerate(cases):
@@ -77,7 +77,7 @@ def hold_out_raters(
             first = 0 if case_ids is None else case_ids[0]
             raise InputError(
                 f"case {name} has {len(masks)} raters, case {first} {len(cohort.raters[0]) + 1}; a "
-                "calibration is about one number of raters: give as many in each case",
+                "calibration needs the same number of raters in each case",
                 owner="hold_out_raters",
             )
         reference, others = hold_out(masks, number)
@@ -102,7 +102,7 @@ def _masks(images: Sequence[Any], foreground: int | None, owner: str, insist: bo
         )
     if foreground is None:
         foreground = drawn[0] if drawn else 1
-    require_drawn(foreground, stack, owner, "foreground")
+    require_label(foreground, stack, owner, "foreground")
     return [
         convert.to_image((array == foreground).astype(np.uint8), loaded)
         for array in loaded.arrays

@@ -1,7 +1,7 @@
 """Margins in mm around a consensus, with a guarantee for the next case, and their record.
 
-A case's score is the smallest margin that would have done for it: by how much its consensus must
-grow to hold the reference, or shrink to lie within it. What is promised of the next case then
+The score of a case is the smallest sufficient margin: by how much its consensus must
+grow to cover the reference, or shrink to lie within it. The guarantee for the next case then
 follows as for bands (`conformal.py`); unlike a band, a margin is the same in every case.
 """
 
@@ -31,7 +31,7 @@ from itk_consensus.calibration.conformal_record import (
     make_record,
 )
 from itk_consensus.calibration.probabilities import CaseFacts, ProbabilityCase, box_around
-from itk_consensus.calibration.scores import ScoreDistribution, as_written
+from itk_consensus.calibration.scores import ScoreDistribution, exact_decimal
 from itk_consensus.core.array_types import Floats
 from itk_consensus.core.constraints import Choice, Real
 from itk_consensus.core.errors import InputError
@@ -44,13 +44,13 @@ DIRECTIONS = ("outward", "inward", "both")
 
 @dataclass(frozen=True)
 class MarginOptions(Part):
-    """What a margin depends on; two filters with equal options can share it."""
+    """Settings that a margin depends on; filters with equal options can share a record."""
 
     alpha: Annotated[float, Real(0.0, 1.0, exclusive=True)]
     direction: Annotated[str, Choice(DIRECTIONS)]
-    #: Share of a reference's volume that a covered case has within the margin.
+    #: Share of a reference's volume that must lie within the margin for a case to be covered.
     covered_share: Annotated[float, Real(0.0, 1.0)]
-    #: The margin along the patient, in margins across.
+    #: Ratio of the margin along the patient to that across.
     craniocaudal_ratio: Annotated[float, Real(0.0, 1e3, exclusive=True)]
 
     @property
@@ -60,25 +60,25 @@ class MarginOptions(Part):
 
     @property
     def shrinks(self) -> bool:
-        """Whether the consensus is made smaller."""
+        """Whether the consensus is shrunk."""
         return self.direction != "outward"
 
     @property
     def tolerance(self) -> float:
-        """Share of the volume that may lie elsewhere."""
-        return float(1 - as_written(self.covered_share))
+        """Share of the volume that may lie outside the margin."""
+        return float(1 - exact_decimal(self.covered_share))
 
     def spacing_of(self, case: ProbabilityCase) -> tuple[float, ...]:
-        """Voxel sides by which distances count: along the patient in units of the ratio."""
+        """Spacing for distances, with the axis along the patient divided by the ratio."""
         sides = list(case.spacing)
         sides[case.craniocaudal_axis] /= self.craniocaudal_ratio
         return tuple(sides)
 
 
 class MarginScores(NamedTuple):
-    """The smallest margin in mm that does for a case, for each label but background."""
+    """The smallest sufficient margin of a case in mm, for each label except background."""
 
-    margins: tuple[float, ...]  #: Infinite where no margin does
+    margins: tuple[float, ...]  #: Infinite if no margin suffices
     is_consensus: bool  #: Whether the reference is the consensus itself
     facts: CaseFacts
 
@@ -86,7 +86,7 @@ class MarginScores(NamedTuple):
 def margin_scores(
     case: ProbabilityCase, options: MarginOptions, spreads: tuple[float, ...] = ()
 ) -> MarginScores:
-    """Score a calibration case; without a consensus nothing covers a reference that has voxels."""
+    """Score a calibration case; if the consensus is empty, no margin covers a reference."""
     consensus, reference = case.consensus, case.reference_labels()
     marked = (consensus | reference) != 0
     box = box_around(marked, 0.0, case.spacing) if marked.any() else (slice(0, 1),) * marked.ndim
@@ -105,12 +105,12 @@ def label_margin(
     sides: Sequence[float],
     options: MarginOptions,
 ) -> float:
-    """The smallest margin in mm with which a mask covers another, lies within it, or both.
+    """The smallest margin in mm by which a mask covers another, lies within it, or both.
 
     Parameters
     ----------
     consensus, reference : ndarray of bool
-        In a box with at least one voxel around both, unless the image ends there.
+        Masks in a box that leaves at least one voxel around both, unless the image ends there.
     """
     distance = signed_distance(consensus, sides)
     needed = [0.0]
@@ -118,7 +118,7 @@ def label_margin(
         outward = ScoreDistribution.of(distance[reference])
         needed.append(outward.threshold_for(options.tolerance))
     if options.shrinks:
-        # What lies in the reference is right at any depth.
+        # Voxels inside the reference are right at any depth.
         inward = np.where(reference, 0.0, -distance)[consensus]
         needed.append(ScoreDistribution.of(inward).threshold_for(options.tolerance))
     return max(needed)
@@ -127,10 +127,10 @@ def label_margin(
 def margin_sets(
     case: ProbabilityCase, options: MarginOptions, margins: Sequence[float], box: Box
 ) -> NDArray[np.bool_]:
-    """(K, \\*box) which labels each voxel may have, background first.
+    """(K, \\*box) possible labels of each voxel, background first.
 
     A label is possible up to its margin outside the consensus; background wherever no label is
-    certain, which is the consensus without its margin inside.
+    certain, that is, except in the consensus shrunk by its margin.
     """
     consensus, sides = case.consensus[box], options.spacing_of(case)
     sets = np.empty((case.labels, *consensus.shape), bool)
@@ -143,7 +143,7 @@ def margin_sets(
 
 
 def margin_box(case: ProbabilityCase, options: MarginOptions, margins: Sequence[float]) -> Box:
-    """The box outside which everything is background; the consensus must not be empty."""
+    """The box outside which only background is possible; the consensus must not be empty."""
     reach = max(margins) if options.grows else 0.0
     return box_around(case.consensus != 0, reach, options.spacing_of(case))
 
@@ -152,7 +152,7 @@ def margin_box(case: ProbabilityCase, options: MarginOptions, margins: Sequence[
 
 
 class Widths(NamedTuple):
-    """What a band in spreads of the raters would take of the calibration cases, in mm."""
+    """Widths in mm, over the calibration cases, of a band scaled by the raters' spread."""
 
     mean: float
     narrowest: float
@@ -172,15 +172,15 @@ class MarginRecord(ConformalRecord):
     def guarantee(self) -> str:
         """The guarantee in one sentence."""
         whose, _, limit = WORDS[self.reference_kind]
-        promised = " and ".join(self._promises(whose))
+        promised = " and ".join(self._clauses(whose))
         separately = " (each with this chance, separately)" if self.labels > 2 else ""
         return (
             f"In a new case drawn like the {self.number} calibration cases, the chance is at least "
             f"{percent(1 - self.options.alpha)} that {promised}{separately}; {limit}."
         )
 
-    def _promises(self, whose: str) -> Iterator[str]:
-        margins = " or ".join(self._spelled(margin) for margin in self.tau)
+    def _clauses(self, whose: str) -> Iterator[str]:
+        margins = " or ".join(self._format_margin(margin) for margin in self.tau)
         if self.labels > 2:
             margins = f"its margin ({margins}, label by label)"
         what = f"{whose} foreground" if self.labels == 2 else f"each of {whose} labels"
@@ -192,15 +192,15 @@ class MarginRecord(ConformalRecord):
             except_for = f" but for at most {percent(but)} of the consensus" if but else ""
             yield f"what is deeper than {margins} in the consensus belongs to {what}{except_for}"
 
-    def _spelled(self, margin: float) -> str:
+    def _format_margin(self, margin: float) -> str:
         ratio = self.options.craniocaudal_ratio
         along = f" ({margin * ratio:.3g} mm along the patient)" if ratio != 1 else ""
         return f"{margin:.3g} mm{along}"
 
     def band_widths(self, label: int = 1) -> Widths | None:
-        """How wide a band that follows the raters' spread would be, with the same promise.
+        """Widths of a band that is scaled by the raters' spread, with the same guarantee.
 
-        None if spreads were not measured, or such a band would have no end.
+        None if spreads were not measured, or such a band would be infinite.
         """
         if not self.cases[0].spread_mm:
             return None
@@ -213,7 +213,7 @@ class MarginRecord(ConformalRecord):
         return Widths(float(widths.mean()), float(widths.min()), float(widths.max()))
 
     def contradictions(self) -> Iterator[tuple[str, str]]:
-        """Numbers that do not fit each other."""
+        """Inconsistent fields, with the problem."""
         if len(self.tau) != self.labels - 1:
             yield "margin_mm", f"must be one for each of {self.labels - 1} labels"
         if self.number != len(self.cases):
@@ -233,7 +233,7 @@ def margin_record(
     provenance: Mapping[str, Any],
     owner: str,
 ) -> MarginRecord:
-    """Find the margins and record where they come from; arguments are those of `make_record`."""
+    """Find the margins and make their record; the arguments are those of `make_record`."""
     facts = [case.facts for case in cases]
     check_cases(facts, options.alpha, cases_needed(options.alpha), owner)
     if all(case.is_consensus for case in cases):

@@ -1,7 +1,7 @@
-"""Probabilities of one case: what kind they are, their log-odds, and how far its raters lie apart.
+"""Probabilities of one case: their kind, their log-odds, and the spread of the raters.
 
-The spread in mm comes from votes, never from STAPLE's posteriors: those saturate. It sees only
-disagreement; an error that all raters share leaves no trace in it.
+The spread in mm is computed from votes, never from STAPLE's posteriors, which saturate. It
+measures only disagreement; an error that all raters share does not affect it.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats
 from itk_consensus.core.errors import InputError
-from itk_consensus.space.boxes import Box, bounding_box, grown
+from itk_consensus.space.boxes import Box, bounding_box, grow_box
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 
 SMALLEST_SPREAD_MM = 0.5
-"""Added to every spread, so that unanimous raters do not give a band without width."""
+"""Added to every spread, so that the band of unanimous raters has a width above 0."""
 
 
 def box_around(mask: NDArray[np.bool_], margin: float, spacing: Sequence[float]) -> Box:
-    """Bounding box of a mask that is not empty, widened by a margin in mm, at least one voxel."""
+    """Bounding box of a non-empty mask, widened by a margin in mm, at least one voxel."""
     sides = zip(spacing, mask.shape, strict=True)
-    # A margin far beyond the volume must not overflow when it is counted in voxels.
+    # Limited to the extent, since a huge margin would overflow when converted to voxels.
     pads = [max(1, ceil(min(margin / step, extent))) for step, extent in sides]
     tight = bounding_box(mask)
     assert tight is not None
-    return grown(tight, pads, mask.shape)
+    return grow_box(tight, pads, mask.shape)
 
 
 def contour_area(mask: NDArray[Any], spacing: Sequence[float]) -> float:
     """Area of a mask's surface in mm² (length of its outline in mm, in 2D).
 
-    The integral of the gradient's length (coarea formula), by central differences: about a tenth
-    too large for a ball, where counting voxel faces would be half too large. What lies beyond the
+    The integral of the gradient magnitude (coarea formula) by central differences: about 10 %
+    too large for a ball, where counting voxel faces is 50 % too large. Outside the
     array is background.
     """
     inside = np.pad(np.asarray(mask) != 0, 2)
@@ -50,7 +50,7 @@ def contour_area(mask: NDArray[Any], spacing: Sequence[float]) -> float:
         before, after = (
             inside[(*core[:axis], part, *core[axis + 1 :])] for part in (np.s_[:-2], np.s_[2:])
         )
-        # Differences of a mask are 0 or 1, so there are few distinct gradients to count.
+        # Differences of a mask are 0 or 1, so there are few distinct gradients, which are counted.
         code |= (before ^ after).view(np.uint8) << axis
         squares = np.append(squares, squares + 1 / (2 * step) ** 2)
     kinds = np.bincount(code[code != 0], minlength=len(squares))
@@ -58,7 +58,7 @@ def contour_area(mask: NDArray[Any], spacing: Sequence[float]) -> float:
 
 
 def contour_areas(consensus: NDArray[Any], labels: int, spacing: Sequence[float]) -> list[float]:
-    """Contour area of each label 0 to labels - 1; of label 0 it is that of all others together."""
+    """Contour area of each label 0 to labels - 1; for label 0 that of the whole foreground."""
     if not consensus.any():
         return [0.0] * labels
     foreground = consensus[box_around(consensus != 0, 0.0, spacing)]
@@ -70,17 +70,17 @@ def contour_areas(consensus: NDArray[Any], labels: int, spacing: Sequence[float]
 
 
 def rater_spread(disputed_volume: float, area: float) -> float:
-    """Mean thickness in mm of what the raters dispute around a contour, plus half a millimetre.
+    """Mean thickness in mm of the disputed volume around a contour, plus half a millimetre.
 
-    Without a contour there is no distance to measure in spreads; the half millimetre remains.
+    Without a contour it is just the half millimetre.
     """
     return SMALLEST_SPREAD_MM + (disputed_volume / area if area else 0.0)
 
 
 def disputed_voxels_of_raters(patterns: DecisionPatterns, labels: int) -> list[int]:
-    """For each label 0 to labels - 1, the voxels that some but not all raters gave it.
+    """For each label 0 to labels - 1, the number of voxels where some but not all raters have it.
 
-    With two labels every value but 0 is the foreground.
+    With two labels every value except 0 is foreground.
     """
     votes = patterns.votes()
     present = patterns.present.sum(axis=1)
@@ -90,13 +90,13 @@ def disputed_voxels_of_raters(patterns: DecisionPatterns, labels: int) -> list[i
 
 
 def disputed_voxels_of_fractions(fractions: Sequence[NDArray[Any]]) -> list[int]:
-    """The same from vote fractions: one array of the foreground, or one array per label."""
+    """Number of disputed voxels per label, from vote fractions of the foreground or of labels."""
     disputed = [int(np.count_nonzero((share > 0) & (share < 1))) for share in fractions]
     return disputed * 2 if len(disputed) == 1 else disputed
 
 
 EPSILON = 1e-6
-"""Probabilities are taken to be at least this far from 0 and 1."""
+"""Probabilities are clipped to this distance from 0 and 1."""
 
 MASK, VOTES, GRADED = "binary masks", "vote fractions", "graded probabilities"
 KINDS = (MASK, VOTES, GRADED)
@@ -104,13 +104,13 @@ _MOST_VOTES = 100
 _SAMPLED = 1000
 
 
-#: How far apart raters are about each label, in mm.
+#: Spread of the raters about each label, in mm.
 Spreads = tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class CaseFacts:
-    """What a calibration's record tells of a case beside its scores."""
+    """The facts about a case that a calibration's record stores, besides its scores."""
 
     labels: int  #: K, background included
     spreads: Spreads  #: Empty if not measured
@@ -123,12 +123,12 @@ class CaseFacts:
 class ProbabilityCase:
     """One case as arrays."""
 
-    #: The foreground's alone, or one per label, background first.
+    #: Either the foreground's only, or one per label, background first.
     probabilities: tuple[NDArray[Any], ...]
     spacing: tuple[float, ...]  #: Voxel size in mm, in the order of the array axes
     raters: tuple[NDArray[Any], ...] | None = None
     reference: NDArray[np.uint16] | None = None  #: Label per voxel
-    craniocaudal_axis: int = 0  #: The array axis that runs most nearly along the patient
+    craniocaudal_axis: int = 0  #: The array axis closest to the patient's long axis
 
     @property
     def labels(self) -> int:
@@ -142,17 +142,17 @@ class ProbabilityCase:
 
     @cached_property
     def consensus(self) -> NDArray[np.uint16]:
-        """Most probable label."""
+        """The most probable label of each voxel."""
         return consensus_labels(self.probabilities)
 
     @cached_property
     def contour_areas(self) -> list[float]:
-        """Area in mm² of each label's contour; the background's is the whole foreground's."""
+        """Area in mm² of each label's contour; for the background that of the whole foreground."""
         return contour_areas(self.consensus, self.labels, self.spacing)
 
     @property
     def kind(self) -> str | None:
-        """One of `KINDS`; None if raters who agree everywhere leave nothing but a mask."""
+        """One of `KINDS`; None if it is unknown, since all raters agree everywhere."""
         kind = probability_kind(self.probabilities)
         if kind == MASK and self.raters is not None:
             first, *others = self.raters
@@ -160,20 +160,20 @@ class ProbabilityCase:
         return kind
 
     def facts(self, spreads: Spreads) -> CaseFacts:
-        """What a record tells of this case, whose raters are so far apart."""
+        """The facts about this case for a record, with the raters' spreads."""
         return CaseFacts(self.labels, spreads, self.spacing[::-1], self.rater_count, self.kind)
 
     def reference_labels(self) -> NDArray[np.uint16]:
-        """The reference of a calibration case."""
+        """The reference of a calibration case; raise if there is none."""
         if self.reference is None:
             raise InputError("ProbabilityCase: this case has no reference")
         return self.reference
 
 
 def probability_kind(probabilities: Sequence[NDArray[Any]]) -> str:
-    """Which of `KINDS` some probabilities are, by the values that occur.
+    """Determine which of `KINDS` probabilities are, from their values.
 
-    Vote fractions are multiples of 1/n for some n up to 100, to single precision.
+    Vote fractions are multiples of 1/n for some n up to 100, in single precision.
     """
     between = [array[(array > 0) & (array < 1)] for array in probabilities]
     values = np.concatenate([array.astype(np.float64) for array in between])
@@ -192,9 +192,9 @@ def _are_shares(values: Floats, number: Any) -> NDArray[np.bool_]:
 
 
 def consensus_labels(probabilities: Sequence[NDArray[Any]]) -> NDArray[np.uint16]:
-    """The most probable label of each voxel, the higher label if two are equally probable.
+    """The most probable label of each voxel; the higher one of equally probable labels.
 
-    Given are the foreground's probabilities alone, or one array per label.
+    The probabilities are one array of the foreground, or one array per label.
     """
     if len(probabilities) == 1:
         return np.asarray(probabilities[0] >= 0.5).astype(np.uint16)
@@ -207,22 +207,22 @@ def consensus_labels(probabilities: Sequence[NDArray[Any]]) -> NDArray[np.uint16
 
 
 def one_per_label(probabilities: Sequence[NDArray[Any]]) -> Sequence[NDArray[Any]]:
-    """One array per label, also if only the foreground's was given."""
+    """Add the background's probability if only the foreground's is given."""
     return [1 - probabilities[0], probabilities[0]] if len(probabilities) == 1 else probabilities
 
 
 def smoothed_votes(fractions: Sequence[NDArray[Any]], raters: int) -> list[Floats]:
-    """``(votes + 1/2) / (raters + labels / 2)``: shares of votes that are never 0 or 1."""
+    """``(votes + 1/2) / (raters + labels / 2)``: vote fractions that are never 0 or 1."""
     labels = max(len(fractions), 2)
     return [(np.asarray(f, np.float64) * raters + 0.5) / (raters + labels / 2) for f in fractions]
 
 
-def clipped(probability: NDArray[Any]) -> Floats:
-    """Probabilities moved away from 0 and 1, as float64."""
+def clip_probability(probability: NDArray[Any]) -> Floats:
+    """Probabilities clipped away from 0 and 1, as float64."""
     return np.clip(np.asarray(probability, dtype=np.float64), EPSILON, 1 - EPSILON)
 
 
 def log_odds(probability: NDArray[Any]) -> Floats:
-    """``ln p - ln(1 - p)`` of any array of probabilities; within ±13.8, 0 and 1 included."""
-    p = clipped(probability)
+    """``ln p - ln(1 - p)`` of probabilities; clipped, so within ±13.8 even for 0 and 1."""
+    p = clip_probability(probability)
     return np.asarray(scipy.special.logit(p, out=p))

@@ -1,4 +1,4 @@
-"""The records of calibrations: what they have in common."""
+"""The common base class of calibration records."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from itk_consensus.storage.record import SCHEMA_VERSION, Record
 
 @dataclass(frozen=True)
 class CalibrationRecord(Record):
-    """The result of a calibration."""
+    """Base: the result of a calibration."""
 
-    edited: ClassVar[str] = (
-        "the record is damaged: it was edited: its checksum differs; calibrate again"
+    checksum_problem: ClassVar[str] = (
+        "the record was edited or damaged, as its checksum shows; calibrate again"
     )
-    outdated: ClassVar[str] = (
-        f"{SCHEMA_VERSION} is the first that was released, so there is nothing to migrate it from; "
+    outdated_problem: ClassVar[str] = (
+        f"{SCHEMA_VERSION} is the first released version, so older ones cannot be migrated; "
         "calibrate again"
     )
 

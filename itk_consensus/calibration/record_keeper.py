@@ -1,4 +1,4 @@
-"""What filters share that learn from cases: a record kept, saved, loaded and pickled."""
+"""Base class of filters that learn from cases: a record that is saved, loaded and pickled."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 from itk_consensus.core.errors import FileError, NotExecutedError, ParameterError
-from itk_consensus.core.parameters import find_parameter, handed_out
+from itk_consensus.core.parameters import defensive_copy, find_parameter
 from itk_consensus.core.process_object import ProcessObject, on_class_or_instance
 from itk_consensus.storage.files import PathLike, read_bytes
 
@@ -16,10 +16,10 @@ Keeper = TypeVar("Keeper", bound="RecordKeeper[Any]")
 
 
 class RecordKeeper(ProcessObject, Generic[R]):
-    """Base: what is learned from some cases is a record that serves further ones."""
+    """Base: a filter that stores what it learned from cases in a record, for use on others."""
 
     record_class: ClassVar[type[Any]]
-    #: The method that makes a record, for messages.
+    #: Name of the method that makes a record, for messages.
     learns_by: ClassVar[str] = "Calibrate"
 
     _record: R | None = None
@@ -32,17 +32,17 @@ class RecordKeeper(ProcessObject, Generic[R]):
         self._record = state["record"]
 
     def GetRecord(self) -> R:
-        """What was learned last, or loaded."""
-        return handed_out(self._known_record())
+        """The record that was learned or loaded last."""
+        return defensive_copy(self._known_record())
 
     def Save(self, path: PathLike) -> None:
-        """Write the record as JSON, replacing the file in one step."""
+        """Write the record as JSON, replacing the file atomically."""
         record: Any = self._known_record()
         record.write(Path(path))
 
     @on_class_or_instance
     def Load(self, path: PathLike) -> Any:
-        """Take what a saved record holds, options too; the class makes a new filter."""
+        """Load a saved record and its options; called on the class, it makes a new filter."""
         record = self.record_class.from_json(text_of(path), str(path))
         for name, value in self._parameters_of(record).items():
             setattr(self, name, value)
@@ -50,7 +50,7 @@ class RecordKeeper(ProcessObject, Generic[R]):
 
     @classmethod
     def FromRecord(cls: type[Keeper], record: Any, **parameters: Any) -> Keeper:
-        """Make a filter with a record and the options it was made with, or others given."""
+        """Make a filter with a record and its options, some of which may be overridden."""
         return cls(**{**cls._parameters_of(record), **parameters})._take(record)
 
     def _known_record(self) -> R:
@@ -59,22 +59,22 @@ class RecordKeeper(ProcessObject, Generic[R]):
         return self._record
 
     def _take(self: Keeper, record: Any) -> Keeper:
-        """Have a record that was made elsewhere."""
-        self._record = handed_out(record)
+        """Adopt a record that was made elsewhere."""
+        self._record = defensive_copy(record)
         return self
 
     @classmethod
     def _parameters_of(cls, record: Any) -> dict[str, Any]:
-        """The options a record was made with, by the names they have here."""
+        """The options of a record, by the names of this filter's parameters."""
         known = record.parameters.items()
         return {find_parameter(cls, name, cls.__name__).name: value for name, value in known}
 
     def _reject_other(self, made_with: Mapping[str, Any], given: Mapping[str, Any]) -> None:
-        """Raise if something is known to differ from what the record was made with."""
-        for name, wanted in made_with.items():
-            if None not in (wanted, given[name]) and wanted != given[name]:
+        """Raise if a known property differs from the one that the record was made with."""
+        for name, expected in made_with.items():
+            if None not in (expected, given[name]) and expected != given[name]:
                 raise ParameterError(
-                    f"the calibration was made with {name} {wanted}, "
+                    f"the calibration was made with {name} {expected}, "
                     f"this is {given[name]}; calibrate again for it",
                     owner=self.GetName(),
                 )
@@ -85,7 +85,7 @@ class RecordKeeper(ProcessObject, Generic[R]):
 
 
 def text_of(path: PathLike) -> str:
-    """The text of a record's file."""
+    """Read the text of a record's file."""
     try:
         return read_bytes(path).decode("utf-8")
     except UnicodeDecodeError as error:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.calibration.probabilities import clipped, consensus_labels
+from itk_consensus.calibration.probabilities import clip_probability, consensus_labels
 from itk_consensus.core.constraints import Real
 from itk_consensus.storage.record import OnePart, Part
 
@@ -19,11 +19,11 @@ BINS = 15
 
 @dataclass(frozen=True)
 class ReliabilityCurve:
-    """Voxels in equal bins of predicted probability."""
+    """Sums over voxels in bins of equal width of the predicted probability."""
 
     counts: NDArray[np.float64]  #: (BINS,) voxels in each bin
     predicted: NDArray[np.float64]  #: (BINS,) sum of their probabilities
-    observed: NDArray[np.float64]  #: (BINS,) how many of them the event happened for
+    observed: NDArray[np.float64]  #: (BINS,) voxels for which the event happened
 
     @classmethod
     def of(cls, probability: NDArray[Any], happened: NDArray[np.bool_]) -> ReliabilityCurve:
@@ -39,14 +39,14 @@ class ReliabilityCurve:
 
     @property
     def expected_calibration_error(self) -> float:
-        """ECE: mean distance between predicted and observed frequency, weighted by voxels."""
+        """ECE: mean difference of predicted and observed frequency, weighted by voxels."""
         gaps = np.abs(self.predicted - self.observed)
         return float(gaps.sum() / max(self.counts.sum(), 1.0))
 
 
 @dataclass(frozen=True)
 class Reliability:
-    """Sums over voxels from which every measure follows; sums of parts add up."""
+    """Sums over voxels from which all measures are computed; sums of parts are additive."""
 
     label_curves: tuple[ReliabilityCurve, ...]  #: (K - 1,) one per label but the background
     top_curve: ReliabilityCurve  #: Of the most probable label
@@ -61,13 +61,13 @@ class Reliability:
         is_label = [truth == label for label in range(len(flat))]
         top_is_right = consensus_labels(flat) == truth
         given = np.select(is_label, flat, np.nan)
-        # Half the sum over labels: for two of them it is the paper's (p - y)².
+        # Half the sum over labels, which for two labels is the paper's (p - y)².
         squares = sum(float(((p - y) ** 2).sum()) for p, y in zip(flat, is_label, strict=True)) / 2
         return cls(
             tuple(ReliabilityCurve.of(p, y) for p, y in zip(flat[1:], is_label[1:], strict=True)),
             ReliabilityCurve.of(reduce(np.maximum, flat), top_is_right),
             squares,
-            float(-np.log(clipped(given)).sum()),
+            float(-np.log(clip_probability(given)).sum()),
         )
 
     def __add__(self, other: Reliability) -> Reliability:
@@ -79,7 +79,7 @@ class Reliability:
         )
 
     def summary(self) -> ReliabilitySummary:
-        """The measures."""
+        """Compute the measures."""
         voxels = max(float(self.top_curve.counts.sum()), 1.0)
         per_label = [curve.expected_calibration_error for curve in self.label_curves]
         return ReliabilitySummary(
@@ -123,7 +123,7 @@ class ScalingReport(Part):
 
 @dataclass(frozen=True)
 class ScalingComparison:
-    """The sums behind a report, from which diagrams are drawn; sums of cases add up."""
+    """The sums behind a report, for reliability diagrams; sums of cases are additive."""
 
     region_before: Reliability
     region_after: Reliability
@@ -135,5 +135,5 @@ class ScalingComparison:
         return ScalingComparison(*(mine + theirs for mine, theirs in both))
 
     def report(self) -> ScalingReport:
-        """The measures."""
+        """Compute the measures."""
         return ScalingReport(*(place.summary() for place in vars(self).values()))

@@ -1,4 +1,4 @@
-"""SampleSegmentations: contours that another reader might have drawn, one after the other."""
+"""SampleSegmentations: random segmentations that another rater might have drawn."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from itk_consensus.calibration.samples import (
     VolumeInterval,
     differences_of_label,
     fit_samples,
-    pooled,
+    pool_blocks,
     volume_interval,
 )
 from itk_consensus.core.constraints import Boolean, Integer, Kind, Real
@@ -33,33 +33,33 @@ from itk_consensus.storage.files import PathLike
 T = TypeVar("T")
 
 _OWNER = "SampleSegmentations"
-#: In the box around a structure; of more, cubes are taken together.
+#: Larger boxes around a structure are downsampled to this many voxels.
 _VOXELS_OF_A_VOLUME = 200_000
 
 
 class SampleSegmentations:
-    """Label maps drawn around a fuser's answer, which differ as its raters do.
+    """Random label maps around a consensus, which differ from each other as its raters do.
 
-    A sequence that draws each member when it is asked for: ``samples[3]`` is the same map whatever
-    was drawn before, and memory holds one field and one map. The mean of forty samples, or any
-    number of forties, is the probability that GetProbabilityImage() shows, to 1/40.
+    A sequence whose members are computed lazily: ``samples[3]`` does not depend on
+    earlier accesses, and only one field and one map are in memory. The mean of forty samples, or of
+    a multiple of forty, is the probability of GetProbabilityImage(), up to 1/40.
 
-    That probability is the fuser's, widened until two samples overlap as two raters do: what few
-    raters leave at 0 or 1 another one may see otherwise. With ``widen=False`` it is the fuser's
-    own, and samples are more alike than raters.
+    That probability is the fuser's, widened until two samples overlap as two raters do, since
+    another rater may differ where a few raters agree. With ``widen=False`` it is the fuser's
+    own, and samples are more similar than raters.
 
     Parameters
     ----------
     fuser : LabelFusionFilter or FusionResult
-        After its Execute, or what that made, with at least two raters.
+        A filter after its Execute, or its result, with at least two raters.
     number : int
-        How many samples there are.
+        Number of samples.
     seed : int
-        Another seed gives other samples.
+        Seed of the random numbers.
     label : int, optional
-        Which label; by default the largest one that occurs, the foreground of masks.
+        The label to sample; by default the largest one, the foreground of masks.
     widen : bool
-        Whether the fuser's probability is widened to the raters' differences.
+        Whether the fuser's probability is widened to match the raters' differences.
 
     Examples
     --------
@@ -78,12 +78,12 @@ class SampleSegmentations:
         label: int | None = None,
         widen: bool = True,
     ) -> None:
-        self.number = _checked("number", Integer(1, 10**6), number)
-        seed = _checked("seed", Integer(0, 2**63 - 1), seed)
-        widen = _checked("widen", Boolean(), widen)
+        self.number = _check_value("number", Integer(1, 10**6), number)
+        seed = _check_value("seed", Integer(0, 2**63 - 1), seed)
+        widen = _check_value("widen", Boolean(), widen)
         self._fused = result_of(fuser)
         labels = self._fused.labels
-        self.label = labels[-1] if label is None else _checked("label", Integer(), label)
+        self.label = labels[-1] if label is None else _check_value("label", Integer(), label)
         probability, differences = _of_label(self._fused, self.label)
         spacing = self._fused.like.geometry.array_spacing
         self._model = fit_samples(probability, spacing, differences, seed, widen=widen)
@@ -102,7 +102,7 @@ class SampleSegmentations:
 
     @property
     def model(self) -> SampleModel:
-        """What samples are drawn from: `length` is their correlation length in mm."""
+        """The random model of the samples; `length` is its correlation length in mm."""
         return self._model
 
     def GetProbabilityImage(self) -> Any:
@@ -115,18 +115,18 @@ class SampleSegmentations:
         return self._fused.image(write, np.float32)
 
     def volume(self, level: float = 0.9) -> VolumeInterval:
-        """The mean volume of the samples, and the interval in which another rater's is expected.
+        """The mean volume of the samples, and a prediction interval for another rater's volume.
 
-        In ml, in 2D in mm², of arrays in voxels. Two hundred samples are drawn for it, or `number`
+        In ml, for 2D images in mm², for arrays in voxels. It uses 200 samples, or `number`
         if that is more.
         """
-        level = _checked("level", Real(0.0, 1.0, exclusive=True), level)
+        level = _check_value("level", Real(0.0, 1.0, exclusive=True), level)
         voxel, _ = voxel_volume(self._fused.like.geometry.array_spacing)
         volumes = self._model.volumes(max(5 * ROUND, self.number)) * voxel
         return volume_interval(volumes, level, self._model.readers)
 
     def write(self, folder: PathLike, suffix: str = ".nii.gz") -> list[Path]:
-        """Write each sample as a file of its own, sample-000 and so on, and return their paths."""
+        """Write each sample to a file, sample-000 and so on, and return the paths."""
         digits = max(3, len(str(self.number - 1)))
         paths = [Path(folder) / f"sample-{i:0{digits}}{suffix}" for i in range(self.number)]
         for path, image in zip(paths, self, strict=True):
@@ -134,7 +134,7 @@ class SampleSegmentations:
         return paths
 
     def vector_image(self) -> Any:
-        """All samples as the components of one image, which holds them all in memory."""
+        """All samples as the components of one vector image, all in memory."""
         maps = []
         for index in range(self.number):
             maps.append(np.zeros(self._fused.like.geometry.shape, self._fused.dtype))
@@ -144,7 +144,7 @@ class SampleSegmentations:
     def _mask(self, index: int) -> NDArray[np.bool_]:
         number, turn = divmod(index, ROUND)
         if self._round is None or self._round[0] != number:
-            self._round = None  # so that two fields are never held at once
+            self._round = None  # so that two fields are never in memory at once
             self._round = (number, self._model.round_of(number))
         return self._round[1].mask(turn)
 
@@ -157,11 +157,11 @@ class SampleSegmentations:
 
 
 def volume_intervals(fuser: Any) -> dict[int, VolumeInterval]:
-    """The volume that another rater is expected to draw, with its interval of 90 %, by label.
+    """The expected volume of another rater, with its 90 % prediction interval, by label.
 
-    Labels of which nothing can be said are left out: what the fuser rules out everywhere, what has
-    one rater only, and images that are neither 2D nor 3D. Large structures are sampled on a coarser
-    grid, which their volumes hardly notice.
+    Labels without an interval are omitted: labels of probability 0 everywhere, labels with a
+    single rater, and images that are neither 2D nor 3D. Large structures are sampled on a coarser
+    grid, which hardly affects their volumes.
     """
     result = result_of(fuser)
     spacing, found = result.like.geometry.array_spacing, {}
@@ -169,7 +169,7 @@ def volume_intervals(fuser: Any) -> dict[int, VolumeInterval]:
         if label:
             with suppress(InputError):
                 probability, differences = _of_label(result, label)
-                few, side = pooled(probability, _VOXELS_OF_A_VOLUME)
+                few, side = pool_blocks(probability, _VOXELS_OF_A_VOLUME)
                 model = fit_samples(few, [side * step for step in spacing], differences, 0)
                 voxel = side ** len(spacing) * voxel_volume(spacing)[0]
                 volumes = model.volumes(5 * ROUND) * voxel
@@ -182,21 +182,21 @@ def _of_label(
 ) -> tuple[NDArray[np.float64], ReaderDifferences]:
     """The probability of a label, and how raters differ about it."""
 
-    def require(holds: bool, wanted: str) -> None:
+    def require(holds: bool, problem: str) -> None:
         if not holds:
-            raise InputError(f"the fused images {wanted}", owner=_OWNER)
+            raise InputError(f"the fused images {problem}", owner=_OWNER)
 
     dimension, raters = result.like.geometry.dimension, result.case.facts
     require(dimension in (2, 3), f"must be 2D or 3D, got {dimension}D")
     require(label in result.labels, f"must have label {label}, got labels {result.labels}")
     require(raters.patterns.number_of_raters > 1, "must be of at least 2 raters, got 1")
     probability = result.probability(label)
-    require(bool(probability.any()), f"must have label {label} anywhere")
+    require(bool(probability.any()), f"must have label {label} with a probability above 0")
     return probability, differences_of_label(raters.pairs, result.labels.index(label))
 
 
-def _checked(name: str, kind: Kind[T], value: Any) -> T:
-    """A parameter's value, or the error that filters raise."""
+def _check_value(name: str, kind: Kind[T], value: Any) -> T:
+    """Validate a parameter's value, with the error message of filters."""
     parameter = Parameter(kind, lambda _: value, "")
     parameter.name = name
     return parameter.check(_OWNER, value)

@@ -1,17 +1,17 @@
-"""Contours that another reader might have drawn, sampled from a probability.
+"""Random segmentations that another rater might have drawn, sampled from a probability.
 
-A complex Gaussian field, smooth in space, has a phase that is uniform at every voxel. A voxel is in
-the sample where the phase, turned by an angle, lies within the share p of the circle: with
-probability p, exactly. Forty angles that share the circle evenly use one field, so that of each
-forty samples 40 p hold a voxel, give or take one: the mean of whole rounds is p to 1/40 everywhere,
-where as many independent samples would miss it by three times as much.
+A smooth complex Gaussian random field has a uniformly distributed phase at every voxel. A voxel is
+in the sample if the phase, rotated by an angle, lies within a fraction p of the circle, which has
+probability p exactly. Forty equidistant angles share one field, so that 40 p of
+these forty samples, give or take one, contain a voxel: the mean of complete rounds is p up to 1/40,
+a third of the error of as many independent samples.
 
-How much two samples differ follows from the probability alone, since they share p² of a voxel on
-average. A vote of J readers knows its probability from these J only, and samples of it are too
-much alike; so it is first widened until two samples overlap as two readers do. How far a sample
-strays in one direction follows from the length of the field: it is chosen such that differences of
-volume explain as much of the samples' disagreement as of the readers', drawn towards all of it by
-the weight of one reader.
+How much two samples differ depends only on the probability, since they share p² of a voxel on
+average. The vote fractions of J raters reflect only these J raters, and samples of them are too
+similar; so they are first widened until two samples overlap as two raters do. The correlation
+length of the field determines how far a sample deviates in one direction: it is chosen such that
+differences in volume explain the same fraction of the disagreement of samples as of raters, where
+the latter is shrunk towards 1 with the weight of one rater.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.calibration.probabilities import box_around
 from itk_consensus.core.array_types import Floats, Mask
+from itk_consensus.core.blas_threads import blas_threads
 from itk_consensus.core.work import checkpoint
 from itk_consensus.space.boxes import Box, bounding_box
 from itk_consensus.space.gaussian import smooth_volume
@@ -36,11 +37,11 @@ from itk_consensus.votes.pair_counts import PairCounts
 Singles = NDArray[np.float32]
 
 ROUND = 40
-"""Samples that share a field."""
+"""Number of samples that share a field."""
 
 _HALVINGS = 10
 _LENGTHS = 2.0 ** np.arange(-3, 3)
-"""Lengths that are tried, in radii of a ball of the structure's volume."""
+"""Candidate correlation lengths, in radii of a ball of the structure's volume."""
 _TRIED = 14
 _MOST_VOXELS_TRIED = 100_000
 
@@ -54,17 +55,17 @@ class VolumeInterval(NamedTuple):
 
 
 class ReaderDifferences(NamedTuple):
-    """How readers differ about a structure."""
+    """How raters differ about a structure."""
 
-    number: int  #: Of readers
+    number: int  #: Number of raters
     dice: float  #: Mean over pairs
-    #: Share of their disagreement (1 - Dice) that differences of volume explain; 1: they draw the
-    #: same contour, wider or tighter. NaN if they agree.
+    #: Fraction of their disagreement (1 - Dice) explained by differences in volume; 1 if they draw
+    #: the same contour, wider or tighter. NaN if they agree.
     one_sided: float
 
 
 def reader_differences(overlap: Floats, sizes: Sequence[float]) -> ReaderDifferences:
-    """How readers differ, from the Dice (J, J) of their masks and the size of each."""
+    """Compute how raters differ, from the Dice (J, J) of their masks and the size of each."""
     pairs = np.triu_indices(len(sizes), 1)
     volumes = np.asarray(sizes, float)
     total = np.add.outer(volumes, volumes)[pairs]
@@ -75,12 +76,12 @@ def reader_differences(overlap: Floats, sizes: Sequence[float]) -> ReaderDiffere
 
 
 def differences_of_label(counts: PairCounts, label: int) -> ReaderDifferences:
-    """How raters differ about a label, given by its index."""
+    """Compute how raters differ about a label, given by its index."""
     return reader_differences(counts.dice[label], counts.sizes[label].tolist())
 
 
 def differences_of_masks(masks: Sequence[Mask]) -> ReaderDifferences:
-    """How some masks differ."""
+    """Compute how masks differ."""
     flat = np.stack([mask.ravel() for mask in masks]).astype(np.float32)
     shared = flat @ flat.T
     sizes = np.diag(shared)
@@ -90,20 +91,20 @@ def differences_of_masks(masks: Sequence[Mask]) -> ReaderDifferences:
 
 @dataclass(frozen=True)
 class SampleModel:
-    """What samples are drawn from."""
+    """The random model of samples: a probability, and the correlation length of a field."""
 
     probability: Singles  #: (\\*box)
-    box: Box  #: The part of the volume that can be marked
+    box: Box  #: The part of the volume with probabilities above 0
     spacing: tuple[float, ...]  #: Voxel size in mm, by array axis
-    length: float  #: Correlation length of the field in mm; infinite: samples are nested
+    length: float  #: Correlation length of the field in mm; if infinite, samples are nested
     readers: int
     seed: int
 
     def round_of(self, number: int) -> SampleRound:
-        """The samples of one field; another seed or number gives others."""
+        """The samples of one random field, which depends on the seed and this number."""
         rng = np.random.default_rng([self.seed, number])
         real, imaginary = (self._field(rng) for _ in range(2))
-        # The cosine of the angle up to which a voxel is in; beyond any angle where p is 0 or 1.
+        # Cosine of the angle up to which a voxel is inside; out of range where p is 0 or 1.
         reach = np.cos(np.pi * self.probability)
         reach[self.probability <= 0] = 2
         reach[self.probability >= 1] = -2
@@ -117,7 +118,7 @@ class SampleModel:
         return gaussian_field(self.probability.shape, self.spacing, self.length, rng)
 
     def volumes(self, number: int) -> Floats:
-        """(number,) of samples, in voxels."""
+        """(number,) volumes of samples, in voxels."""
         found = []
         doubtful = (self.probability > 0) & (self.probability < 1)
         certain = np.count_nonzero(self.probability >= 1)
@@ -130,21 +131,21 @@ class SampleModel:
 
 @dataclass(frozen=True)
 class SampleRound:
-    """A field, and the angles by which it is turned."""
+    """A random field, and the angles by which it is rotated."""
 
     real: Singles
     imaginary: Singles
     reach: Singles
-    turns: Floats  #: (ROUND,) in fortieths of a circle, in no order
+    turns: Floats  #: (ROUND,) angles in fortieths of a circle, in random order
 
     def at(self, places: Mask) -> SampleRound:
-        """The samples at some voxels only."""
+        """Restrict the samples to some voxels."""
         return SampleRound(
             self.real[places], self.imaginary[places], self.reach[places], self.turns
         )
 
     def mask(self, index: int) -> Mask:
-        """One sample."""
+        """Mask of one sample."""
         checkpoint()
         angle = 2 * np.pi * self.turns[index] / ROUND
         turned = self.real * np.float32(np.cos(angle))
@@ -155,27 +156,28 @@ class SampleRound:
 def gaussian_field(
     shape: Sequence[int], spacing: Sequence[float], length: float, rng: np.random.Generator
 ) -> Singles:
-    """A stationary Gaussian field with the correlation exp(-d² / 2 length²), of any variance.
+    """A stationary Gaussian field with correlation exp(-d² / 2 length²) and arbitrary variance.
 
-    White noise on nodes half a length apart, spread by a Gaussian along each axis.
+    White noise on nodes half a length apart, convolved with a Gaussian along each axis.
     """
-    spread = [_spreading(*axis, length) for axis in zip(shape, spacing, strict=True)]
+    spread = [_gaussian_weights(*axis, length) for axis in zip(shape, spacing, strict=True)]
     field = rng.standard_normal([matrix.shape[1] for matrix in spread], dtype=np.float32)
-    for matrix in reversed(spread):
-        # The axis that is spread comes first, so that in the end all are in their order.
-        field = np.tensordot(matrix, field, (1, field.ndim - 1))
+    with blas_threads(1):  # several wait for each other longer than they work
+        for matrix in reversed(spread):
+            # The contracted axis becomes the first, so that all axes end up in their order.
+            field = np.tensordot(matrix, field, (1, field.ndim - 1))
     return field
 
 
-def _spreading(extent: int, step: float, length: float) -> Singles:
-    """(extent, nodes) what each node adds to each voxel along an axis."""
+def _gaussian_weights(extent: int, step: float, length: float) -> Singles:
+    """(extent, nodes) weight of each node at each voxel along an axis."""
     places = np.arange(extent) * step
     nodes = np.arange(-3 * length, places[-1] + 3 * length + length / 2, length / 2)
     away = (places[:, None] - nodes) / length
     return np.asarray(np.exp(-(away**2)), np.float32)
 
 
-# -- fitting to readers ------------------------------------------------------------------------
+# -- fitting to raters -------------------------------------------------------------------------
 
 
 def fit_samples(
@@ -186,36 +188,36 @@ def fit_samples(
     *,
     widen: bool = True,
 ) -> SampleModel:
-    """What samples are drawn from, such that they differ as readers do.
+    """Fit a model whose samples differ as raters do.
 
     Parameters
     ----------
     probability : ndarray
-        Of the structure, anywhere above 0.
+        Probability of the structure, above 0 somewhere.
     widen : bool
-        Whether the probability may be widened; otherwise samples return it as it is.
+        Whether the probability may be widened; otherwise the samples' mean equals it.
     """
     voxel, axes = prod(spacing), len(spacing)
-    # Of a ball, or in two dimensions of a disc.
+    # Volume of the unit ball, in two dimensions of the disc.
     unit_ball = 2 * np.pi * (axes - 1) / axes
     radius = float((probability.sum(dtype=np.float64) * voxel / unit_ball) ** (1 / axes))
     box = box_around(probability > 0, radius if widen else 0.0, spacing)
     inside = np.ascontiguousarray(probability[box], np.float32)
     if widen:
-        # Samples of a round share a little less than independent ones.
+        # Samples of a round overlap slightly less than independent ones.
         target = readers.dice + (1 - readers.dice) / ROUND
-        inside = _widened(inside, spacing, target, radius)
+        inside = _widen(inside, spacing, target, radius)
     model = SampleModel(inside, box, tuple(spacing), inf, readers.number, seed)
-    # As if one reader more differed from the others in volume alone: few readers see little.
+    # Shrinkage: as if one more rater differed from the others in volume only.
     one_sided = (readers.one_sided * (readers.number - 1) + 1) / readers.number
-    return _with_length(model, one_sided, radius)
+    return _fit_length(model, one_sided, radius)
 
 
-def pooled(probability: NDArray[Any], most: int) -> tuple[NDArray[Any], int]:
-    """Mean probability of cubes, and how many voxels long these are.
+def pool_blocks(probability: NDArray[Any], most: int) -> tuple[NDArray[Any], int]:
+    """Average a probability over cubic blocks; return it with the side of a block in voxels.
 
-    They are as small as leaves so many, at most, in the box around the structure; those at the end
-    of an axis reach beyond the volume.
+    Blocks are as small as possible with at most `most` of them in the box around the structure;
+    the last ones of an axis are padded with 0.
     """
     box = bounding_box(probability > 0)
     extent = 0 if box is None else prod(side.stop - side.start for side in box)
@@ -228,15 +230,15 @@ def pooled(probability: NDArray[Any], most: int) -> tuple[NDArray[Any], int]:
 
 
 def _overlap(probability: Singles) -> float:
-    """The Dice that two samples have."""
+    """The expected Dice of two samples."""
     total = probability.sum(dtype=np.float64)
     return float((probability.astype(np.float64) ** 2).sum() / total)
 
 
-def _widened(inside: Singles, spacing: Sequence[float], target: float, radius: float) -> Singles:
-    """The probability, smoothed as little as makes samples of it overlap no more than wanted."""
+def _widen(inside: Singles, spacing: Sequence[float], target: float, radius: float) -> Singles:
+    """Smooth a probability just enough that the overlap of two samples falls to the target."""
 
-    def smoothed(sigma: float) -> Singles:
+    def smooth(sigma: float) -> Singles:
         return np.asarray(
             smooth_volume(inside.copy(), [sigma / side for side in spacing], border="zero")
         )
@@ -246,16 +248,16 @@ def _widened(inside: Singles, spacing: Sequence[float], target: float, radius: f
     low, high = 0.0, radius / 2
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        low, high = (middle, high) if _overlap(smoothed(middle)) > target else (low, middle)
-    # Smoothing in single precision may leave what was 1 a little above it.
-    return np.clip(smoothed(high), 0, 1)
+        low, high = (middle, high) if _overlap(smooth(middle)) > target else (low, middle)
+    # Smoothing in single precision may exceed 1 slightly.
+    return np.clip(smooth(high), 0, 1)
 
 
-def _with_length(model: SampleModel, one_sided: float, radius: float) -> SampleModel:
-    """The same with the length at which samples differ in volume as much as readers."""
+def _fit_length(model: SampleModel, one_sided: float, radius: float) -> SampleModel:
+    """Set the correlation length at which samples differ in volume as much as raters."""
     if not one_sided < 1:
         return model
-    coarse = _coarser(model)
+    coarse = _downsample(model)
     found = []
     for length in _LENGTHS * radius:
         tried = SampleModel(*coarse, length, model.readers, 0).round_of(0)
@@ -267,8 +269,8 @@ def _with_length(model: SampleModel, one_sided: float, radius: float) -> SampleM
     return replace(model, length=length)
 
 
-def _coarser(model: SampleModel) -> tuple[Singles, Box, tuple[float, ...]]:
-    """Every so many-th voxel, which is enough to see what differs over a length."""
+def _downsample(model: SampleModel) -> tuple[Singles, Box, tuple[float, ...]]:
+    """Subsample the probability, which is accurate enough to compare correlation lengths."""
     voxels, axes = model.probability.size, model.probability.ndim
     stride = max(1, round((voxels / _MOST_VOXELS_TRIED) ** (1 / axes)))
     few = np.ascontiguousarray(model.probability[(slice(None, None, stride),) * axes])
@@ -279,17 +281,17 @@ def _coarser(model: SampleModel) -> tuple[Singles, Box, tuple[float, ...]]:
 
 
 def volume_interval(volumes: Floats, level: float, readers: int) -> VolumeInterval:
-    """The interval in which another reader's volume is to be expected.
+    """Prediction interval for another rater's volume.
 
-    Samples spread as the readers did; that these were few widens the interval as Student's
-    prediction interval is wider than the normal one, on the logarithm of the volume.
+    Samples vary as the raters did; the interval of their log volumes is widened for the small
+    number of raters, by the ratio of Student's prediction interval to the normal one.
 
     Parameters
     ----------
     volumes : ndarray
-        Of samples.
+        Volumes of samples.
     readers : int
-        At least two.
+        Number of raters, at least two.
     """
     tail = (1 - level) / 2
     student = scipy.special.stdtrit(readers - 1, 1 - tail)

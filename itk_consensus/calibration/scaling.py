@@ -1,4 +1,4 @@
-"""Maps that calibrate probabilities, fitted to references (section 2.8.1; Guo et al., 2017).
+"""Calibrating scaling of probabilities, fitted to references (section 2.8.1; Guo et al., 2017).
 
 A temperature alone cannot correct STAPLE, which is biased, so a bias per label is added by default.
 Isotonic regression assumes only monotonicity.
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from itk_consensus.calibration.probabilities import (
     ProbabilityCase,
     box_around,
-    clipped,
+    clip_probability,
     log_odds,
     one_per_label,
 )
@@ -39,14 +39,14 @@ _LARGEST_BIAS = 1e6
 
 @dataclass(frozen=True)
 class ScalingTable:
-    """Distinct probabilities of the voxels to fit, and how often each label was right."""
+    """Distinct probabilities of the voxels to fit, and counts of their reference labels."""
 
     probabilities: Floats  #: (N, K)
     counts: Floats  #: (N, K) voxels with these probabilities whose reference is each label
 
     @classmethod
     def of(cls, probabilities: Sequence[NDArray[Any]], labels: NDArray[Any]) -> ScalingTable:
-        """Tabulate voxels: one flat array per label, or the foreground's alone."""
+        """Tabulate voxels of flat arrays, one per label or only the foreground's."""
         if len(probabilities) == 1:
             distinct, row = np.unique(np.asarray(probabilities[0], np.float64), return_inverse=True)
             rows = np.stack([1 - distinct, distinct], axis=1)
@@ -59,8 +59,8 @@ class ScalingTable:
         return cls(rows, counts.astype(np.float64))
 
     @classmethod
-    def joined(cls, tables: Sequence[ScalingTable]) -> ScalingTable:
-        """All voxels of several tables."""
+    def concatenate(cls, tables: Sequence[ScalingTable]) -> ScalingTable:
+        """Concatenate several tables."""
         return cls(
             np.concatenate([table.probabilities for table in tables]),
             np.concatenate([table.counts for table in tables]),
@@ -71,7 +71,7 @@ class ScalingTable:
 class LogitScaling(Part):
     """``softmax(ln p / temperature + bias)``."""
 
-    # A little more than the range of the fit, which ends in a logarithm.
+    # Slightly wider than the bounds of the fit, to allow for rounding of the logarithm.
     #: Above 1 softens, below 1 sharpens.
     temperature: Annotated[float, Real(0.99 / _HIGHEST_TEMPERATURE, 1.01 * _HIGHEST_TEMPERATURE)]
     #: Added to each label's logit; the background's is 0.
@@ -84,8 +84,8 @@ class LogitScaling(Part):
 
     @classmethod
     def fit(cls, table: ScalingTable, *, with_bias: bool) -> LogitScaling:
-        """The temperature, and bias if wanted, of the highest likelihood; the problem is convex."""
-        logits = np.log(clipped(table.probabilities))
+        """Fit temperature and optional bias by maximum likelihood, a convex problem."""
+        logits = np.log(clip_probability(table.probabilities))
         rows, voxels = table.counts.sum(axis=1, keepdims=True), table.counts.sum()
         number = logits.shape[1]
 
@@ -110,14 +110,14 @@ class LogitScaling(Part):
         return cls(float(np.exp(-found.x[0])), (0.0, *map(float, found.x[1:])))
 
     def apply(self, probabilities: Sequence[NDArray[Any]]) -> list[Floats]:
-        """Scaled probabilities: as many arrays as were given, one per label or the foreground's."""
+        """Scale probabilities: one array per label, or only the foreground's."""
         if len(probabilities) == 1:
             odds = log_odds(probabilities[0])
             odds /= self.temperature
             odds += self.bias[1]
             return [scipy.special.expit(odds, out=odds)]
         logits = [
-            np.log(clipped(p)) / self.temperature + b
+            np.log(clip_probability(p)) / self.temperature + b
             for p, b in zip(probabilities, self.bias, strict=True)
         ]
         return list(scipy.special.softmax(np.stack(logits), axis=0))
@@ -125,7 +125,7 @@ class LogitScaling(Part):
 
 @dataclass(frozen=True)
 class IsotonicScaling(Part):
-    """A rising curve per label, linear between its knots."""
+    """A non-decreasing, piecewise linear curve per label."""
 
     knots: Annotated[tuple[tuple[float, ...], ...], Each(Each(Real(0.0, 1.0), 1), 2)]
     values: Annotated[tuple[tuple[float, ...], ...], Each(Each(Real(0.0, 1.0), 1), 2)]
@@ -136,7 +136,7 @@ class IsotonicScaling(Part):
         return len(self.knots)
 
     def contradictions(self) -> Iterator[tuple[str, str]]:
-        """Curves that are none, or fall."""
+        """Inconsistent fields: knots without values, or curves that decrease."""
         if [len(x) for x in self.knots] != [len(y) for y in self.values]:
             yield "knots", "must be as many as values"
         for rises, curves in ((lt, self.knots), (le, self.values)):
@@ -145,7 +145,7 @@ class IsotonicScaling(Part):
 
     @classmethod
     def fit(cls, table: ScalingTable) -> IsotonicScaling:
-        """The rising curves with the least squared error."""
+        """Fit the curves by isotonic least squares."""
         curves = [
             _isotonic_curve(p, hits, table.counts.sum(axis=1))
             for p, hits in zip(table.probabilities.T, table.counts.T, strict=True)
@@ -154,13 +154,13 @@ class IsotonicScaling(Part):
         return cls(knots, values)
 
     def apply(self, probabilities: Sequence[NDArray[Any]]) -> list[Floats]:
-        """Scaled probabilities: as many arrays as were given, one per label or the foreground's."""
+        """Scale probabilities: one array per label, or only the foreground's."""
         if len(probabilities) == 1:
             return [np.interp(probabilities[0], self.knots[1], self.values[1])]
         curves = zip(probabilities, self.knots, self.values, strict=True)
         scaled = np.stack([np.interp(p, knots, values) for p, knots, values in curves])
         total = scaled.sum(axis=0)
-        # Where every curve is 0 there were no references, so nothing is known.
+        # Where all curves are 0 there were no references, so all labels get the same.
         scaled[:, total == 0] = 1.0
         return list(scaled / scaled.sum(axis=0))
 
@@ -176,7 +176,7 @@ def fit_scaling(table: ScalingTable, method: str) -> Scaling:
 
 
 def region_of(case: ProbabilityCase, margin: float) -> NDArray[np.bool_]:
-    """What any rater marked, or else the consensus, widened by a margin in mm."""
+    """The union of the raters' masks, or else the consensus, dilated by a margin in mm."""
     union = reduce(np.logical_or, [np.asarray(m) != 0 for m in case.raters or (case.consensus,)])
     region = np.zeros(union.shape, dtype=bool)
     if union.any():
@@ -188,7 +188,7 @@ def region_of(case: ProbabilityCase, margin: float) -> NDArray[np.bool_]:
 def compare(
     case: ProbabilityCase, scaled: Sequence[NDArray[Any]], region: NDArray[np.bool_]
 ) -> ScalingComparison:
-    """Reliability of a case's own probabilities and of the scaled ones."""
+    """Compare the reliability of a case's probabilities before and after scaling."""
     reference = case.reference_labels()
     before, after = one_per_label(case.probabilities), one_per_label(scaled)
     return ScalingComparison(
@@ -208,7 +208,7 @@ class ScalingRecord(CalibrationRecord):
     method: Annotated[str, Choice(METHODS)]
     scaling: Annotated[Scaling, OnePart(LogitScaling, IsotonicScaling)]
     labels: Annotated[int, Integer(2, 2**16)]  #: K, background included
-    number: Annotated[int, Integer(1), "n"]  #: Cases it was fitted to
+    number: Annotated[int, Integer(1), "n"]  #: Number of cases it was fitted to
     region_margin: Annotated[float, Real(0.0), "region_margin_mm"]
     probability_is_vote_fraction: Annotated[bool, Boolean()]
     rater_count: Annotated[int | None, optional(Integer(1))]
@@ -222,7 +222,7 @@ class ScalingRecord(CalibrationRecord):
         return {name: getattr(self, name) for name in names}
 
     def contradictions(self) -> Iterator[tuple[str, str]]:
-        """A scaling of another method, for other labels, or of votes without raters."""
+        """Inconsistent fields: another method, other labels, or votes without raters."""
         if (self.method == "isotonic") != isinstance(self.scaling, IsotonicScaling):
             yield "scaling", f"is not of method {self.method}"
         if self.scaling.labels != self.labels:
@@ -235,7 +235,7 @@ def _isotonic_curve(p: Floats, hits: Floats, voxels: Floats) -> tuple[Any, Any]:
     distinct, row = np.unique(p, return_inverse=True)
     weights = np.bincount(row, voxels)
     curve = scipy.optimize.isotonic_regression(np.bincount(row, hits) / weights, weights=weights).x
-    # Only the ends of each flat piece are needed.
+    # Only the ends of each constant piece are needed as knots.
     changes = np.diff(curve) != 0
     ends = np.append(True, changes) | np.append(changes, True)
     return tuple(distinct[ends].tolist()), tuple(curve[ends].clip(0, 1).tolist())
@@ -244,26 +244,26 @@ def _isotonic_curve(p: Floats, hits: Floats, voxels: Floats) -> tuple[Any, Any]:
 # -- choosing a method ------------------------------------------------------------------------
 
 
-#: At most so many fits are cross-validated.
+#: Maximum number of cross-validation folds.
 FOLDS = 5
 
 
 class ScalingChoice(NamedTuple):
-    """A scaling, and the mean log loss in nats per voxel of cases left out of the fit."""
+    """A scaling, and its cross-validated mean log loss in nats per voxel."""
 
     scaling: Scaling  #: The identity if `after` is not below `before`
-    before: float  #: Without scaling; NaN with one case only, which cannot be left out
-    after: float  #: With it
+    before: float  #: Without scaling; NaN with a single case, which allows no cross-validation
+    after: float  #: With scaling
 
     @property
     def is_identity(self) -> bool:
-        """Whether probabilities are kept as they are."""
+        """Whether probabilities are left unchanged."""
         return bool(self.after >= self.before)
 
 
 def choose_scaling(tables: Sequence[ScalingTable], method: str) -> ScalingChoice:
-    """Fit one of `scaling.METHODS`, unless it would not help on cases left out."""
-    fitted = fit_scaling(ScalingTable.joined(tables), method)
+    """Fit one of `METHODS`; return the identity if cross-validation shows no gain."""
+    fitted = fit_scaling(ScalingTable.concatenate(tables), method)
     used = [table for table in tables if len(table.counts)]
     folds = min(FOLDS, len(used))
     if folds < 2:
@@ -271,24 +271,24 @@ def choose_scaling(tables: Sequence[ScalingTable], method: str) -> ScalingChoice
     before = after = 0.0
     for fold in range(folds):
         kept = [table for number, table in enumerate(used) if number % folds != fold]
-        left_out = ScalingTable.joined(used[fold::folds])
+        left_out = ScalingTable.concatenate(used[fold::folds])
         before += log_loss(left_out, None)
-        after += log_loss(left_out, fit_scaling(ScalingTable.joined(kept), method))
+        after += log_loss(left_out, fit_scaling(ScalingTable.concatenate(kept), method))
     voxels = sum(float(table.counts.sum()) for table in used)
     choice = ScalingChoice(fitted, before / voxels, after / voxels)
     return choice._replace(scaling=identity(fitted)) if choice.is_identity else choice
 
 
 def identity(like: Scaling) -> Scaling:
-    """The scaling of the same kind that changes nothing."""
+    """The identity scaling of the same kind."""
     if isinstance(like, LogitScaling):
         return LogitScaling(1.0, (0.0,) * like.labels)
     return IsotonicScaling(((0.0, 1.0),) * like.labels, ((0.0, 1.0),) * like.labels)
 
 
 def log_loss(table: ScalingTable, scaling: Scaling | None) -> float:
-    """Nats of all voxels."""
+    """Total log loss of all voxels, in nats."""
     shares = table.probabilities
     if scaling is not None:
         shares = np.stack(scaling.apply(list(shares.T)), axis=1)
-    return float(-(table.counts * np.log(clipped(shares))).sum())
+    return float(-(table.counts * np.log(clip_probability(shares))).sum())

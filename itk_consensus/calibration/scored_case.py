@@ -1,4 +1,4 @@
-"""One case of a conformal band, from its arrays to scores."""
+"""Scoring of one case of a conformal band."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from itk_consensus.votes.label_stack import LabelStack
 
 @dataclass(frozen=True)
 class ScoredCase:
-    """What a calibration keeps of a case."""
+    """The part of a case that a calibration needs."""
 
     distributions: tuple[ScoreDistribution, ...]  #: Scores of the reference's voxels, by label
     facts: CaseFacts
 
 
 def score_case(case: ProbabilityCase, options: BandOptions, owner: str) -> ScoredCase:
-    """Score a calibration case; `owner` is the filter and case, for messages."""
+    """Score a calibration case; `owner` names filter and case in messages."""
     reference = case.reference_labels()
     spreads = label_spreads(case, options, owner)
     box = box_around((case.consensus | reference) != 0, options.region_margin, case.spacing)
@@ -48,7 +48,7 @@ def score_case(case: ProbabilityCase, options: BandOptions, owner: str) -> Score
 
 
 def is_circular(case: ProbabilityCase) -> bool:
-    """Whether the reference is the consensus itself, so that it tells nothing about it."""
+    """Whether the reference equals the consensus, and so cannot calibrate it."""
     return np.array_equal(case.reference_labels(), case.consensus)
 
 
@@ -57,13 +57,15 @@ def check_contour(case: ProbabilityCase, owner: str) -> None:
     marked = case.consensus != 0
     if not marked.any() or marked.all():
         what = "the whole image" if marked.any() else "empty"
-        raise InputError(f"the consensus (probability >= 0.5) is {what}", owner=owner)
+        raise InputError(
+            f"the consensus (probability >= 0.5) is {what}, so it has no contour", owner=owner
+        )
 
 
 def score_maps(
     case: ProbabilityCase, options: BandOptions, spreads: Spreads, box: Box
 ) -> ScoreMaps:
-    """Scores of every label in a box that holds the consensus."""
+    """Scores of all labels in a box that contains the consensus."""
     where = (case.consensus, box, case.spacing, options.region_margin)
     if options.score == "probability":
         return probability_scores(case.probabilities, *where)
@@ -73,7 +75,7 @@ def score_maps(
 def band_box(
     case: ProbabilityCase, options: BandOptions, spreads: Spreads, tau: tuple[float, ...]
 ) -> Box:
-    """The box outside which nothing but background is possible."""
+    """The box outside which only background is possible."""
     reach = options.region_margin
     if options.score == "distance":
         foreground_tau = tau[1:] or tau * (case.labels - 1)
@@ -83,7 +85,7 @@ def band_box(
 
 
 def label_spreads(case: ProbabilityCase, options: BandOptions, owner: str) -> Spreads:
-    """How far apart the raters are about each label, in mm; empty if the score does not use it."""
+    """Spread of the raters about each label, in mm; empty if the score does not use it."""
     if not options.uses_spread:
         return ()
     spreads = known_spreads(case, options.probability_is_vote_fraction, owner)
@@ -99,7 +101,7 @@ def label_spreads(case: ProbabilityCase, options: BandOptions, owner: str) -> Sp
 
 
 def known_spreads(case: ProbabilityCase, is_vote_fraction: bool, owner: str) -> Spreads:
-    """How far apart the raters are about each label, in mm; empty if nothing tells."""
+    """Spread of the raters about each label, in mm; empty if it cannot be computed."""
     if case.raters is not None:
         stack = LabelStack.multilabel(case.raters, owner=f"{owner}: raters")
         patterns = DecisionPatterns.from_stack(stack)

@@ -1,7 +1,7 @@
-"""Scores of how badly each label fits each voxel.
+"""Nonconformity scores of each label at each voxel.
 
-A label is in a voxel's prediction set if its score does not exceed the threshold. The scores of
-background and foreground are each other's negative, so a positive threshold gives a band around
+A label is in a voxel's prediction set if its score does not exceed the threshold. The score of the
+background is the negative of the foreground's, so a positive threshold gives a band around
 the consensus contour and a negative one leaves some sets empty.
 """
 
@@ -26,30 +26,30 @@ _BAND_OF_BITS = np.array([EMPTY, BACKGROUND, FOREGROUND, AMBIGUOUS], dtype=np.ui
 MOST_LABELS_IN_BITS = 16
 
 TIE_DECIMALS = 9
-"""Log-odds are rounded to this, so that .2 and .8 tie although 1 - .8 is not exactly .2."""
+"""Log-odds are rounded to this many decimals, so that .2 and 1 - .8 tie despite rounding errors."""
 
 
-def as_written(number: float) -> Fraction:
-    """The decimal number that was meant: .1 of 30 is 3, although binary .1 is a little more."""
+def exact_decimal(number: float) -> Fraction:
+    """The exact decimal value: .1 of 30 is then 3, although binary .1 is slightly more."""
     return Fraction(str(number))
 
 
 @dataclass(frozen=True)
 class ScoreDistribution:
-    """Distinct scores in increasing order, and how many voxels score no higher than each."""
+    """Distinct scores in increasing order, and the number of voxels with at most each score."""
 
     values: NDArray[np.float64]  #: (M,)
     cumulative: NDArray[np.int64]  #: (M,)
 
     @classmethod
     def of(cls, scores: NDArray[Any]) -> ScoreDistribution:
-        """The distribution of some scores, in any order."""
+        """Make the distribution of scores given in any order."""
         values, counts = np.unique(scores, return_counts=True)
         return cls(values.astype(np.float64), np.cumsum(counts, dtype=np.int64))
 
     @classmethod
-    def pooled(cls, parts: Sequence[ScoreDistribution]) -> ScoreDistribution:
-        """All voxels of several distributions together."""
+    def pool(cls, parts: Sequence[ScoreDistribution]) -> ScoreDistribution:
+        """Merge distributions into that of all their voxels."""
         values = np.concatenate([part.values for part in parts])
         counts = np.concatenate([np.diff(part.cumulative, prepend=0) for part in parts])
         distinct, index = np.unique(values, return_inverse=True)
@@ -69,10 +69,10 @@ class ScoreDistribution:
         return float(self.values[np.searchsorted(self.cumulative, rank)])
 
     def threshold_for(self, tolerance: float) -> float:
-        """The smallest threshold that all but a share `tolerance` of the voxels stay within."""
-        return self.smallest(self.total - int(as_written(tolerance) * self.total))
+        """The smallest threshold that at most a share `tolerance` of the voxels exceed."""
+        return self.smallest(self.total - int(exact_decimal(tolerance) * self.total))
 
-    def missed(self, threshold: float) -> float:
+    def missed_share(self, threshold: float) -> float:
         """The share of voxels that score higher than a threshold; 0 if there are none."""
         if self.total == 0:
             return 0.0
@@ -83,20 +83,20 @@ class ScoreDistribution:
 
 @dataclass(frozen=True)
 class ScoreMaps:
-    """Scores inside a box; outside it only the background fits."""
+    """Scores inside a box; outside it only background is possible."""
 
     box: Box  #: The part of the volume that the arrays cover
     scores: tuple[NDArray[np.float64], ...]  #: One map per label, background first
     region: NDArray[np.bool_]  #: Voxels no farther than the margin from the consensus
 
     def distributions(self, reference: NDArray[Any]) -> tuple[ScoreDistribution, ...]:
-        """Scores of each label at the voxels to which a reference gives it.
+        """Distribution of each label's scores at the voxels where the reference has that label.
 
         Parameters
         ----------
         reference : ndarray of int
-            Label of each voxel of the whole volume; the box must hold its foreground. Of its
-            background only the region counts.
+            Label of each voxel of the whole volume; the box must contain its foreground. Its
+            background counts only inside the region.
         """
         inside = reference[self.box]
         return tuple(
@@ -112,9 +112,9 @@ def distance_scores(
     margin: float,
     spreads: Sequence[float],
 ) -> ScoreMaps:
-    """Signed distance to each label of the consensus, over that label's spread.
+    """Signed distance to each label of the consensus, divided by that label's spread.
 
-    The background's is the distance to the whole foreground with its sign changed.
+    The background's score is the negative distance to the whole foreground.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def distance_scores(
     margin : float
         Width of the region around the consensus, in mm.
     spreads : sequence of K float
-        One per label, in mm; 1 to score in mm. Of two labels both have the same.
+        One per label, in mm; 1 to score in mm. With two labels both are equal.
     """
     labels = consensus[box]
     distance = signed_distance(labels != 0, spacing)
@@ -145,9 +145,9 @@ def probability_scores(
     spacing: Sequence[float],
     margin: float,
 ) -> ScoreMaps:
-    """Minus the log-odds of each label; beyond the region only the background fits."""
+    """Negative log-odds of each label; outside the region only background is possible."""
     region = signed_distance(consensus[box] != 0, spacing) <= margin
-    scores = [_misfit(p[box]) for p in probabilities]
+    scores = [_negative_log_odds(p[box]) for p in probabilities]
     if len(scores) == 1:
         scores.insert(0, -scores[0])
     for label, score in enumerate(scores):
@@ -155,7 +155,7 @@ def probability_scores(
     return ScoreMaps(box, tuple(scores), region)
 
 
-def _misfit(probability: NDArray[Any]) -> NDArray[np.float64]:
+def _negative_log_odds(probability: NDArray[Any]) -> NDArray[np.float64]:
     odds = log_odds(probability)
     np.round(odds, TIE_DECIMALS, out=odds)
     return np.negative(odds, out=odds)
@@ -164,7 +164,7 @@ def _misfit(probability: NDArray[Any]) -> NDArray[np.float64]:
 def prediction_sets(
     scores: Sequence[NDArray[np.float64]], thresholds: Sequence[float]
 ) -> NDArray[np.bool_]:
-    """(K, \\*shape) whether each label's score is within its threshold, or the one for all."""
+    """(K, \\*shape) whether each label's score is within its threshold, or a common one."""
     each = list(thresholds) * (len(scores) if len(thresholds) == 1 else 1)
     return np.stack([score <= tau for score, tau in zip(scores, each, strict=True)])
 

@@ -1,4 +1,4 @@
-"""TemperatureScalingFilter: probabilities that say how often they are right."""
+"""TemperatureScalingFilter: calibrates probabilities to match observed frequencies."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from itk_consensus.calibration.scaling import (
 )
 from itk_consensus.core.constraints import Choice
 from itk_consensus.core.errors import InputError, NotExecutedError
-from itk_consensus.core.parameters import Parameter, handed_out
+from itk_consensus.core.parameters import Parameter, defensive_copy
 from itk_consensus.core.work import report
 from itk_consensus.images import convert
 
@@ -34,9 +34,9 @@ from itk_consensus.images import convert
 class TemperatureScalingFilter(RegionMixin, CalibrationFilter[ScalingRecord]):
     """Calibrates probabilities: fit on cases with a reference, apply to others.
 
-    The fit sees the region only: what any rater marked, widened by RegionMargin. GetReport()
-    compares before and after, in the region and in the whole image; a rising ECE warns. Where the
-    log loss of cases left out of the fit does not fall, probabilities are kept as they are, with a
+    The fit uses only the region that any rater marked, dilated by RegionMargin. GetReport()
+    compares before and after, in the region and in the whole image; it warns if the ECE rises. If
+    the cross-validated log loss does not fall, probabilities are left unchanged, with a
     warning. Scaled probabilities are calibrated on average, not in any single case.
     """
 
@@ -45,7 +45,7 @@ class TemperatureScalingFilter(RegionMixin, CalibrationFilter[ScalingRecord]):
     Method = Parameter(
         Choice(METHODS),
         "temperature_bias",
-        "What is fitted: a temperature and a bias per label, a temperature, or a monotonic curve.",
+        "The model: a temperature and a bias per label, a temperature, or a monotonic curve.",
     )
 
     _comparison: ScalingComparison | None = None
@@ -64,8 +64,8 @@ class TemperatureScalingFilter(RegionMixin, CalibrationFilter[ScalingRecord]):
         references : iterable of label images
             Any value but 0 is foreground if there are two labels.
         raters : iterable of lists of label images, optional
-            Their union is the region; without them the region is around the consensus. Vote
-            fractions need them: the number of raters decides what a vote is worth.
+            Their union is the region; without them the region is around the consensus. Required
+            for vote fractions, whose smoothing depends on the number of raters.
         """
         images = (list(probabilities), list(references), None if raters is None else list(raters))
         with self._running():
@@ -92,7 +92,7 @@ class TemperatureScalingFilter(RegionMixin, CalibrationFilter[ScalingRecord]):
                 report=self._comparison.report(),
                 versions=library_versions(),
             )
-            self._tell(_worse(self.Method, self._record.report, choice))
+            self._tell(_warnings(self.Method, self._record.report, choice))
 
     def Evaluate(
         self,
@@ -100,7 +100,7 @@ class TemperatureScalingFilter(RegionMixin, CalibrationFilter[ScalingRecord]):
         references: Iterable[Any],
         raters: Iterable[Any] | None = None,
     ) -> ScalingReport:
-        """Compare before and after on other cases than the fitted ones."""
+        """Compare before and after on cases that were not used in the fit."""
         record = self.GetRecord()
         with self._running():
             cases = self._calibration_cases(probabilities, references, raters)
@@ -115,15 +115,19 @@ class TemperatureScalingFilter(RegionMixin, CalibrationFilter[ScalingRecord]):
         """The binned frequencies of the last Calibrate or Evaluate, for reliability diagrams."""
         if self._comparison is None:
             raise NotExecutedError("needs Calibrate or Evaluate first", owner=self.GetName())
-        return handed_out(self._comparison)
+        return defensive_copy(self._comparison)
 
     def Execute(self, probability: Any) -> Any:
         """Scale a probability image, or a list with one image per label.
 
+        Parameters
+        ----------
+        probability : image, or list of images with one per label
+
         Returns
         -------
         image or list of images
-            Of float64, as many as were given.
+            As many images as given, of float64.
         """
         record = self.GetRecord()
         with self._running():
@@ -146,7 +150,10 @@ class TemperatureScalingFilter(RegionMixin, CalibrationFilter[ScalingRecord]):
         if not tables:
             raise InputError("Calibrate needs at least one case, got none", owner=self.GetName())
         if not any(len(table.counts) for table in tables):
-            raise InputError("nothing to fit: no case has any foreground", owner=self.GetName())
+            raise InputError(
+                "nothing to fit: no case has any foreground; add cases that have",
+                owner=self.GetName(),
+            )
         check_alike(
             self.GetName(),
             labels={table.counts.shape[1] for table in tables},
@@ -154,13 +161,13 @@ class TemperatureScalingFilter(RegionMixin, CalibrationFilter[ScalingRecord]):
         )
 
     def _inputs(self, case: ProbabilityCase, rater_count: int | None) -> Sequence[NDArray[Any]]:
-        """The probabilities to scale; shares of votes are smoothed first."""
+        """The probabilities to scale; vote fractions are smoothed first."""
         if not self.ProbabilityIsVoteFraction:
             return case.probabilities
         if rater_count is None:
-            raise self._wrong(
+            raise self._parameter_error(
                 "ProbabilityIsVoteFraction",
-                "needs raters in Calibrate; their number decides what a vote is worth",
+                "needs raters in Calibrate, since smoothing of votes depends on their number",
             )
         return smoothed_votes(case.probabilities, rater_count)
 
@@ -172,11 +179,11 @@ class TemperatureScalingFilter(RegionMixin, CalibrationFilter[ScalingRecord]):
         return compare(case, scaled, region_of(case, self.RegionMargin))
 
 
-def _worse(method: str, report: ScalingReport, choice: ScalingChoice) -> Iterator[str]:
+def _warnings(method: str, report: ScalingReport, choice: ScalingChoice) -> Iterator[str]:
     if choice.is_identity:
         yield (
             f"Method {method} would not lower the log loss of cases left out of the fit "
-            f"({choice.before:.4f} to {choice.after:.4f} nats); probabilities are kept as they are"
+            f"({choice.before:.4f} to {choice.after:.4f} nats); probabilities are left unchanged"
         )
     before, after = report.region_before.class_ece, report.region_after.class_ece
     if after > before:

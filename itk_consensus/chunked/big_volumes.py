@@ -45,7 +45,7 @@ from itk_consensus.fusing.fusion_result import label_type
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images.geometry import check_same_space
 from itk_consensus.space.boxes import Box
-from itk_consensus.storage.locking import locked
+from itk_consensus.storage.locking import exclusive_lock
 
 #: Blocks have about so many voxels: enough to make what a task costs by itself negligible.
 BLOCK_VOXELS = 1 << 24
@@ -154,7 +154,7 @@ def fuse_volumes(
     """
     masks = [] if mask is None else [mask]
     place = RunRecord.place_of(output, [*inputs, *masks])
-    with locked(place, wait=1.0):
+    with exclusive_lock(place, wait=1.0):
         RunRecord.put_back(place)
         if os.path.lexists(place) and not overwrite:
             raise FileError(f"{place}: exists already")
@@ -229,12 +229,22 @@ class VolumeRun:
             tasks = one_each(_save, found.numblocks, found, record=self.record, stage=stage)
             self._compute(tasks, number, partial(self._is_gathered, stage))
             kept = self._kept(number)
-            summary = merged(self.work, number, each(kept, "summary"))
-            summary, notes = dask.compute(summary, [] if number else each(kept, "notes"))
+            notes = [] if number else dask.compute(*each(kept, "notes"))
             if notes:
-                after_reading(InputNotes.merged(notes))
-            context = self.work.conclude(number, summary, context)
+                after_reading(InputNotes.merge(list(notes)))
+            context = self._conclude(number, kept, context)
         return context
+
+    def _conclude(self, number: int, kept: Any, context: Any) -> Any:
+        """What a pass came to, from what it found in each block."""
+        stage = f"context-{number}"
+        found = self.record.load(stage, ()) if self.work.concludes_at_length else None
+        if found is None:
+            (summary,) = dask.compute(merged(self.work, number, each(kept, "summary")))
+            found = self.work.conclude(number, summary, context)
+            if self.work.concludes_at_length:
+                self.record.save(stage, (), found)
+        return found
 
     def write(self, context: Any, dtype: np.dtype[Any]) -> None:
         """Write every block that is not written, or was lost since, and then the pyramid."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from itk_consensus.chunked.block_chunks import BlockWork
 from itk_consensus.chunked.passes import ChunkedWork, Estimated, ImageKey, Request
 from itk_consensus.chunked.pattern_chunks import PatternWork
 from itk_consensus.chunked.tile_chunks import TileWork
@@ -73,7 +74,7 @@ class ChunkedResult(Result):
     def _estimated(self) -> Estimated:
         from itk_consensus.chunked.graph import estimated
 
-        return self.memo.made("estimated", lambda: estimated(self.work, self.inputs))
+        return self.memo.get_or_make("estimated", lambda: estimated(self.work, self.inputs))
 
     def _output(self, method: str, dtype: DTypeLike, *arguments: Any) -> Any:
         from itk_consensus.chunked.graph import lazy_output
@@ -131,6 +132,8 @@ def work_of(
     bare = filter_.without_images()
     if isinstance(bare, TileVoteFilter) and bare.chunking == "tiles":
         return TileWork(bare, shape, spacing, tuple(rater is not None for rater in raters))
+    if bare.chunking == "blocks":
+        return BlockWork(bare, shape, spacing)
     return PatternWork(bare, len(shape))
 
 

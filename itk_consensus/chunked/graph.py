@@ -51,11 +51,13 @@ class Layout(NamedTuple):
                 raters[key] = np.ma.masked_array(raters[key], image)
             else:
                 images[key] = image
-        core = []
+        core, box = [], []
         for at, sizes, reach in zip(place, self.chunks, depth, strict=True):
-            start = min(reach, sum(sizes[:at]))
+            first = sum(sizes[:at])
+            start = min(reach, first)
             core.append(slice(start, start + sizes[at]))
-        return Block(tuple(raters), images, tuple(core))
+            box.append(slice(first, first + sizes[at]))
+        return Block(tuple(raters), images, tuple(core), tuple(box))
 
 
 class ChunkedInputs(Protocol):

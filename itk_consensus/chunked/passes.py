@@ -31,6 +31,7 @@ class Block(NamedTuple):
     raters: tuple[Array | None, ...]  #: The labels of each rater, None for a missing one
     images: Mapping[ImageKey, Any]  #: Masks and other images on the same grid
     core: Box  #: Where in these arrays the chunk itself lies
+    box: Box  #: Where the chunk lies in the volume
 
 
 class Gathered(NamedTuple):
@@ -64,6 +65,10 @@ class ChunkedWork(Protocol):
     @property
     def reads_once(self) -> bool:
         """Whether a chunk is written from what the first pass gathered, not from its voxels."""
+
+    @property
+    def concludes_at_length(self) -> bool:
+        """Whether what a pass comes to is worth keeping in a record."""
 
     @property
     def depths(self) -> Sequence[Depth]:

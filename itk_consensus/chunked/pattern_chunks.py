@@ -16,7 +16,7 @@ from itk_consensus.fusing.fusion_case import FusionCase
 from itk_consensus.fusing.fusion_result import FusionResult
 from itk_consensus.images.families.image_family import Family, LoadedImages
 from itk_consensus.images.geometry import ArrayGeometry
-from itk_consensus.votes.decision_patterns import DecisionPatterns, relabelled
+from itk_consensus.votes.decision_patterns import DecisionPatterns, relabel
 from itk_consensus.votes.encoding import merge_tables
 from itk_consensus.votes.fusions import PatternFusion
 from itk_consensus.votes.label_stack import distinct_values
@@ -57,6 +57,7 @@ class PatternWork:
     dimension: int  #: Of the volume
 
     reads_once: ClassVar[bool] = True
+    concludes_at_length: ClassVar[bool] = False
 
     @property
     def depths(self) -> tuple[Depth, Depth]:
@@ -124,7 +125,7 @@ class PatternWork:
 
 def rows_of(table: DecisionPatterns, part: DecisionPatterns) -> NDArray[np.int64]:
     """(P',) the table's row of each pattern of a part of what it was made from."""
-    both = [relabelled(table, table.labels), relabelled(part, table.labels)]
+    both = [relabel(table, table.labels), relabel(part, table.labels)]
     *_, counts, (_, rows) = merge_tables(both)
     if len(counts) != len(table.counts):
         raise InputError("PatternWork: a chunk has votes that were not counted; it has changed")
@@ -147,7 +148,7 @@ def fused_patterns(
     result = filter_.result_of(FusionCase(like, patterns))
     if not isinstance(result.fusion, PatternFusion):
         raise InputError("its answer does not follow from votes alone", owner=filter_.GetName())
-    return result.detached()
+    return result.detach()
 
 
 def as_promised(values: Array, dtype: DTypeLike, owner: str) -> Array:

@@ -13,7 +13,7 @@ import re
 import shutil
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +21,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.assessment.input_notes import InputNotes
+from itk_consensus.chunked.block_chunks import BlockContext, BlockSummary, ChunkVotes
 from itk_consensus.chunked.packed_array import PackedArray
 from itk_consensus.chunked.passes import Gathered
 from itk_consensus.chunked.pattern_chunks import PatternCodes, PatternSummary
 from itk_consensus.chunked.tile_chunks import VoteSummary
 from itk_consensus.core.errors import FileError
-from itk_consensus.images.content import reading
+from itk_consensus.images.content import claims_on
+from itk_consensus.methods.consensus.consensus_filter import ConsensusEstimate
+from itk_consensus.space.blocks import Packed
 from itk_consensus.storage.claims import Claim, require_no_overlap
-from itk_consensus.storage.replacing import mode_of
+from itk_consensus.storage.replacing import permissions
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.vote_tiles import MixedCounts
 
@@ -49,6 +52,11 @@ _KINDS: dict[str, Any] = {
         VoteSummary,
         MixedCounts,
         InputNotes,
+        ChunkVotes,
+        BlockSummary,
+        BlockContext,
+        Packed,
+        ConsensusEstimate,
     )
 }
 
@@ -66,7 +74,7 @@ class RunRecord:
         if not place.parent.is_dir():
             raise FileError(f"the folder {place.parent} does not exist", path=output)
         writes = [Claim(str(output), place), Claim(str(output), _beside(place))]
-        require_no_overlap([claim for path in inputs for claim in reading(path)], writes)
+        require_no_overlap([claim for path in inputs for claim in claims_on(path)], writes)
         return place
 
     @classmethod
@@ -87,7 +95,7 @@ class RunRecord:
                     # Somebody may still be writing there, to nobody's harm.
                     shutil.rmtree(path, ignore_errors=True)
             record.folder.mkdir(parents=True, exist_ok=True)
-            mode = mode_of(output)
+            mode = permissions(output)
             if mode is not None:
                 around.chmod(mode)
         except OSError as error:
@@ -103,7 +111,7 @@ class RunRecord:
 
     def hand_over(self, output: Path) -> None:
         """Move the finished store to its place, and forget how it was made."""
-        mode = mode_of(output)
+        mode = permissions(output)
         if mode is not None:
             self.store.chmod(mode)
             os.replace(output, self.folder.with_name(f"{uuid.uuid4().hex}{_REPLACED}"))
@@ -163,9 +171,9 @@ def _described(value: Any, arrays: list[NDArray[Any]]) -> Any:
     if isinstance(value, np.ndarray):
         arrays.append(value)
         return ["array", len(arrays)]
-    if isinstance(value, DecisionPatterns):
-        value = tuple(getattr(value, field.name) for field in fields(value))
-        return ["DecisionPatterns", *(_described(part, arrays) for part in value)]
+    if is_dataclass(value):
+        parts = (getattr(value, field.name) for field in fields(value))
+        return [type(value).__name__, *(_described(part, arrays) for part in parts)]
     if isinstance(value, tuple):
         return [type(value).__name__, *(_described(part, arrays) for part in value)]
     return value

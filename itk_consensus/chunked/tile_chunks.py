@@ -56,6 +56,7 @@ class TileWork:
     present: tuple[bool, ...]  #: Which raters are not missing
 
     reads_once: ClassVar[bool] = False
+    concludes_at_length: ClassVar[bool] = False
 
     @cached_property
     def depths(self) -> tuple[Depth, ...]:

@@ -1,7 +1,7 @@
 """The command line: ``itk-consensus fuse``, ``info``, ``calibrate``, ``band``, ``deep``, ``demo``.
 
-Each command is a module of that name with one function, `configure`. Modules are loaded when they
-are needed, so ``--help`` and ``--version`` are quick.
+Each command is a module of that name with one public function, `configure`. Modules are imported
+lazily, so ``--help`` and ``--version`` are fast.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from itk_consensus.cli.console import INTERRUPTED
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     try:
-        with _leaving_at_the_second_interrupt(for_good=argv is None):
+        with _exit_on_second_interrupt(keep=argv is None):
             from itk_consensus.cli.application import run
 
             return run(sys.argv[1:] if argv is None else list(argv))
-    except KeyboardInterrupt:  # before there is a console
+    except KeyboardInterrupt:  # before there is a Console
         if sys.stderr is not None:
             sys.stderr.write("itk-consensus: interrupted\n")
         return INTERRUPTED
 
 
 @contextmanager
-def _leaving_at_the_second_interrupt(*, for_good: bool) -> Iterator[None]:
-    """Let the first Ctrl-C tidy up, and a second one end the process at once, without a word.
+def _exit_on_second_interrupt(*, keep: bool) -> Iterator[None]:
+    """Let the first Ctrl-C raise KeyboardInterrupt, and the second end the process immediately.
 
-    Whoever presses it twice does not want to wait. What is half written is known as such, and
-    workers leave with their parent. `for_good` keeps it so while Python itself shuts down.
+    This is safe: files are written as drafts first, and worker processes end with their parent.
+    `keep` leaves the handler installed while Python shuts down.
     """
     if (
         threading.current_thread() is not threading.main_thread()
@@ -55,5 +55,5 @@ def _leaving_at_the_second_interrupt(*, for_good: bool) -> Iterator[None]:
     try:
         yield
     finally:
-        if not for_good:
+        if not keep:
             signal.signal(signal.SIGINT, signal.default_int_handler)

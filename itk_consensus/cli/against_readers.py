@@ -1,4 +1,4 @@
-"""``--probability`` of agreement: a map, and samples, scored against several readers."""
+"""``agreement --probability``: scores a probability map and samples against several raters."""
 
 from __future__ import annotations
 
@@ -33,9 +33,11 @@ _WORDS = {
 
 
 def add_probability_options(parser: argparse.ArgumentParser) -> None:
-    """Give a parser ``--probability``, ``--samples`` and ``--label``."""
+    """Add ``--probability``, ``--samples`` and ``--label`` to a parser."""
     group = parser.add_argument_group("scores of a probability against the readers")
-    add_file(group, "--probability", help="map of one structure, from 0 to 1, to be scored")
+    add_file(
+        group, "--probability", help="probability map of one structure, from 0 to 1, to be scored"
+    )
     add_file(
         group,
         "--samples",
@@ -53,28 +55,30 @@ def add_probability_options(parser: argparse.ArgumentParser) -> None:
 
 
 def require_no_probability(arguments: argparse.Namespace) -> None:
-    """Refuse these options where they have no meaning."""
+    """Raise an error if one of these options is given."""
     if arguments.probability is not None or arguments.samples:
-        arguments.parser.error("--probability and --samples are not for --per-structure")
+        arguments.parser.error(
+            "--probability and --samples cannot be combined with --per-structure"
+        )
 
 
-def scored_files(arguments: argparse.Namespace) -> list[Path]:
-    """The map, if there is one, and its samples."""
+def probability_files(arguments: argparse.Namespace) -> list[Path]:
+    """The files of the probability map, if given, and of its samples."""
     return [path for path in (arguments.probability, *arguments.samples) if path is not None]
 
 
-def scored(
+def score_probability(
     arguments: argparse.Namespace,
     readers: Sequence[ImageFile],
     filter_: AgreementFilter,
     console: Console,
 ) -> PluralTruth | None:
-    """The scores that were asked for."""
+    """Compute the scores of ``--probability``; None if it is not given."""
     if arguments.probability is None:
         if arguments.samples:
             arguments.parser.error("--samples needs --probability")
         return None
-    probability, *samples = read_files(scored_files(arguments), console, 0.5)
+    probability, *samples = read_files(probability_files(arguments), console, 0.5)
     tolerances = filter_.CoordinateTolerance, filter_.DirectionTolerance
     require_one_space([*readers, probability, *samples], *tolerances)
     require_label_maps(samples, arguments)
@@ -92,19 +96,19 @@ def scored(
         )
     if not any((array == arguments.label).any() for file in readers for array in file.components):
         raise InputError(f"--label must be a label of the readers, got {arguments.label}")
-    said, drawn = ([file.image for file in files] for files in (readers, samples))
-    return score_against_readers(probability.image, said, drawn, arguments.label)
+    labels, drawn = ([file.image for file in files] for files in (readers, samples))
+    return score_against_readers(probability.image, labels, drawn, arguments.label)
 
 
 def score_lines(scores: PluralTruth) -> list[str]:
-    """As text, those that were computed."""
+    """Format the scores as lines of text, without those that are NaN."""
     return pairs(
         {_WORDS[name]: f"{value:.4f}" for name, value in asdict(scores).items() if value == value}
     )
 
 
 def score_fields(scores: PluralTruth | None) -> dict[str, dict[str, float | None]]:
-    """For JSON, if there are any; those that need samples are None without them."""
+    """Convert scores to JSON fields; scores that are NaN for lack of samples become None."""
     if scores is None:
         return {}
     known = {name: None if math.isnan(one) else one for name, one in asdict(scores).items()}

@@ -1,4 +1,4 @@
-"""``itk-consensus agreement``: the table for a paper."""
+"""``itk-consensus agreement``: tables of inter-rater agreement."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from itk_consensus.assessment.agreement.plan_agreement import (
 from itk_consensus.assessment.agreement.result import AgreementResult, Cell
 from itk_consensus.cli.against_readers import (
     add_probability_options,
+    probability_files,
     require_no_probability,
     score_fields,
     score_lines,
-    scored,
-    scored_files,
+    score_probability,
 )
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.fusing import add_input_files
@@ -39,14 +39,14 @@ from itk_consensus.cli.options import (
     add_options,
     given_parameters,
     is_file_name,
-    naming_options,
+    use_option_names,
 )
 from itk_consensus.cli.outputs import (
     Output,
     add_overwrite_option,
     check_outputs,
     given_outputs,
-    writing,
+    lock_outputs,
 )
 from itk_consensus.cli.structure_inputs import (
     ReadStructures,
@@ -55,10 +55,11 @@ from itk_consensus.cli.structure_inputs import (
     require_no_structure_options,
 )
 from itk_consensus.core.escaping import csv_text
+from itk_consensus.fusing.agreement_limits import AgreementLimits
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images.structure_names import words_with
 from itk_consensus.methods.registry import METHODS
-from itk_consensus.report.text import section, table, wrapped
+from itk_consensus.report.text import pairs, section, table, wrap_lines
 from itk_consensus.storage.files import write_text
 
 _MEANING = (
@@ -66,11 +67,25 @@ _MEANING = (
     "rater marked) deflated; the truth lies between. Means are over pairs of raters."
 )
 
-#: Measures that would make the table of raters wider than a terminal.
+#: Measures printed by default, with explanations; `-v` and the files have all.
+_EXPLAINED = {
+    "mean_dice": "overlap of two raters, on average; 1 if they drew the same, good from {good:g}, "
+    "poor below {poor:g}",
+    "mean_surface_dice": "share of two raters' outlines within {tolerance:g} {unit} of each other",
+    "volume_variation": "standard deviation of the volumes over their mean; below {spread:g} is "
+    "little",
+}
+
+_EVERYTHING = (
+    "-v, --csv and --json also have Jaccard, distances, conformity, kappa and alpha; "
+    "docs/glossary.md says what each is."
+)
+
+#: Measures omitted in the terminal, where the table of raters would be too wide.
 _ONLY_IN_FILES = ("jaccard", "hausdorff_", "surface_dice")
 
 
-#: How a plan's table is written, by the end of its name.
+#: Formats of a plan's table, by file extension.
 _PLAN_TABLES: dict[str, Callable[[PlanAgreement], str]] = {
     ".csv": PlanAgreement.to_csv,
     ".md": PlanAgreement.to_markdown,
@@ -86,7 +101,7 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
     parser.add_argument(
         "--consensus",
         metavar="METHOD|FILE",
-        help="what to compare each rater with: a method of fuse, or a label image",
+        help="reference for each rater: a method of fuse, or a label image",
     )
     add_file(parser, "--csv", help="table of all pairs and labels")
     add_file(parser, "--json", help="all results as JSON")
@@ -101,8 +116,8 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
         parser,
         "--tolerances",
         metavar="FILE",
-        help="of the surface Dice in --plan-table: a CSV with the columns structure and mm, which "
-        "wins over the table that comes with the package",
+        help="tolerances of the surface Dice in --plan-table: a CSV with the columns structure and "
+        "mm, which overrides the package's own table",
     )
     add_overwrite_option(parser)
     add_probability_options(parser)
@@ -112,7 +127,7 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
 
 def _agreement(arguments: argparse.Namespace, console: Console) -> None:
     if arguments.per_structure:
-        _of_structures(arguments, console)
+        _agreement_per_structure(arguments, console)
         return
     require_no_structure_options(arguments)
     filter_ = AgreementFilter(**given_parameters(arguments, AgreementFilter))
@@ -122,8 +137,8 @@ def _agreement(arguments: argparse.Namespace, console: Console) -> None:
     paths = [*arguments.inputs, *([Path(reference)] if reference else [])]
     outputs = given_outputs(arguments, csv=None, json=None)
     files = list(read_files(paths, console, 0.5))
-    read = [*paths, *scored_files(arguments)]
-    check_outputs(outputs, read, files[0].geometry, overwrite=arguments.overwrite)
+    sources = [*paths, *probability_files(arguments)]
+    check_outputs(outputs, sources, files[0].geometry, overwrite=arguments.overwrite)
     require_label_maps(files, arguments)
     require_one_space(files, filter_.CoordinateTolerance, filter_.DirectionTolerance)
     inputs = files[: len(arguments.inputs)]
@@ -133,19 +148,19 @@ def _agreement(arguments: argparse.Namespace, console: Console) -> None:
             "agreement needs at least two raters; give more INPUT files or --consensus"
         )
     warn_of_copies(inputs, console)
-    scores = scored(arguments, inputs, filter_, console)
+    scores = score_probability(arguments, inputs, filter_, console)
     console.follow(filter_, 0.5, 0.95)
     consensus: Any = method() if method else files[-1].image if reference else None
-    with naming_options(filter_, "agreement"):
+    with use_option_names(filter_, "agreement"):
         result = filter_.Execute([file.image for file in inputs], consensus, rater_names(inputs))
-    with writing(outputs, overwrite=arguments.overwrite):
+    with lock_outputs(outputs, overwrite=arguments.overwrite):
         if arguments.csv is not None:
             write_text(arguments.csv, result.to_csv())
         if arguments.json is not None:
             write_text(
                 arguments.json, json.dumps(result.to_dict() | score_fields(scores), indent=2) + "\n"
             )
-    sections = {"Labels": result.table().splitlines(), "Raters": _rater_table(result)}
+    sections = {"Labels": _label_table(result, console), "Raters": _rater_table(result)}
     if scores is not None:
         sections[str(arguments.probability)] = score_lines(scores)
     _answer(console, sections)
@@ -154,11 +169,27 @@ def _agreement(arguments: argparse.Namespace, console: Console) -> None:
 def _answer(console: Console, sections: Mapping[str, Sequence[str]]) -> None:
     for title, lines in sections.items():
         console.answer(section(title, lines))
-    console.answer("\n".join(wrapped(_MEANING)))
+    console.answer("\n".join(wrap_lines(_MEANING if console.is_verbose else _EVERYTHING)))
 
 
-def _of_structures(arguments: argparse.Namespace, console: Console) -> None:
-    """Every structure by itself, among those who drew it."""
+def _label_table(result: AgreementResult, console: Console) -> list[str]:
+    """Table of labels: three measures with explanations, or all measures if verbose."""
+    summary = result.summary()
+    if console.is_verbose or not summary:
+        return result.table().splitlines()
+    limits = AgreementLimits()
+    known: dict[str, Any] = {"good": limits.good_dice, "poor": limits.poor_dice}
+    known |= {"tolerance": result.tolerance, "unit": result.length_unit}
+    known["spread"] = limits.good_volume_variation
+    shown_names = [name for name in _EXPLAINED if name in summary[0]]
+    names = {name: name.replace("_", " ") for name in shown_names}
+    rows = [[str(row["label"]), *(_round(row[name]) for name in shown_names)] for row in summary]
+    meaning = pairs({names[name]: _EXPLAINED[name].format(**known) for name in shown_names})
+    return [*table(["label", *names.values()], rows), *wrap_lines("\n".join(meaning))]
+
+
+def _agreement_per_structure(arguments: argparse.Namespace, console: Console) -> None:
+    """Compute agreement separately for each structure, between the raters who drew it."""
     require_no_probability(arguments)
     filter_ = AgreementFilter(**given_parameters(arguments, AgreementFilter))
     method = METHODS.get(str(arguments.consensus).lower())
@@ -169,25 +200,16 @@ def _of_structures(arguments: argparse.Namespace, console: Console) -> None:
     folders = [] if arguments.series is None else [arguments.series]
     check_outputs(outputs, [*arguments.inputs, *folders], 3, overwrite=arguments.overwrite)
     readers = read_readers(arguments, arguments.inputs)
-    for sentence in readers.lonely:
+    for sentence in [*readers.swapped, *readers.doubts]:
         console.warn(sentence)
-    results = {}
-    for name, who in readers.drawn():
-        if len(who) < 2 and method is None:
-            continue
-        with naming_options(filter_, "agreement"):
-            results[name] = filter_.Execute(
-                [one.mask for one in who.values()],
-                method() if method else None,
-                [readers.matched.readers[number] for number in who],
-            )
+    results = _by_structure(readers, filter_, method, console)
     if not results:
         arguments.parser.error("agreement needs a structure that two raters drew")
     plan = _plan_of(arguments, readers, method)
     rows = [
         {"structure": name, **row} for name, result in results.items() for row in result.pairs()
     ]
-    with writing(outputs, overwrite=arguments.overwrite):
+    with lock_outputs(outputs, overwrite=arguments.overwrite):
         if arguments.csv is not None:
             write_text(arguments.csv, csv_text(list(rows[0]), rows) if rows else "")
         if arguments.json is not None:
@@ -196,16 +218,37 @@ def _of_structures(arguments: argparse.Namespace, console: Console) -> None:
         if plan is not None:
             write_text(arguments.plan_table, plan)
     console.answer(str(readers.matched))
-    tables = ([*one.table().splitlines(), "", *_rater_table(one)] for one in results.values())
+    tables = ([*_label_table(one, console), "", *_rater_table(one)] for one in results.values())
     _answer(console, dict(zip(results, tables, strict=True)))
 
 
+def _by_structure(
+    readers: ReadStructures,
+    filter_: AgreementFilter,
+    method: type[LabelFusionFilter] | None,
+    console: Console,
+) -> dict[str, AgreementResult]:
+    """Agreement between the raters of each structure that at least two raters drew."""
+    results, drawn = {}, list(readers.masks_by_structure())
+    for number, (name, who) in enumerate(drawn):
+        console.progress(number / len(drawn), name)
+        if len(who) < 2 and method is None:
+            continue
+        with use_option_names(filter_, "agreement"):
+            results[name] = filter_.Execute(
+                [one.mask for one in who.values()],
+                method() if method else None,
+                [readers.matched.readers[number] for number in who],
+            )
+    return results
+
+
 def _plan_table(arguments: argparse.Namespace) -> list[Output]:
-    """The output of ``--plan-table``, if it is wanted."""
+    """The output of ``--plan-table``; [] if it is not given."""
     path = arguments.plan_table
     if path is None:
         if arguments.tolerances is not None:
-            arguments.parser.error("--tolerances is for --plan-table")
+            arguments.parser.error("--tolerances needs --plan-table; give both")
         return []
     if path.suffix.lower() not in _PLAN_TABLES:
         arguments.parser.error(f"--plan-table must end in {', '.join(_PLAN_TABLES)}")
@@ -215,10 +258,10 @@ def _plan_table(arguments: argparse.Namespace) -> list[Output]:
 def _plan_of(
     arguments: argparse.Namespace, readers: ReadStructures, method: type[LabelFusionFilter] | None
 ) -> str | None:
-    """The table of ``--plan-table`` as text, if it is wanted."""
+    """The table of ``--plan-table`` as text; None if it is not given."""
     if arguments.plan_table is None:
         return None
-    masks = {name: [one.mask for one in who.values()] for name, who in readers.drawn()}
+    masks = {name: [one.mask for one in who.values()] for name, who in readers.masks_by_structure()}
     words = words_with(arguments.synonyms)
     tolerances = surface_tolerances(masks, arguments.tolerances, words)
     plan = plan_agreement(masks, tolerances, fuser=None if method is None else method())
@@ -228,11 +271,11 @@ def _plan_of(
 def _rater_table(result: AgreementResult) -> list[str]:
     rows = list(result.of_raters())
     header = [name for name in rows[0] if not any(word in name for word in _ONLY_IN_FILES)]
-    cells = [[_rounded(row[name]) for name in header] for row in rows]
+    cells = [[_round(row[name]) for name in header] for row in rows]
     return table([name.replace("_", " ") for name in header], cells)
 
 
-def _rounded(value: Cell) -> Cell:
+def _round(value: Cell) -> Cell:
     return f"{value:.3f}" if isinstance(value, float) else value
 
 

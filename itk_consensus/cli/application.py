@@ -1,4 +1,4 @@
-"""Runs a command; every failure ends in a message of one line."""
+"""Parsing the command line and running a command; every failure prints one line."""
 
 from __future__ import annotations
 
@@ -12,72 +12,72 @@ from typing import Any, NoReturn, TextIO
 import itk_consensus
 from itk_consensus.cli.console import FAILED, INTERRUPTED, Console
 from itk_consensus.cli.did_you_mean import did_you_mean, near_file
-from itk_consensus.cli.slicer_flags import in_our_spelling
+from itk_consensus.cli.slicer_flags import restore_option_spelling
 from itk_consensus.core.errors import ConsensusError, FileError, ParameterError
 from itk_consensus.report.text import PROGRAM
 
-#: Each command, which is also the name of its module, and what ``--help`` says about it.
+#: Help text of each command; its name is also the name of its module.
 COMMANDS = {
     "fuse": "fuse label images into one label map",
     "agreement": "how well raters agree, with each other and with a consensus",
     "report": "fuse, and write an HTML page that shows where raters disagree and what to trust",
-    "atlas": "label an image by atlases registered to it; options as of antsJointFusion",
+    "atlas": "label an image by atlases registered to it; same options as antsJointFusion",
     "review": "decide where raters differ, in 3D Slicer's views (needs trame-slicer)",
     "adjudicate": "apply the decisions of a review again, from its record",
     "batch": "fuse many cases; writes a table, and a page that lists the worst first",
-    "score": "score submissions beside several readers, over the cases of a study",
+    "score": "score submissions against several readers, over the cases of a study",
     "completion": "print a script that lets bash or zsh complete commands and options",
     "info": "size, spacing, pixel type and labels of files, and whether they share a grid",
     "calibrate": "calibrate the width of a band on cases with a reference",
-    "learn": "learn which rater to believe, from cases with a truth, and whether that pays",
+    "learn": "learn how reliable raters are, from cases with a truth, and whether that helps",
     "band": "mark where a consensus is certain and where it is not",
     "deep": "consensus by a network that sees the image: train or apply it (needs torch)",
     "demo": "fuse a bundled lung nodule that four radiologists outlined",
 }
 
-#: If this is set, a bug ends in a traceback.
+#: Environment variable; if it is set, an unexpected error prints a traceback.
 _TRACEBACK = "ITK_CONSENSUS_TRACEBACK"
 
-#: Failures that are not bugs.
+#: Exceptions that are not bugs.
 _EXPECTED = (ConsensusError, OSError, MemoryError, RecursionError)
 
 
 def run(argv: list[str]) -> int:
-    """Run one command and return its exit code; no exception gets past it."""
+    """Run one command and return its exit code; catches all exceptions."""
     _secure_streams()
     console = Console()
     try:
         return _run(argv, console)
-    except SystemExit as leaving:  # argparse leaves this way after --help and --version
+    except SystemExit as leaving:  # raised by argparse after --help and --version
         return int(leaving.code or 0)
     except KeyboardInterrupt:
         console.say("interrupted")
         return INTERRUPTED
-    except BrokenPipeError:  # the reader of a pipe, such as head, has left
+    except BrokenPipeError:  # the process that reads our output, such as head, has ended
         return 0
     except Exception as error:
-        is_fault = not isinstance(error, _EXPECTED)
-        if is_fault and os.environ.get(_TRACEBACK):
+        is_bug = not isinstance(error, _EXPECTED)
+        if is_bug and os.environ.get(_TRACEBACK):
             raise
-        console.say(_unexpected(error) if is_fault else _expected(error))
+        console.say(_bug_message(error) if is_bug else _error_message(error))
         return FAILED
     finally:
         for stream in (sys.stdout, sys.stderr):
-            _settle(stream)
+            _flush_or_discard(stream)
 
 
-def _expected(error: Exception) -> str:
+def _error_message(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return "not enough memory"
     if isinstance(error, RecursionError):
         return "a file is nested too deeply to be read"
-    # What cannot be written was not meant to be another file.
+    # A similar name is suggested only for files to be read.
     is_read = isinstance(error, FileError) and not error.problem.startswith("cannot be written")
     path = error.path if isinstance(error, FileError) and is_read else None
     return str(error) + (near_file(Path(path)) if path else "")
 
 
-def _unexpected(error: Exception) -> str:
+def _bug_message(error: Exception) -> str:
     return (
         f"unexpected {type(error).__name__}: {error} (this is a bug; {_TRACEBACK}=1 shows the "
         "traceback)"
@@ -90,9 +90,9 @@ def _run(argv: list[str], console: Console) -> int:
 
         print(module_description(argv[1:]))
         return 0
-    with console.showing_warnings():
+    with console.show_warnings():
         arguments = _parse(argv)
-        console.speak_up(
+        console.set_verbosity(
             verbose=getattr(arguments, "verbose", False) is True,
             quiet=getattr(arguments, "quiet", False),
         )
@@ -102,7 +102,7 @@ def _run(argv: list[str], console: Console) -> int:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line, like all other errors, and guess what was meant."""
+    """A parser that raises errors of one line, with a suggestion for misspelled choices."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(allow_abbrev=False, **settings)
@@ -117,12 +117,12 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, f"invalid choice: {value!r}{hint}")
 
     def option_names(self) -> list[str]:
-        """Every option that it knows."""
+        """Every option that the parser knows."""
         return list(self._option_string_actions)
 
 
 def _parse(argv: list[str]) -> argparse.Namespace:
-    argv = in_our_spelling(argv)
+    argv = restore_option_spelling(argv)
     parser = Parser(
         prog=PROGRAM, description="Fuse several segmentations of one image into a consensus."
     )
@@ -136,7 +136,7 @@ def _parse(argv: list[str]) -> argparse.Namespace:
         if name in argv[:1]:
             import_module(f"itk_consensus.cli.{name}").configure(command, argv[1:])
             _add_volume_options(command)
-            # What a file of options says comes first: the command line has the last word.
+            # Options from a file come first, so that the command line overrides them.
             argv = [name, *(command.get_default("from_file") or ()), *argv[1:]]
     arguments, unknown = parser.parse_known_args(argv)
     if unknown:
@@ -148,7 +148,7 @@ def _parse(argv: list[str]) -> argparse.Namespace:
 
 
 def options_of_command(name: str, methods: list[str]) -> list[str]:
-    """All options of a command, whatever the method."""
+    """All options of a command, over all fusion methods."""
     found: dict[str, None] = {}
     for method in methods:
         command = Parser(prog=name)
@@ -161,28 +161,29 @@ def options_of_command(name: str, methods: list[str]) -> list[str]:
 
 
 def _add_volume_options(command: Parser) -> None:
-    """Give a command ``-v`` and ``-q``, unless it has words of its own for them."""
+    """Add ``-v`` and ``-q`` to a command, unless it defines ``-v`` itself."""
     if "-v" in command.option_names():
         return
-    how_much = command.add_mutually_exclusive_group()
-    how_much.add_argument(
+    group = command.add_mutually_exclusive_group()
+    group.add_argument(
         "-v",
         "--verbose",
         action="store_true",
-        help="say what is being done, and all that is known of the result",
+        help="print each step, and everything known about the result",
     )
-    how_much.add_argument(
-        "-q", "--quiet", action="store_true", help="say nothing but errors; the exit code tells"
+    group.add_argument(
+        "-q", "--quiet", action="store_true", help="print only errors; see the exit code"
     )
 
 
-# -- standard streams that are closed, full, or know only ASCII ------------------------------
+# -- standard streams that are closed, full, or limited to ASCII ------------------------------
 
 
 def _secure_streams() -> None:
     """Open missing standard streams, and escape characters that they cannot encode."""
     for descriptor in (0, 1, 2):
-        # Otherwise the next file to be opened would become stdout, and libraries print there.
+        # Otherwise the next file opened would get the descriptor of stdout, and libraries would
+        # print into it.
         try:
             os.fstat(descriptor)
         except OSError:
@@ -195,8 +196,8 @@ def _secure_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _settle(stream: TextIO) -> None:
-    """Flush a stream, or discard what it holds: Python complains if it cannot flush at exit."""
+def _flush_or_discard(stream: TextIO) -> None:
+    """Flush a stream, or discard its buffer: Python prints an error if it cannot flush at exit."""
     try:
         stream.flush()
     except (OSError, ValueError):

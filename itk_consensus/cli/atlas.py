@@ -12,8 +12,8 @@ import numpy as np
 
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.inputs import read_files, require_label_maps, require_one_space
-from itk_consensus.cli.options import add_option, file_name, is_file_name, naming_options
-from itk_consensus.cli.outputs import Output, add_overwrite_option, check_outputs, writing
+from itk_consensus.cli.options import add_option, file_name, is_file_name, use_option_names
+from itk_consensus.cli.outputs import Output, add_overwrite_option, check_outputs, lock_outputs
 from itk_consensus.core.errors import ParameterError
 from itk_consensus.images.files import write_image
 from itk_consensus.methods.atlas.joint_label_fusion_filter import JointLabelFusionFilter
@@ -24,7 +24,7 @@ _MOST_MODALITIES = 64
 
 
 def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
-    """Give the parser what the command takes; letters and names are those of antsJointFusion."""
+    """Add the arguments of the command, with the letters and names of antsJointFusion."""
     parser.usage = f"{PROGRAM} atlas -t TARGET -g IMAGE... -l LABELS... -o OUTPUT [options]"
     parser.description = (
         "Label an image by atlases that were registered to it (joint label fusion). The options "
@@ -59,8 +59,8 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
         required=True,
         type=_names,
         metavar="FILE",
-        help="the labels, or [labels,intensities,probability%%02d]: the fused intensities and the "
-        "probability of each label too",
+        help="the labels, or [labels,intensities,probability%%02d]: also the fused intensities and "
+        "the probability of each label",
     )
     add("-x", "--mask-image", type=file_name, metavar="FILE", help="voxels to label (non-zero)")
     add(
@@ -70,9 +70,9 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
         type=_exclusion,
         default=[],
         metavar="LABEL[FILE]",
-        help="where a label cannot be (non-zero); may be repeated",
+        help="voxels that cannot have a label (non-zero); may be repeated",
     )
-    add("-a", "--alpha", type=float, help="added to the diagonal [default: 0.1]")
+    add("-a", "--alpha", type=float, help="regularisation of the diagonal [default: 0.1]")
     add("-b", "--beta", type=float, help="exponent of the errors [default: 2]")
     _add_radius(parser, "-p", "--patch-radius", "the patch", 1)
     _add_radius(parser, "-s", "--search-radius", "the search", 2)
@@ -81,7 +81,7 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
         "--constrain-nonnegative",
         choices=("0", "1"),
         default="0",
-        help="1: the best weights that are not negative; 0: negative ones are taken for 0 [0]",
+        help="1: optimise non-negative weights; 0: set negative weights to 0 [default: 0]",
     )
     add(
         "-m",
@@ -89,12 +89,18 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
         type=str.upper,
         choices=("PC", "MSQ"),
         default="PC",
-        help="PC: patches are normalised; MSQ: matched intensities are compared [PC]",
+        help="PC: normalise patches; MSQ: compare intensities as they are [default: PC]",
     )
-    add("-d", "--image-dimensionality", type=int, choices=(2, 3, 4), help="must be the images'")
-    add("-r", "--retain-label-posterior-images", choices=("0", "1"), help="for old scripts")
+    add(
+        "-d",
+        "--image-dimensionality",
+        type=int,
+        choices=(2, 3, 4),
+        help="must equal the images' dimension",
+    )
+    add("-r", "--retain-label-posterior-images", choices=("0", "1"), help="ignored; for scripts")
     add_option(parser, JointLabelFusionFilter.InputsAreLabels)
-    add("-v", "--verbose", choices=("0", "1"), default="0", help="1: say what was written [0]")
+    add("-v", "--verbose", choices=("0", "1"), default="0", help="1: list what was written [0]")
     add_overwrite_option(parser)
 
 
@@ -106,8 +112,8 @@ def _add_radius(
         name,
         type=_radii,
         metavar="N[xNxN]",
-        help=f"radius of {what} in voxels, of all axes or of each [default: {default}, in voxels "
-        "of the smallest side]",
+        help=f"radius of {what} in voxels, for all axes or for each [default: {default} times "
+        "the smallest spacing]",
     )
 
 
@@ -142,20 +148,20 @@ def _atlas(arguments: argparse.Namespace, console: Console) -> None:
     geometry = next(iter(files.values())).geometry
     if arguments.image_dimensionality not in (None, geometry.dimension):
         arguments.parser.error(
-            f"-d must be {geometry.dimension}, which the images have, got "
+            f"-d must be {geometry.dimension}, the dimension of the images, got "
             f"{arguments.image_dimensionality}"
         )
     outputs = _Outputs.of(arguments, bool(maps))
-    known = [Output("-o", path, kind) for path, kind in outputs.known()]
+    known = [Output("-o", path, kind) for path, kind in outputs.fixed_files()]
     check_outputs(known, files, geometry, overwrite=arguments.overwrite)
     filter_ = _filter(arguments, files, geometry)
     console.follow(filter_, 0.4, 0.9)
-    with naming_options(filter_, "atlas"):
+    with use_option_names(filter_, "atlas"):
         labels = filter_.Execute(_label_images(arguments, files))
     posteriors = outputs.posteriors(filter_.GetLabels())
     more = [Output("-o", path, np.float64) for path in posteriors.values()]
     check_outputs(more, files, geometry, overwrite=arguments.overwrite)
-    with writing([*known, *more], overwrite=arguments.overwrite):
+    with lock_outputs([*known, *more], overwrite=arguments.overwrite):
         if outputs.labels is not None:
             write_image(labels, outputs.labels)
         for modality, path in enumerate(outputs.intensities):
@@ -170,7 +176,7 @@ def _atlas(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def _files(arguments: argparse.Namespace, console: Console) -> dict[Path, ImageFile]:
-    """All that is read, on one grid: nothing is resampled here."""
+    """Read all input files, and check that they have the same grid."""
     looked_at = (arguments.target_image, *arguments.atlas_image)
     paths = [path for modalities in looked_at for path in modalities]
     paths += arguments.atlas_segmentation
@@ -219,12 +225,12 @@ def _filter(
             raise ParameterError(f"{letter} must have one radius or {len(sides)}, got {len(radii)}")
         all_axes = radii * len(sides) if len(radii) == 1 else radii
         given[name] = [r * side for r, side in zip(all_axes, sides, strict=True)]
-    with naming_options(JointLabelFusionFilter(), "atlas"):
+    with use_option_names(JointLabelFusionFilter(), "atlas"):
         return JointLabelFusionFilter(**given)
 
 
 def _label_images(arguments: argparse.Namespace, files: dict[Path, ImageFile]) -> list[Any]:
-    """Labels of the atlases; where there are none, the same of all."""
+    """Labels of the atlases; if there are none, background for each atlas."""
     if arguments.atlas_segmentation:
         return [files[path].image for path in arguments.atlas_segmentation]
     target = files[arguments.target_image[0]].image
@@ -238,14 +244,14 @@ def _intensity_names(arguments: argparse.Namespace) -> list[Path]:
     number = len(arguments.target_image)
     if not wanted or (number == 1 and "%" not in str(wanted[0])):
         return wanted
-    return [_numbered(wanted[0], modality + 1) for modality in range(number)]
+    return [_insert_number(wanted[0], modality + 1) for modality in range(number)]
 
 
-def _numbered(path: Path, number: int) -> Path:
-    """A name with a number where it has %d, %02d or the like."""
+def _insert_number(path: Path, number: int) -> Path:
+    """Replace %d, %02d or the like in a name by a number."""
     name, count = re.subn(r"%(0?)(\d?)d", lambda found: _digits(found, number), str(path))
     if count != 1 or "%" in name:
-        raise ParameterError(f"-o must have one number such as %02d in {path}")
+        raise ParameterError(f"-o must have one placeholder such as %02d in {path}")
     return Path(name)
 
 
@@ -255,35 +261,35 @@ def _digits(found: re.Match[str], number: int) -> str:
 
 @dataclass(frozen=True)
 class _Outputs:
-    """What -o names."""
+    """The files that -o names."""
 
     labels: Path | None
     intensities: list[Path]
-    posterior: Path | None  #: With a number, which is the label's
+    posterior: Path | None  #: With a placeholder for the label
 
     @classmethod
     def of(cls, arguments: argparse.Namespace, has_labels: bool) -> _Outputs:
-        """As antsJointFusion reads it; images of each atlas's weight are not made."""
+        """Parse -o like antsJointFusion, but without images of the atlases' weights."""
         named: list[Path] = arguments.output
         if len(named) > (3 if has_labels else 1):
             arguments.parser.error(
-                "-o must be [labels,intensities,probability%02d] or less; images of each atlas's "
-                "weight are not made"
+                "-o must be [labels,intensities,probability%02d] or fewer of them; images of the "
+                "atlases' weights are not supported"
                 if has_labels
-                else "-o must name the fused intensities only where there is no -l"
+                else "-o must name only the fused intensities if there is no -l"
             )
         posterior = named[2] if len(named) > 2 else None
         if posterior is not None:
-            _numbered(posterior, 0)
+            _insert_number(posterior, 0)
         return cls(named[0] if has_labels else None, _intensity_names(arguments), posterior)
 
-    def known(self) -> list[tuple[Path, Any]]:
-        """Files whose names depend on no label."""
+    def fixed_files(self) -> list[tuple[Path, Any]]:
+        """Files whose names do not depend on a label, with their pixel types."""
         labels = [] if self.labels is None else [(self.labels, np.uint8)]
         return [*labels, *((path, np.float32) for path in self.intensities)]
 
     def posteriors(self, labels: tuple[int, ...]) -> dict[int, Path]:
-        """The file of each label but the background."""
+        """The probability file of each label except the background."""
         if self.posterior is None:
             return {}
-        return {label: _numbered(self.posterior, label) for label in labels if label != 0}
+        return {label: _insert_number(self.posterior, label) for label in labels if label != 0}

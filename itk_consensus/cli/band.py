@@ -1,4 +1,4 @@
-"""``itk-consensus band``."""
+"""``itk-consensus band``: applies a calibrated band, margin or cut to probabilities."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from itk_consensus.cli.options import (
     add_file,
     add_options,
     given_parameters,
-    naming_options,
     option_of,
+    use_option_names,
 )
-from itk_consensus.cli.outputs import add_output_options, check_outputs, given_outputs, writing
+from itk_consensus.cli.outputs import add_output_options, check_outputs, given_outputs, lock_outputs
 from itk_consensus.core.parameters import measurements_of, parameters_of, snake_case
 from itk_consensus.images.files import write_image
 from itk_consensus.report.fusion_report import to_plain
-from itk_consensus.report.text import pairs, section, wrapped
+from itk_consensus.report.text import pairs, section, wrap_lines
 from itk_consensus.storage.files import write_text
 
-#: Options that a calibration leaves open; it fixes the others.
+#: Options that can still be chosen; the calibration fixes all others.
 _FREE = (
     "EmptyPolicy",
     "FusionMethod",
@@ -49,12 +49,15 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
         help="probability image of the foreground, or one per label",
     )
     add_file(
-        parser, "--calibration", required=True, help="made by calibrate: a band, a margin or a cut"
+        parser,
+        "--calibration",
+        required=True,
+        help="file written by calibrate: a band, margin or cut",
     )
     add_output_options(
         parser,
-        "0 background, 1 foreground, 2 ambiguous or margin, 3 empty; bit k for label k of "
-        "several; of a cut the label map",
+        "0 background, 1 foreground, 2 ambiguous or margin, 3 empty; bit k for label k if there "
+        "are several; for a cut the label map",
     )
     add_file(
         parser,
@@ -68,7 +71,7 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
 
 
 def _band(arguments: argparse.Namespace, console: Console) -> None:
-    filter_ = _opened(arguments)
+    filter_ = _open_calibration(arguments)
     paths = [*arguments.probability, *arguments.raters]
     files = list(read_files(paths, console, 0.5))
     space = files[0].geometry
@@ -79,30 +82,30 @@ def _band(arguments: argparse.Namespace, console: Console) -> None:
     probabilities = images[: len(arguments.probability)]
     raters = images[len(arguments.probability) :]
     console.follow(filter_, 0.5, 0.95)
-    with naming_options(filter_, "band"):
+    with use_option_names(filter_, "band"):
         marked = filter_.Execute(one_or_all(probabilities), raters or None)
     measured = {snake_case(m.name): m.__get__(filter_) for m in measurements_of(type(filter_))}
     is_cut = isinstance(filter_, CutCalibrationFilter)
-    told = filter_.GetMeaning() if is_cut else filter_.GetGuarantee()
-    report = {"meaning" if is_cut else "guarantee": told, **measured}
-    with writing(outputs, overwrite=arguments.overwrite):
+    statement = filter_.GetMeaning() if is_cut else filter_.GetGuarantee()
+    report = {"meaning" if is_cut else "guarantee": statement, **measured}
+    with lock_outputs(outputs, overwrite=arguments.overwrite):
         write_image(marked, arguments.output)
         if arguments.json is not None:
             write_text(arguments.json, json.dumps(to_plain(report), indent=2) + "\n")
     facts = {} if is_cut else _thickness(filter_, space.dimension)
     facts["written"] = str(arguments.output)
     console.answer(section(str(arguments.probability[0]), pairs(facts)))
-    console.answer("\n".join(wrapped(told)))
+    console.answer("\n".join(wrap_lines(statement)))
 
 
-def _opened(arguments: argparse.Namespace) -> Any:
-    """The filter of a calibration, with what else was asked for."""
+def _open_calibration(arguments: argparse.Namespace) -> Any:
+    """Make the filter of a calibration file, with the given options."""
     kind = kind_of_calibration(arguments.calibration, KINDS.values())
     known = {parameter.name for parameter in parameters_of(kind)}
     given = given_parameters(arguments, ConformalBandFilter)
     for name in given.keys() - known:
         option = option_of(getattr(ConformalBandFilter, name))
-        arguments.parser.error(f"{option} is no option of {kind.record_class.schema} records")
+        arguments.parser.error(f"{option} does not apply to {kind.record_class.schema} records")
     return kind.FromRecord(kind.record_class.read(arguments.calibration), **given)
 
 

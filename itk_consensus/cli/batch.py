@@ -1,4 +1,4 @@
-"""``itk-consensus batch``: a whole cohort; a stopped run can be resumed."""
+"""``itk-consensus batch``: fuses all cases of a cohort; an interrupted run can be resumed."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from itk_consensus.assessment.verdict import WORDS
-from itk_consensus.batch.batch import INDEX, STUDY, TABLE, WORKBOOK, run_batch
-from itk_consensus.batch.cases import BatchCase, find_cases, only, with_readings
+from itk_consensus.batch.batch import run_batch
+from itk_consensus.batch.cases import BatchCase, find_cases, select_cases, with_readings
 from itk_consensus.batch.excel import require_excel
-from itk_consensus.batch.one_case import FAILED, CaseResult, Plan
+from itk_consensus.batch.one_case import FAILED, CaseResult
+from itk_consensus.batch.output_files import INDEX, STUDY, TABLE, WORKBOOK
+from itk_consensus.batch.plan import Plan
 from itk_consensus.cli.case_list import Column, read_case_list
 from itk_consensus.cli.console import SOMETHING_FOUND, Console
 from itk_consensus.cli.fusing import (
@@ -39,36 +41,35 @@ CASES is one of
   a CSV file with the columns case, raters (files separated by ';', each as FILE or NAME=FILE) and,
   optionally, image and reading (1, 2: a case has a row for each; the first is fused),
   or a JSON list of objects with these keys; paths are relative to it
-  a pattern such as "{case}/{rater}.nii.gz", where * stands for anything within a name, and
-  {reading} for which of a rater's several readings it is
+  a pattern such as "{case}/{rater}.nii.gz", where * matches anything within a name, and
+  {reading} the number of a reading, if raters read a case several times
   a folder with BIDS segmentations, *_dseg.nii.gz or *_mask.nii.gz, with rater-<rater> or
   desc-<rater>
 
 Cases that were already fused with the same inputs, method and options are skipped, and their pages
-stay linked. If a case fails it is listed, the others go on, and the exit code is 1. Results of an
-earlier run are replaced; files of yours among them, and results that you changed, only with
---overwrite.
+stay linked. If a case fails it is listed, the others continue, and the exit code is 1. Results of
+an earlier run are replaced; other files, and results that were edited, only with --overwrite.
 """
 
 
 def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
     """Add the arguments of the command; they depend on the method."""
-    path, said = read_option_file(words)
-    if "method" in said:
-        words = ["--method", str(said["method"]), *words]
+    path, options = read_option_file(words)
+    if "method" in options:
+        words = ["--method", str(options["method"]), *words]
     add_fusion_options(parser, words, "batch", _DESCRIPTION)
     parser.usage = f"{PROGRAM} batch CASES --output FOLDER [--method METHOD] [options]"
     parser.set_defaults(run=_batch)
     parser.add_argument(
         "cases", metavar="CASES", nargs="?", help="list, pattern or folder, see above"
     )
-    # For a file of options, in which everything has a name.
+    # For a file of options, which has no positional arguments.
     parser.add_argument("--cases", dest="cases_of_file", help=argparse.SUPPRESS)
     add_file(
         parser,
         "--config",
         help='options from a TOML file: cases = "...", output = "...", jobs = 4 and so on; the '
-        "command line wins",
+        "command line overrides it",
     )
     add_file(parser, "-o", "--output", required=True, metavar="FOLDER", help="for all results")
     add_learned_option(parser)
@@ -83,18 +84,19 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
         nargs="+",
         default=[],
         metavar="NAME",
-        help="the cases of these names, or whose names begin with one of them and _",
+        help="only cases with these names, or names that start with one of them and _",
     )
     parser.add_argument("--reports", action="store_true", help="write an HTML page for each case")
     parser.add_argument(
         "--surfaces",
         action="store_true",
-        help="distances between contours in pairs.csv too; takes longer",
+        help="also write distances between contours to pairs.csv; takes longer",
     )
     parser.add_argument(
         "--volume-intervals",
         action="store_true",
-        help="which volume another rater would draw, from and to, in cases.csv too; takes longer",
+        help="also write intervals of the volume that another rater would draw to cases.csv; takes "
+        "longer",
     )
     parser.add_argument(
         "--bids-output",
@@ -104,12 +106,12 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument(
         "--nnunet-output",
         action="store_true",
-        help="put label maps into the folder itself, called CASE.nii.gz, as nnU-Net does",
+        help="write label maps to the folder itself as CASE.nii.gz, like nnU-Net",
     )
     parser.add_argument(
         "--excel",
         action="store_true",
-        help=f"write the tables as {WORKBOOK} too (needs openpyxl)",
+        help=f"also write the tables as {WORKBOOK} (needs openpyxl)",
     )
     add_own_outputs_option(parser)
     add_page_options(parser)
@@ -127,14 +129,14 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
         "processes (needs dask.distributed)",
     )
     if path is not None:
-        parser.set_defaults(from_file=as_words(parser, path, said))
+        parser.set_defaults(from_file=as_words(parser, path, options))
 
 
 def _batch(arguments: argparse.Namespace, console: Console) -> int:
     arguments.cases = arguments.cases or arguments.cases_of_file
     if arguments.cases is None:
         arguments.parser.error("the following arguments are required: CASES")
-    cases = only(_cases(arguments), arguments.only)
+    cases = select_cases(_cases(arguments), arguments.only)
     parameters = given_parameters(arguments, arguments.fuser)
     make_fuser(arguments, {k: v for k, v in parameters.items() if not isinstance(v, Path)})
     jobs = min(arguments.jobs, len(cases))
@@ -194,7 +196,7 @@ def _cases(arguments: argparse.Namespace) -> list[BatchCase]:
     if is_pattern or os.path.isdir(arguments.cases):
         return find_cases(arguments.cases, arguments.images)
     if arguments.images is not None:
-        arguments.parser.error("--images is for a pattern; a list has a column image")
+        arguments.parser.error("--images needs a pattern as CASES; a list has a column image")
     columns = (
         Column("raters", required=True, must_exist=False, may_be_named=True),
         Column("image", must_exist=False),
@@ -213,13 +215,14 @@ def _cases(arguments: argparse.Namespace) -> list[BatchCase]:
 
 
 def _is_grave(result: CaseResult, fail_on: str | None) -> bool:
-    """Whether a case has what ``--fail-on`` asks for; failed cases count by themselves."""
+    """Whether the verdict of a case reaches ``--fail-on``; failed cases are counted elsewhere."""
     return result.status != FAILED and bool(exit_code(result.verdict, fail_on))
 
 
 def _progress(cases: int, console: Console) -> Callable[[CaseResult], None]:
-    """Shows how many cases are done and how long the others will take."""
+    """Make a callback that shows the number of finished cases and the remaining time."""
     start, done = time.monotonic(), 0
+    console.progress(0.0, f"0 of {cases} cases")
 
     def after_case(result: CaseResult) -> None:
         nonlocal done
@@ -235,7 +238,7 @@ def _progress(cases: int, console: Console) -> Callable[[CaseResult], None]:
 
 
 def time_text(seconds: float) -> str:
-    """A duration in words: 45 s, 3 min, 2 h 5 min."""
+    """Format a duration: 45 s, 3 min, 2 h 5 min."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

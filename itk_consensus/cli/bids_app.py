@@ -1,10 +1,10 @@
-"""``itk-consensus-bids``: a batch, under the command line that all BIDS apps have.
+"""``itk-consensus-bids``: a batch with the standard command line of BIDS apps.
 
 itk-consensus-bids BIDS_DIR OUTPUT_DIR participant [--participant-label 01 02]
 itk-consensus-bids BIDS_DIR OUTPUT_DIR group
 
-The level participant fuses the segmentations of each participant; group does the same for whoever
-is not done yet, and writes tables and the page of all of them.
+The level participant fuses the segmentations of each participant; group does the same for
+participants that are not done yet, and writes the tables and the page of all.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         nargs="+",
         default=[],
         metavar="LABEL",
-        help="who is fused, with or without sub-; default: everybody",
+        help="participants to fuse, with or without sub- [default: all]",
     )
     parser.add_argument("--method", default="consensus", help="fuser [default: %(default)s]")
     parser.add_argument("--n-procs", type=int, default=1, metavar="N", help="processes")
@@ -41,12 +41,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--skip-bids-validation",
         "--skip_bids_validation",
         action="store_true",
-        help="accepted, as by other apps: files are looked at, the dataset is not validated",
+        help="accepted for compatibility: the dataset is never validated, only its files",
     )
     parser.add_argument("--version", action="version", version=itk_consensus.__version__)
     given = parser.parse_args(argv)
     if given.participant_label and given.analysis_level == "group":
-        parser.error("--participant-label is for the level participant")
+        parser.error("--participant-label needs the level participant")
     words = ["batch", given.bids_dir, "--output", given.output_dir, "--bids-output", "--reports"]
     words += ["--method", given.method, "--jobs", str(given.n_procs)]
     if given.participant_label:

@@ -1,4 +1,4 @@
-"""``itk-consensus fuse ... -o fused.zarr``: volumes larger than memory, block by block."""
+"""``itk-consensus fuse ... -o fused.zarr``: fuses volumes larger than memory, block by block."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from typing import Any
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.fusing import warn_of_ignored_labels
 from itk_consensus.cli.inputs import warn_of_copy
-from itk_consensus.cli.options import given_parameters, naming_options, option_of, process_count
+from itk_consensus.cli.options import given_parameters, option_of, process_count, use_option_names
 from itk_consensus.cli.outputs import make_folder
 from itk_consensus.core.errors import FileError, MissingDependencyError
 from itk_consensus.core.parameters import parameters_of
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
-from itk_consensus.report.text import pairs, section, shown
+from itk_consensus.report.text import format_value, pairs, section
 
 _MASK = "MaskImage"
 
 
 def add_volume_options(parser: argparse.ArgumentParser) -> None:
-    """Give a parser what concerns outputs named .zarr."""
+    """Add the options for outputs named .zarr to a parser."""
     group = parser.add_argument_group("volumes larger than memory, if the output is a .zarr")
     group.add_argument(
         "--scheduler",
@@ -39,7 +39,7 @@ def add_volume_options(parser: argparse.ArgumentParser) -> None:
 
 
 def fuse_in_blocks(arguments: argparse.Namespace, console: Console) -> None:
-    """Fuse stores or files into a store; started again after a kill, it goes on."""
+    """Fuse stores or files into a store; a run that was killed is resumed."""
     for option in ("probability", "label", "uncertainty", "uncertainty_kind", "json", "report"):
         if getattr(arguments, option) is not None:
             name = option.replace("_", "-")
@@ -59,7 +59,7 @@ def fuse_in_blocks(arguments: argparse.Namespace, console: Console) -> None:
         from itk_consensus.batch.workers import dask_client
 
         client = dask_client(arguments.scheduler, arguments.jobs)
-    with client, naming_options(filter_, arguments.method):
+    with client, use_option_names(filter_, arguments.method):
         measured = _volumes().fuse_volumes(
             arguments.inputs,
             arguments.output,
@@ -90,7 +90,7 @@ def _volumes() -> Any:
 def _summary(
     filter_: LabelFusionFilter, arguments: argparse.Namespace, measured: dict[str, Any]
 ) -> str:
-    facts = {"labels": shown(measured.pop("Labels")), "written": str(arguments.output)}
+    facts = {"labels": format_value(measured.pop("Labels")), "written": str(arguments.output)}
     for name, value in measured.items():
         if isinstance(value, (float, int)):
             facts[name] = f"{value:.6g}"

@@ -1,4 +1,4 @@
-"""``itk-consensus calibrate``."""
+"""``itk-consensus calibrate``: calibrates a band, margin or cut on cases with a reference."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from itk_consensus.cli.options import (
     add_method_option,
     add_options,
     given_parameters,
-    naming_options,
+    use_option_names,
 )
-from itk_consensus.cli.outputs import Output, add_output_options, check_outputs, writing
+from itk_consensus.cli.outputs import Output, add_output_options, check_outputs, lock_outputs
 from itk_consensus.methods.registry import METHODS
-from itk_consensus.report.text import PROGRAM, pairs, section, shown, wrapped
+from itk_consensus.report.text import PROGRAM, format_value, pairs, section, wrap_lines
 
-#: What can be calibrated.
+#: Filters that can be calibrated.
 KINDS: dict[str, type[CalibrationFilter[Any]]] = {
     "band": ConformalBandFilter,
     "margin": ConformalMarginFilter,
@@ -41,13 +41,13 @@ or the probability at which to cut (--kind).
 
 {FORMATS_HELP}
 
-  case         its name, if it has one
+  case         its name (optional)
   probability  probability image of the foreground, or one per label
   reference    the truth, or a rater who was not fused into the probability
   raters       the label images behind the probability, if the band measures their spread
 
 Each component of a vector image counts as one image. Without a truth use --hold-out-rater: it needs
-the column raters only, holds out one rater per case in turn, fuses the others by --method and
+only the column raters, holds out one rater per case in turn, fuses the others by --method and
 calibrates on the one held out; the band then covers a new rater, not the truth."""
 
 
@@ -69,7 +69,7 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
         "--hold-out-rater", action="store_true", help="make the references from the raters"
     )
     add_method_option(parser, "how --hold-out-rater fuses the others", "vote")
-    kind = _wanted_kind(words)
+    kind = _requested_kind(words)
     add_options(parser.add_argument_group(f"options of the {kind}"), KINDS[kind])
     parser.set_defaults(run=_calibrate, parser=parser)
 
@@ -83,14 +83,14 @@ def _add_kind_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _wanted_kind(words: list[str]) -> str:
-    """The kind that a command line names, before its options are known."""
+def _requested_kind(words: list[str]) -> str:
+    """Parse ``--kind`` alone, on which the other options depend."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     _add_kind_option(parser)
     try:
         return str(parser.parse_known_args(words)[0].kind)
     except (argparse.ArgumentError, SystemExit):
-        return "band"  # the command's own parser will say what is wrong
+        return "band"  # the full parser will report the error
 
 
 def _calibrate(arguments: argparse.Namespace, console: Console) -> None:
@@ -106,34 +106,34 @@ def _calibrate(arguments: argparse.Namespace, console: Console) -> None:
     check_outputs(outputs, inputs, 3, overwrite=arguments.overwrite)
     kind = KINDS[arguments.kind]
     filter_ = kind(**given_parameters(arguments, kind))
-    with naming_options(filter_, "calibrate"):
+    with use_option_names(filter_, "calibrate"):
         _calibrate_on(cases, filter_, arguments, console)
-    with writing(outputs, overwrite=arguments.overwrite):
+    with lock_outputs(outputs, overwrite=arguments.overwrite):
         filter_.Save(arguments.output)
     record = filter_.GetRecord()
-    found = {**_found(record), "calibration": str(arguments.output)}
-    console.answer(section(f"calibrated on {len(cases)} cases", pairs(found)))
-    told = record.meaning if isinstance(record, CutRecord) else record.guarantee
-    console.answer("\n".join(wrapped(told)))
+    facts = {**_facts(record), "calibration": str(arguments.output)}
+    console.answer(section(f"calibrated on {len(cases)} cases", pairs(facts)))
+    statement = record.meaning if isinstance(record, CutRecord) else record.guarantee
+    console.answer("\n".join(wrap_lines(statement)))
 
 
-def _found(record: Any) -> dict[str, str]:
-    """The numbers of a calibration."""
+def _facts(record: Any) -> dict[str, str]:
+    """The calibrated numbers, as texts by name."""
     if isinstance(record, CutRecord):
-        return {"cut": shown(tuple(one.cut for one in record.cuts))}
-    found = {"threshold": shown(record.tau)}
+        return {"cut": format_value(tuple(one.cut for one in record.cuts))}
+    facts = {"threshold": format_value(record.tau)}
     if isinstance(record, MarginRecord):
-        found = {"margin": f"{shown(tuple(round(mm, 2) for mm in record.tau))} mm"}
+        facts = {"margin": f"{format_value(tuple(round(mm, 2) for mm in record.tau))} mm"}
         for label, widths in enumerate(map(record.band_widths, range(1, record.labels)), start=1):
             if widths is not None:
-                found[f"a band instead{f' (label {label})' if record.labels > 2 else ''}"] = (
+                facts[f"a band instead{f' (label {label})' if record.labels > 2 else ''}"] = (
                     f"{widths.mean:.2f} mm on average ({widths.narrowest:.2f} to "
-                    f"{widths.widest:.2f}, as raters differ), with the same promise"
+                    f"{widths.widest:.2f}, by the raters' spread), with the same guarantee"
                 )
     if record.coverage_range is not None:
         low, high = record.coverage_range
-        found["true coverage"] = f"{low:.1%} to {high:.1%} in 8 of 10 calibrations like this one"
-    return found
+        facts["true coverage"] = f"{low:.1%} to {high:.1%} in 8 of 10 calibrations like this one"
+    return facts
 
 
 def _calibrate_on(
@@ -154,20 +154,20 @@ def _calibrate_on(
             "provenance": {"reference_kind": arguments.reference_kind},
         }
     if isinstance(filter_, CutCalibrationFilter):
-        told = columns.pop("provenance")
-        filter_.FusionMethod = told.get("fusion_method", filter_.FusionMethod)
+        provenance = columns.pop("provenance")
+        filter_.FusionMethod = provenance.get("fusion_method", filter_.FusionMethod)
         filter_.Calibrate(**columns)
     else:
         filter_.Calibrate(**columns, case_ids=[case.name for case in cases])
 
 
 def _read(column: str, cases: list[Case], console: Console) -> Iterator[list[Any]]:
-    """The images of one column, read case by case when asked for."""
+    """The images of one column, read lazily case by case."""
     for number, case in enumerate(cases):
         console.progress(number / len(cases), f"reading case {case.name}")
         yield [read(path, console) for path in case[column]]
 
 
 def one_or_all(images: list[Any]) -> Any:
-    """A probability image of the foreground, or one for each label."""
+    """Return a single image itself (the foreground's), or else the list (one per label)."""
     return images[0] if len(images) == 1 else images

@@ -1,4 +1,4 @@
-"""Lists of cases, as CSV or JSON, for every command that takes many cases at once."""
+"""Lists of cases as CSV or JSON, for all commands that process several cases."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from itk_consensus.storage.files import read_bytes
 FORMATS_HELP = """\
 CASES is a CSV file with these columns, or a JSON list of objects with these keys. Several files in
 one field of the CSV are separated by ';'; in JSON they are a list. Paths are relative to CASES;
-a rater's may have a name before it, NAME=FILE."""
+a rater can be named by NAME=FILE."""
 
 
 class Column(NamedTuple):
@@ -25,14 +25,14 @@ class Column(NamedTuple):
 
     name: str
     required: bool = False
-    holds_files: bool = True  #: Whether it names files; otherwise its values are left as they are
-    #: Whether single members may be empty (null in JSON), such as a missing rater.
+    holds_files: bool = True  #: Whether its values are file names; otherwise they are unchanged
+    #: Whether list members may be empty (null in JSON), for missing raters.
     may_lack: bool = False
-    #: Whether a missing file is an error of the whole list, rather than of its case.
+    #: Whether a missing file is an error of the whole list rather than of one case.
     must_exist: bool = True
     #: Whether a file may be given as NAME=FILE.
     may_be_named: bool = False
-    #: Whether it is one value, a text or a number, and no list.
+    #: Whether it is a single text or number instead of a list.
     is_single: bool = False
 
 
@@ -42,7 +42,7 @@ class Case:
 
     name: str
     columns: Mapping[str, tuple[Any, ...]]
-    #: By column, what its files are called; None for those that have no name of their own.
+    #: By column, the names given to its files; None for files without a name.
     names: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
 
     def __getitem__(self, column: str) -> tuple[Any, ...]:
@@ -55,7 +55,7 @@ class Case:
 
 
 def read_case_list(path: Path, columns: Sequence[Column]) -> list[Case]:
-    """Read the cases of a file; besides `columns` there may be one called case, their names.
+    """Read the cases of a file; it may have a column named case in addition to `columns`.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def _json_rows(
     known = {"case", *(column.name for column in columns)}
     for number, found in enumerate(objects):
         if not isinstance(found, dict):
-            raise FileError(f"case {number} must be an object, got {_shown(found)}", path=path)
+            raise FileError(f"case {number} must be an object, got {_excerpt(found)}", path=path)
         unknown = found.keys() - known
         if unknown:
             raise FileError(f"case {number} has the unknown key {min(unknown)}", path=path)
@@ -140,7 +140,7 @@ def _case(path: Path, place: str, row: Mapping[str, Any], columns: Sequence[Colu
             cell = row[column.name]
             if column.may_be_named:
                 listed = cell if isinstance(cell, list) else [cell]
-                both = [_named(path, one) for one in listed]
+                both = [_split_name(path, one) for one in listed]
                 names[column.name], cell = tuple(name for name, _ in both), [one for _, one in both]
             cells[column.name] = tuple(_members(path, place, column, cell))
         elif column.required:
@@ -148,8 +148,8 @@ def _case(path: Path, place: str, row: Mapping[str, Any], columns: Sequence[Colu
     return Case(str(row.get("case") or place.split()[1]), cells, names)
 
 
-def _named(path: Path, member: Any) -> tuple[str | None, Any]:
-    """A name and a file, of NAME=FILE; a file whose own name holds = has none."""
+def _split_name(path: Path, member: Any) -> tuple[str | None, Any]:
+    """Split NAME=FILE into name and file, unless a file of the whole text exists."""
     if not isinstance(member, str) or not is_file_name(member) or (path.parent / member).exists():
         return None, member
     name, equals, file = (part.strip() for part in member.partition("="))
@@ -166,7 +166,7 @@ def _members(path: Path, place: str, column: Column, cell: Any) -> list[Any]:
         listed = cell if isinstance(cell, list) else [cell]
         return [_file(path, place, column, member) for member in listed]
     if not isinstance(cell, list):
-        raise FileError(f"{place}: {column.name} must be a list, got {_shown(cell)}", path=path)
+        raise FileError(f"{place}: {column.name} must be a list, got {_excerpt(cell)}", path=path)
     return [None if member == "" else member for member in cell]
 
 
@@ -174,16 +174,18 @@ def _file(path: Path, place: str, column: Column, member: Any) -> Path | None:
     if member in (None, "") and column.may_lack:
         return None
     if not isinstance(member, str) or not is_file_name(member):
-        raise FileError(f"{place}: {column.name} must name a file, got {_shown(member)}", path=path)
+        raise FileError(
+            f"{place}: {column.name} must name a file, got {_excerpt(member)}", path=path
+        )
     file = path.parent / member
     if not column.must_exist:
         return file
     try:
         file.stat()
     except OSError as error:
-        raise FileError(f"{error.strerror} (it is named in {path}, {place})", path=file) from error
+        raise FileError(f"{error.strerror} (named in {path}, {place})", path=file) from error
     return file
 
 
-def _shown(value: Any) -> str:
+def _excerpt(value: Any) -> str:
     return f"{json.dumps(value):.80}"

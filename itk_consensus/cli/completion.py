@@ -1,4 +1,4 @@
-"""``itk-consensus completion``: a script for the shell, so that TAB needs no Python."""
+"""``itk-consensus completion``: a shell script for completion without starting Python."""
 
 from __future__ import annotations
 

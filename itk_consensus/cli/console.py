@@ -1,4 +1,4 @@
-"""What a command prints: results on stdout; progress, warnings and errors on stderr."""
+"""Terminal output of commands: results to stdout; progress, warnings and errors to stderr."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
 from itk_consensus.core.errors import ConsensusWarning
-from itk_consensus.core.escaping import visible
+from itk_consensus.core.escaping import escape_controls
 from itk_consensus.report.text import PROGRAM
 
-if TYPE_CHECKING:  # a console is made before anything heavy is loaded
+if TYPE_CHECKING:  # a console is created before heavy modules are imported
     from itk_consensus.core.process_object import ProcessObject
     from itk_consensus.report.progress import Bar
 
-# Exit codes besides 0, success.
-#: Files that ``info`` compares differ, cases of ``batch`` failed, or findings are what
-#: ``--fail-on`` asks for.
+# Exit codes other than 0 (success).
+#: ``info`` found different grids, cases of ``batch`` failed, or a verdict reached ``--fail-on``.
 SOMETHING_FOUND = 1
 FAILED = 2
 INTERRUPTED = 130
@@ -29,9 +28,9 @@ _SECONDS_BETWEEN_REDRAWS = 0.1
 
 
 class Console:
-    """One command's terminal. The progress bar appears only on a terminal and is gone at the end.
+    """Output of one command. The progress bar is shown only on a terminal, and cleared at the end.
 
-    The command goes on if stderr is full or closed.
+    A full or closed stderr does not stop the command.
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
@@ -40,38 +39,38 @@ class Console:
         self._bar: Bar | None = None
         self._drawn, self._share = 0.0, 0.0
         self._verbose = self._quiet = False
-        self._doing, self._start = "", time.monotonic()
+        self._task, self._start = "", time.monotonic()
 
-    def speak_up(self, *, verbose: bool, quiet: bool) -> None:
-        """Say what is being done, or nothing but errors."""
+    def set_verbosity(self, *, verbose: bool, quiet: bool) -> None:
+        """Print each step (verbose), or only errors (quiet)."""
         self._verbose, self._quiet = verbose, quiet
 
     @property
     def is_verbose(self) -> bool:
-        """Whether everything is said that is known."""
+        """Whether all details are printed."""
         return self._verbose
 
     def answer(self, text: str) -> None:
         """Print a result."""
         self.clear()
         if not self._quiet:
-            print(visible(text))
+            print(escape_controls(text))
 
     def say(self, text: str) -> None:
-        """Print one line, whatever line breaks `text` has."""
+        """Print a text to stderr as one line."""
         self.clear()
-        self._write(f"{PROGRAM}: {visible(' '.join(text.split()))}\n")
+        self._write(f"{PROGRAM}: {escape_controls(' '.join(text.split()))}\n")
 
     def warn(self, text: str) -> None:
-        """Print one line of warning."""
+        """Print a warning as one line."""
         if not self._quiet:
             self.say(f"warning: {text}")
 
     def progress(self, share: float, doing: str) -> None:
-        """Show how much of the whole is done, from 0 to 1, and what is being done."""
+        """Show which share of the work is done, from 0 to 1, and the current task."""
         task = doing.partition(",")[0]
-        if self._verbose and task != self._doing:
-            self._doing = task
+        if self._verbose and task != self._task:
+            self._task = task
             self.say(f"{time.monotonic() - self._start:6.1f} s  {task}")
         if not self._is_terminal or self._quiet or self._verbose:
             return
@@ -79,31 +78,31 @@ class Console:
             from itk_consensus.report.progress import bar_on
 
             self._bar = bar_on(self._stream)
-        with self._going_on():
+        with self._ignore_stream_errors():
             self._bar.show(share, doing)
         self._drawn, self._share = time.monotonic(), share
 
     def clear(self) -> None:
-        """Take the progress bar off the screen."""
+        """Remove the progress bar from the screen."""
         if self._bar is not None:
-            with self._going_on():
+            with self._ignore_stream_errors():
                 self._bar.clear()
 
     def _write(self, text: str) -> None:
-        with self._going_on():
+        with self._ignore_stream_errors():
             self._stream.write(text)
             self._stream.flush()
 
     @contextmanager
-    def _going_on(self) -> Iterator[None]:
-        """Whatever becomes of stderr, the command goes on."""
+    def _ignore_stream_errors(self) -> Iterator[None]:
+        """Discard all further output if stderr fails, and continue."""
         try:
             yield
         except (OSError, ValueError):
             self._stream, self._is_terminal, self._bar = io.StringIO(), False, None
 
     def follow(self, filter_: ProcessObject, start: float, stop: float) -> None:
-        """Let a filter move the bar from `start` to `stop` while it executes."""
+        """Show a filter's progress in the bar, from `start` to `stop`, while it executes."""
         from itk_consensus.core.process_object import ITERATION_EVENT, PROGRESS_EVENT
 
         iterations = 0
@@ -111,7 +110,7 @@ class Console:
         def draw(more: str = "") -> None:
             share = start + (stop - start) * filter_.GetProgress()
             waited = time.monotonic() - self._drawn > _SECONDS_BETWEEN_REDRAWS
-            # Iterations are often quicker than a terminal can redraw.
+            # Iterations are often faster than a terminal can redraw.
             if waited or round(100 * share) != round(100 * self._share):
                 self.progress(share, filter_.GetName() + more)
 
@@ -124,14 +123,14 @@ class Console:
         filter_.AddCommand(ITERATION_EVENT, after_iteration)
 
     @contextmanager
-    def showing_warnings(self) -> Iterator[None]:
-        """Print the package's warnings as one line each; leave all others as they are."""
+    def show_warnings(self) -> Iterator[None]:
+        """Print the package's warnings as one line each; show all others as usual."""
         with warnings.catch_warnings():
             warnings.simplefilter("always", ConsensusWarning)
-            warnings.showwarning = self._shower(warnings.showwarning)
+            warnings.showwarning = self._warning_handler(warnings.showwarning)
             yield
 
-    def _shower(self, otherwise: Callable[..., None]) -> Callable[..., None]:
+    def _warning_handler(self, otherwise: Callable[..., None]) -> Callable[..., None]:
         def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
             if issubclass(category, ConsensusWarning):
                 self.warn(str(message))

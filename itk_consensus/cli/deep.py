@@ -1,4 +1,4 @@
-"""``itk-consensus deep fit`` and ``itk-consensus deep apply``. torch is loaded when they run."""
+"""``itk-consensus deep fit`` and ``itk-consensus deep apply``. torch is imported when they run."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ import numpy as np
 from itk_consensus.cli.case_list import FORMATS_HELP, Case, Column, read_case_list
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.inputs import read_files, require_one_space
-from itk_consensus.cli.options import add_file, add_options, given_parameters, naming_options
+from itk_consensus.cli.options import add_file, add_options, given_parameters, use_option_names
 from itk_consensus.cli.outputs import (
     Output,
     add_output_options,
     add_overwrite_option,
     check_outputs,
     given_outputs,
+    lock_outputs,
     make_folders,
-    writing,
 )
 from itk_consensus.core.errors import ParameterError
 from itk_consensus.core.parameters import parameters_of
 from itk_consensus.deep.deep_consensus_filter import DeepConsensusFilter
 from itk_consensus.deep.runtime import require_torch
 from itk_consensus.images.files import write_image
-from itk_consensus.report.text import PROGRAM, pairs, shown
+from itk_consensus.report.text import PROGRAM, format_value, pairs
 
 _COLUMNS = (
     Column("image", required=True),
@@ -45,10 +45,10 @@ Train on images and label lists, with or without known truths.
   labels        a label file per rater, empty (null) for a missing one; or one vector image
   truth         the true labels, if known (for all cases or for none)
   raters        the raters' ids, empty (null) if unknown; by default the position in the list
-  atlas_images  if the raters are atlases: the image of each, warped as its labels were
+  atlas_images  if the raters are atlases: the image of each, warped like its labels
 """
 
-#: Parameters that only matter to the finished model, and those that also matter to Fit.
+#: Parameters that only affect Execute, and those that affect both Fit and Execute.
 _ONLY_OF_APPLY = (
     "RaterWeight",
     "Region",
@@ -69,7 +69,7 @@ _OF_BOTH = (
 
 
 def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
-    """Give the parser its own commands ``fit`` and ``apply``."""
+    """Add the subcommands ``fit`` and ``apply``."""
     own = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_fit(own)
     _add_apply(own)
@@ -98,7 +98,7 @@ def _add_fit(commands: Any) -> None:
     add_file(
         parser,
         "--from-model",
-        help="continue training this model, which fit made; raters may be new",
+        help="continue training this model, which was written by fit; raters may be new",
     )
     names = {parameter.name for parameter in parameters_of(DeepConsensusFilter)}
     _add_options(parser, names.difference(_ONLY_OF_APPLY))
@@ -123,7 +123,7 @@ def _fit(arguments: argparse.Namespace, console: Console) -> None:
     if arguments.from_model is not None:
         filter_.Load(arguments.from_model)
     console.follow(filter_, 0.0, 1.0)
-    with naming_options(filter_, "deep fit"):
+    with use_option_names(filter_, "deep fit"):
         filter_.Fit(
             images,
             labels,
@@ -133,7 +133,7 @@ def _fit(arguments: argparse.Namespace, console: Console) -> None:
             checkpoint=arguments.checkpoint,
             warm_start=arguments.from_model is not None,
         )
-    with writing(outputs[:1], overwrite=True):  # refusing now would lose the training
+    with lock_outputs(outputs[:1], overwrite=True):  # an error now would lose the training
         filter_.Save(arguments.model)
     reliability = {f"rater {k}": f"{v:.4f}" for k, v in filter_.GetRaterReliability().items()}
     console.answer("\n".join(pairs({"model": str(arguments.model), **reliability})))
@@ -141,11 +141,11 @@ def _fit(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def _only(case: Case, column: str) -> Path:
-    """The one file of a column that holds no lists."""
+    """The file of a column that must contain exactly one."""
     file, *others = case[column]
     if others:
         raise ParameterError(
-            f"case {case.name}: one file wanted in {column}, got {1 + len(others)}"
+            f"case {case.name}: {column} must name one file, got {1 + len(others)}"
         )
     return Path(file)
 
@@ -168,16 +168,18 @@ def _add_apply(commands: Any) -> None:
         metavar="LABELS",
         help="label images; each component of a vector image is one rater",
     )
-    add_file(parser, "--model", required=True, help="made by fit")
+    add_file(parser, "--model", required=True, help="model written by fit")
     add_output_options(parser, "the fused label map")
     add_file(parser, "--probability", help="probability of --label, as float64")
-    parser.add_argument("--label", type=int, metavar="N", help="of --probability [default: 1]")
+    parser.add_argument(
+        "--label", type=int, metavar="N", help="label of --probability [default: 1]"
+    )
     add_file(parser, "--evidence", help="evidence of the network, as float64")
     parser.add_argument(
         "--raters",
         type=lambda text: text.split(","),
         metavar="ID,ID,...",
-        help="who drew each label image; unknown ids count as average raters [default: 1,2,...]",
+        help="rater of each label image; unknown ids count as average raters [default: 1,2,...]",
     )
     add_file(
         parser,
@@ -185,7 +187,7 @@ def _add_apply(commands: Any) -> None:
         nargs="+",
         default=[],
         metavar="IMAGE",
-        help="image of each atlas that drew labels, if fit was given theirs",
+        help="image of each atlas, if fit was given those of its atlases",
     )
     _add_options(parser, {*_ONLY_OF_APPLY, *_OF_BOTH})
 
@@ -197,7 +199,7 @@ def _apply(arguments: argparse.Namespace, console: Console) -> None:
         arguments.parser.error("--label chooses the label of --probability; give both")
     label = 1 if arguments.label is None else arguments.label
     if arguments.probability is not None and label not in filter_.GetLabels():
-        known = shown(filter_.GetLabels())
+        known = format_value(filter_.GetLabels())
         raise ParameterError(f"--label must be one of the labels {known}, got {label}")
     outputs = given_outputs(arguments, output=np.uint8, probability=np.float64, evidence=np.float64)
     paths = [arguments.image, *arguments.labels, *arguments.atlas_images]
@@ -208,7 +210,7 @@ def _apply(arguments: argparse.Namespace, console: Console) -> None:
     console.follow(filter_, 0.3, 1.0)
     image, *others = (file.image for file in files)
     number = len(arguments.labels)
-    with naming_options(filter_, "deep apply"):
+    with use_option_names(filter_, "deep apply"):
         fused = filter_.Execute(
             image,
             others[:number],
@@ -220,7 +222,7 @@ def _apply(arguments: argparse.Namespace, console: Console) -> None:
         written.append((arguments.probability, filter_.GetProbabilityImage(label)))
     if arguments.evidence is not None:
         written.append((arguments.evidence, filter_.GetEvidenceImage()))
-    with writing(outputs, overwrite=arguments.overwrite):
+    with lock_outputs(outputs, overwrite=arguments.overwrite):
         for path, result in written:
             write_image(result, path)
     console.answer("\n".join(pairs({"written": ", ".join(str(path) for path, _ in written)})))
@@ -228,7 +230,7 @@ def _apply(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def _known_ids(given: Sequence[str] | None, known: Sequence[int | str]) -> list[Any] | None:
-    """Ids with the types that Fit knows: a command line has no number 3, only the text."""
+    """Convert ids from the command line, which are texts, to the types they had in Fit."""
     if given is None:
         return None
     by_text = {str(name): name for name in known}

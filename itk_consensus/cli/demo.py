@@ -1,4 +1,4 @@
-"""``itk-consensus demo``: consensus, vote and STAPLE of a real lung nodule with four raters."""
+"""``itk-consensus demo``: consensus, vote and STAPLE of a lung nodule outlined by four readers."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.assessment.assessment import assess
 from itk_consensus.batch.folder_record import begin, finish, require_ours
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.options import add_file
@@ -20,24 +21,25 @@ from itk_consensus.cli.outputs import add_overwrite_option, make_folder
 from itk_consensus.core.array_types import Mask
 from itk_consensus.core.errors import MissingDependencyError
 from itk_consensus.core.escaping import csv_text
-from itk_consensus.fusing.label_fusion import LabelFusionFilter
+from itk_consensus.fusing.fusion_result import result_of
 from itk_consensus.images import convert
 from itk_consensus.images.files import write_image
 from itk_consensus.methods.consensus.consensus_filter import ConsensusFilter
 from itk_consensus.methods.staple.staple_filter import STAPLEImageFilter
 from itk_consensus.methods.voting.majority_vote_filter import MajorityVoteFilter
+from itk_consensus.report.fusion_report import verdict_lines
 from itk_consensus.report.page import report
 from itk_consensus.report.pictures import draw_consensus
-from itk_consensus.report.text import pairs, section, table, wrapped
+from itk_consensus.report.text import pairs, section, table
 from itk_consensus.samples import SAMPLE_NODULES, sample_case
 from itk_consensus.storage.files import write_text
-from itk_consensus.storage.locking import locked
+from itk_consensus.storage.locking import exclusive_lock
 from itk_consensus.votes.overlap import dice
 
 #: Record of the files that the demo wrote and may replace.
 RECORD = "demo.json"
 
-#: All that is written beside the raters; without matplotlib there is no picture.
+#: All files written besides the raters'; the picture is missing without matplotlib.
 _RESULTS = (
     "consensus.nii.gz",
     "vote.nii.gz",
@@ -68,19 +70,20 @@ def _demo(arguments: argparse.Namespace, console: Console) -> None:
     make_folder(arguments.output)
     record = arguments.output / RECORD
     names = [*(f"rater-{number}.nii.gz" for number in range(len(sample_case()))), *_RESULTS]
-    with locked(record, wait=1.0):
+    with exclusive_lock(record, wait=1.0):
         if not arguments.overwrite:
             require_ours(record, names)
         begun = begin(record, {}, names)
-        text = run_demo(arguments.output)
+        text = run_demo(arguments.output, console)
         finish(begun, names, {})
     console.answer(text)
 
 
-def run_demo(folder: Path) -> str:
-    """Fuse the sample nodule, fill `folder` with the results, and say what was done."""
+def run_demo(folder: Path, console: Console) -> str:
+    """Fuse the sample nodule, write the results to `folder`, and return a summary."""
     readers = sample_case()
     consensus, vote, staple = ConsensusFilter(), MajorityVoteFilter(), STAPLEImageFilter()
+    console.progress(0.1, "fusing")
     consensus.Execute(readers)
     vote.Execute(readers)
     probability = staple.Execute(readers)
@@ -99,31 +102,28 @@ def run_demo(folder: Path) -> str:
     voxel_ml = prod(loaded.geometry.spacing) / 1000
     rows = list(_rater_rows(masks, fused, staple, voxel_ml))
     write_text(folder / "raters.csv", csv_text(list(rows[0]), rows))
+    names = [f"rater {n}" for n in range(len(masks))]
+    console.progress(0.4, "writing a page")
+    report(consensus, folder / "report.html", names=names)
+    console.progress(0.8, "drawing")
     written = {
-        "rater-*.nii.gz": "what each radiologist marked",
-        "consensus.nii.gz": "label map of the recommended method",
-        "vote.nii.gz": "label map of the vote; label 2 where it is tied",
-        "staple.nii.gz": "label map of STAPLE",
-        "staple-probability.nii.gz": "probability of the nodule, as sitk.STAPLE gives it",
-        "raters.csv": "the table above",
+        "report.html": "the page of this consensus: open it in a browser",
+        **_picture(folder, masks, fused, loaded.geometry.array_spacing),
+        "consensus.nii.gz": "its label map; beside it vote.nii.gz (label 2 where it is tied),",
+        "staple.nii.gz": "and staple-probability.nii.gz, as sitk.STAPLE gives it",
+        "rater-*.nii.gz": "what each radiologist marked; raters.csv is the table above",
+        RECORD: "which of these files the next demo may replace",
     }
-    report(consensus, folder / "report.html", names=[f"rater {n}" for n in range(len(masks))])
-    written["report.html"] = "a report: open it in a browser"
-    written[RECORD] = "which of these files the next demo may replace"
-    written |= _picture(folder, masks, fused, loaded.geometry.array_spacing)
+    said = verdict_lines(assess(result_of(consensus).with_rater_names(names)).findings())
+    volumes = _volumes(masks, voted, fused, voxel_ml)
     return "\n".join(
         [
             f"A lung nodule of patient {SAMPLE_NODULES[0]}, outlined by {len(masks)} radiologists "
             "(LIDC-IDRI, CC BY 3.0).",
-            "",
-            *wrapped(consensus.Explanation),
-            "",
-            section("Volumes", pairs(_volumes(masks, voted, fused, voxel_ml))),
+            section("The verdict on their consensus, by the recommended method", said),
+            section("ml", [", ".join(f"{name} {ml}" for name, ml in volumes.items())]),
             section("Raters", table(list(rows[0]), [list(row.values()) for row in rows])),
-            section("Concerns about the consensus", _findings(consensus)),
-            section("Concerns about STAPLE", _findings(staple)),
             section(f"Written to {folder}", pairs(written)),
-            "",
             "Next, try it with your own files:",
             f"  {_program()} fuse {folder}/rater-*.nii.gz -o fused.nii.gz --report fused.html",
         ]
@@ -131,7 +131,7 @@ def run_demo(folder: Path) -> str:
 
 
 def _program() -> str:
-    """How this shell finds the command: by its name only where the environment is active."""
+    """The command as this shell finds it: by its path if the environment is not active."""
     called = Path(sys.argv[0])
     known = shutil.which("itk-consensus") or called.stem != "itk-consensus"
     return "itk-consensus" if known else str(called)
@@ -140,7 +140,7 @@ def _program() -> str:
 def _picture(
     folder: Path, masks: Sequence[Mask], fused: Mapping[str, Mask], spacing: Sequence[float]
 ) -> dict[str, str]:
-    """Draw raters and results, and say what was written or what is missing for it."""
+    """Draw raters and results; return the file written, or the reason why there is none."""
     title = f"Nodule of {SAMPLE_NODULES[0]}, outlined by {len(masks)} radiologists"
     try:
         draw_consensus(folder / "consensus.png", masks, fused, spacing, title)
@@ -166,14 +166,9 @@ def _volumes(
     masks: Sequence[Mask], voted: NDArray[Any], fused: Mapping[str, Mask], voxel_ml: float
 ) -> dict[str, str]:
     regions = {
-        "marked by any rater": np.any(masks, axis=0),
-        "marked by all": np.all(masks, axis=0),
+        "any rater": np.any(masks, axis=0),
+        "all": np.all(masks, axis=0),
         **fused,
         "tied": voted == 2,
     }
-    return {name: f"{int(mask.sum()) * voxel_ml:6.2f} ml" for name, mask in regions.items()}
-
-
-def _findings(fuser: LabelFusionFilter) -> list[str]:
-    findings = str(fuser.GetDiagnostics()).splitlines()
-    return [line for finding in findings for line in wrapped(finding)]
+    return {name: f"{int(mask.sum()) * voxel_ml:.2f}" for name, mask in regions.items()}

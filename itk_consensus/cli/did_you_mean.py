@@ -1,4 +1,4 @@
-"""What somebody may have meant who misspelled a command, a method, an option or a file."""
+"""Suggestions for misspelled commands, methods, options and files."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """The end of a message: the known word that is closest, or nothing if none is close."""
+    """Suggest the closest known word, as the end of a message; "" if none is close."""
     close = get_close_matches(word, list(known), 1)
     return f"; did you mean {close[0]}?" if close else ""
 
 
 def near_file(path: Path) -> str:
-    """The same for a file that is not there, among those of its folder."""
+    """Suggest the file of a similar name in the same folder, if `path` does not exist."""
     try:
         names = [] if os.path.lexists(path) else os.listdir(path.parent)
     except OSError:

@@ -1,4 +1,4 @@
-"""``itk-consensus fuse``: its options are the parameters of the chosen filter."""
+"""``itk-consensus fuse``: fuses label images; options are the parameters of the chosen filter."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from itk_consensus.cli.outputs import (
     add_output_options,
     check_outputs,
     given_outputs,
-    writing,
+    lock_outputs,
 )
 from itk_consensus.cli.page_options import add_page_options, page_options
 from itk_consensus.cli.structure_inputs import (
@@ -43,11 +43,11 @@ from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images.files import write_image
 from itk_consensus.report.fusion_report import FusionReport, describe_inputs
 from itk_consensus.report.image_file import ImageFile
-from itk_consensus.report.text import PROGRAM, shown
+from itk_consensus.report.text import PROGRAM, format_value
 from itk_consensus.storage.files import write_text
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS
 
-#: In the name of --probability it stands for every label in turn.
+#: Placeholder in the name of --probability, which is replaced by each label.
 _EVERY_LABEL = "{label}"
 
 
@@ -113,25 +113,25 @@ def _fuse(arguments: argparse.Namespace, console: Console) -> int:
     fused = fuse_files(arguments, console, outputs)
     filter_, first = fused.filter_, fused.inputs[0]
     probabilities = _probabilities(filter_, arguments)
-    if _EVERY_LABEL in str(arguments.probability):  # only now their names are known
+    if _EVERY_LABEL in str(arguments.probability):  # the labels are known only now
         outputs = [one for one in outputs if one.option != "--probability"]
         outputs += [Output("--probability", path, np.float64) for path in probabilities.values()]
         inputs = [*fused.paths, *fused.parameter_files.values()]
         check_outputs(outputs, inputs, first.geometry, overwrite=arguments.overwrite)
     console.progress(0.9, "writing")
-    with writing(outputs, overwrite=arguments.overwrite):
+    with lock_outputs(outputs, overwrite=arguments.overwrite):
         report = _write(fused, probabilities, arguments)
     console.answer(report.to_text() if console.is_verbose else report.summary())
     return exit_code(Verdict.of(report.diagnostics).word, arguments.fail_on)
 
 
 def _outputs(arguments: argparse.Namespace) -> list[Output]:
-    """What will be written, but for probabilities of labels that are not known yet."""
+    """All outputs, except for probabilities of labels that are not known yet."""
     if arguments.label is not None and arguments.probability is None:
         arguments.parser.error("--label chooses the label of --probability; give both")
     if arguments.label is not None and _EVERY_LABEL in str(arguments.probability):
         arguments.parser.error(
-            f"--label is one label, {_EVERY_LABEL} means all; give one of the two"
+            f"--label selects one label, {_EVERY_LABEL} selects all; give only one of the two"
         )
     if arguments.uncertainty_kind is not None and arguments.uncertainty is None:
         arguments.parser.error("--uncertainty-kind needs --uncertainty; give both")
@@ -140,7 +140,7 @@ def _outputs(arguments: argparse.Namespace) -> list[Output]:
 
 
 def _probabilities(filter_: LabelFusionFilter, arguments: argparse.Namespace) -> dict[int, Path]:
-    """Where the probability of each wanted label goes."""
+    """The file for the probability of each requested label."""
     if arguments.probability is None:
         return {}
     labels, name = filter_.GetLabels(), str(arguments.probability)
@@ -148,19 +148,21 @@ def _probabilities(filter_: LabelFusionFilter, arguments: argparse.Namespace) ->
         return {label: Path(name.replace(_EVERY_LABEL, str(label))) for label in labels}
     label = _foreground(filter_) if arguments.label is None else arguments.label
     if label not in labels:
-        raise ParameterError(f"--label must be one of the labels {shown(labels)}, got {label}")
+        raise ParameterError(
+            f"--label must be one of the labels {format_value(labels)}, got {label}"
+        )
     return {label: arguments.probability}
 
 
 def _foreground(filter_: LabelFusionFilter) -> int:
-    """The label meant when none is named: the foreground, if there is only one."""
+    """The default of ``--label``: the foreground, if there is only one."""
     if filter_.foreground is not None:
         return int(filter_.foreground)
     labels = [label for label in filter_.GetLabels() if label != 0]
     if len(labels) != 1:
         raise ParameterError(
-            f"--probability needs --label, one of the labels {shown(filter_.GetLabels())}, or "
-            f"{_EVERY_LABEL} in its name"
+            f"--probability needs --label, one of the labels {format_value(filter_.GetLabels())}, "
+            f"or {_EVERY_LABEL} in its name"
         )
     return labels[0]
 
@@ -169,7 +171,7 @@ def _write(
     fused: FusedFiles, probabilities: dict[int, Path], arguments: argparse.Namespace
 ) -> FusionReport:
     filter_, result = fused.filter_, fused.result
-    # JSON has everything, a page what takes no longer than fusing.
+    # JSON contains everything; a page only what takes no longer than fusing, unless --full.
     full = arguments.full or arguments.json is not None
     labels = ImageFile.of(arguments.output, fused.labels)
     report = FusionReport(
@@ -195,5 +197,5 @@ def _write(
     if arguments.report is not None:
         from itk_consensus.cli.report import write_page
 
-        write_page(fused, arguments.report, dict(report.written), page_options(arguments))
+        write_page(fused, arguments.report, dict(report.written_files), page_options(arguments))
     return report

@@ -1,4 +1,4 @@
-"""What commands that fuse files share: the method's options, reading, checks and Execute."""
+"""Shared parts of commands that fuse files: the method's options, reading, checks, Execute."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
 from itk_consensus.assessment.input_notes import ignored_labels
 from itk_consensus.assessment.verdict import grade_of
-from itk_consensus.batch.cohort_truths import in_order_of
+from itk_consensus.batch.cohort_truths import find_order
 from itk_consensus.batch.soft_raters import (
     fused_space,
     network_rater,
@@ -21,7 +21,6 @@ from itk_consensus.batch.soft_raters import (
     soft_raters,
     takes_probabilities,
 )
-from itk_consensus.calibration.learned.learned_fusion_filter import LearnedFusionFilter
 from itk_consensus.cli.console import SOMETHING_FOUND, Console
 from itk_consensus.cli.inputs import (
     read_files,
@@ -37,7 +36,7 @@ from itk_consensus.cli.options import (
     add_method_options,
     default_method,
     given_parameters,
-    naming_options,
+    use_option_names,
 )
 from itk_consensus.cli.outputs import Output, check_outputs
 from itk_consensus.core.errors import InputError
@@ -46,33 +45,36 @@ from itk_consensus.fusing.fusion_result import FusionResult, result_of
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images.files import split_image_name
 from itk_consensus.images.network_outputs import is_network_output
-from itk_consensus.methods.registry import METHODS
+from itk_consensus.methods.registry import METHODS, load_filter
 from itk_consensus.report.image_file import ImageFile
-from itk_consensus.report.text import PROGRAM, section, shown, wrapped
+from itk_consensus.report.text import PROGRAM, format_value, section, wrap_lines
 from itk_consensus.votes.label_stack import label_table
 
-#: Findings on which a command can end with another exit code, as they are spelled there.
+if TYPE_CHECKING:
+    from itk_consensus.calibration.learned.learned_fusion_filter import LearnedFusionFilter
+
+#: Verdicts that ``--fail-on`` accepts, by their spelling on the command line.
 FAILING: dict[str, str] = {"look": "look", "do-not-use": "do not use"}
 
-#: The parameter of fusers that look at the image; a report shows it as well.
+#: The image parameter of filters that use intensities; reports show the image as well.
 _IMAGE = "Image"
 
 
 @dataclass(frozen=True)
 class FusedFiles:
-    """A filter, and the files that it fuses."""
+    """A filter and the files that it fuses."""
 
     filter_: LabelFusionFilter
     inputs: list[ImageFile]  #: The raters' files
-    parameter_files: dict[str, Path]  #: Parameters that are images, and where they were read
+    parameter_files: dict[str, Path]  #: Files of parameters that are images
     image: Any  #: The image that the raters segmented, if given
     is_file_each: bool = True  #: Whether each rater is one file
-    labels: Any = None  #: The label map, once they are fused
+    labels: Any = None  #: The label map, once fused
 
     @property
     def result(self) -> FusionResult[Any]:
-        """What the filter made, of raters who are called as their files."""
-        return result_of(self.filter_).named(short_rater_names(self.inputs))
+        """The filter's result, with raters named like their files."""
+        return result_of(self.filter_).with_rater_names(short_rater_names(self.inputs))
 
     @property
     def paths(self) -> list[Path]:
@@ -83,17 +85,19 @@ class FusedFiles:
 def add_fusion_options(
     parser: argparse.ArgumentParser, words: list[str], command: str, description: str
 ) -> type[LabelFusionFilter]:
-    """Give a parser inputs, a method, and the options of the method that the words name."""
-    fuser = LearnedFusionFilter if _wants_learned(words) else METHODS[wanted_method(words)]
+    """Add ``--method`` and the options of the method given in `words`; return its filter class."""
+    # The filter is loaded only then, since Consensus comes with it.
+    learned = _has_learned(words)
+    fuser = load_filter("LearnedFusionFilter") if learned else METHODS[requested_method(words)]
     parser.prog = f"{PROGRAM} {command} --method {fuser.method}"
     between = "\n" if description.endswith("\n") else " "
     parser.description = (
         f"{description}{between}Options depend on the method;"
         f"\nthese are the options of {fuser.method}."
     )
-    if {"-h", "--help"} & {*words}:  # which is worth loading all methods
+    if {"-h", "--help"} & {*words}:  # only then, since it imports all methods
         texts = (f"{name}: {one.summary}" for name, one in METHODS.items())
-        lines = [line for text in texts for line in wrapped(text, width=76)]
+        lines = [line for text in texts for line in wrap_lines(text, width=76)]
         parser.epilog = section("methods:", lines)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.set_defaults(parser=parser, fuser=fuser)
@@ -103,49 +107,53 @@ def add_fusion_options(
 
 
 def add_learned_option(parser: argparse.ArgumentParser) -> None:
-    """Give a parser ``--learned``."""
+    """Add ``--learned`` to a parser."""
     add_file(
         parser,
         "--learned",
         metavar="RECORD",
-        help="fuse by what `learn` has learned of these raters, in place of a method",
+        help="fuse with a record written by `learn` for these raters, instead of a method",
     )
 
 
-def _wants_learned(words: Sequence[str]) -> bool:
+def _is_learned(filter_: LabelFusionFilter) -> TypeGuard[LearnedFusionFilter]:
+    return filter_.method == "learned"
+
+
+def _has_learned(words: Sequence[str]) -> bool:
     return any(word.partition("=")[0] == "--learned" for word in words)
 
 
 def make_fuser(arguments: argparse.Namespace, parameters: Mapping[str, Any]) -> LabelFusionFilter:
-    """The filter of a command, with what it has learned if it was asked to load that."""
+    """Make the filter of a command; with ``--learned`` it loads that record."""
     filter_: LabelFusionFilter = arguments.fuser(**parameters)
-    if isinstance(filter_, LearnedFusionFilter):
+    if _is_learned(filter_):
         if arguments.method not in (default_method([]), filter_.method):
-            arguments.parser.error("--learned is a method of its own; leave --method out")
+            arguments.parser.error("--learned replaces --method; give only one of the two")
         arguments.method = filter_.method
         filter_.Load(arguments.learned)
     return filter_
 
 
 def add_fail_option(parser: argparse.ArgumentParser) -> None:
-    """Give a parser ``--fail-on``."""
+    """Add ``--fail-on`` to a parser."""
     parser.add_argument(
         "--fail-on",
         choices=FAILING,
         metavar="{" + ",".join(FAILING) + "}",
-        help="exit with 1 if the verdict is this or worse; files are written all the same "
+        help="exit with 1 if the verdict is this or worse; files are still written "
         "[default: exit with 0]",
     )
 
 
 def exit_code(verdict: str, fail_on: str | None) -> int:
-    """What ``--fail-on`` makes of a verdict."""
+    """Exit code for a verdict: 1 if it is at least as bad as ``--fail-on``."""
     is_grave = fail_on is not None and grade_of(verdict) >= grade_of(FAILING[fail_on])
     return SOMETHING_FOUND if is_grave else 0
 
 
 def add_input_files(parser: argparse.ArgumentParser) -> None:
-    """Give a parser the raters' files."""
+    """Add the raters' files and ``--accept-own-outputs`` to a parser."""
     add_file(
         parser,
         "inputs",
@@ -158,46 +166,46 @@ def add_input_files(parser: argparse.ArgumentParser) -> None:
 
 
 def add_own_outputs_option(parser: argparse.ArgumentParser) -> None:
-    """Give a parser ``--accept-own-outputs``."""
+    """Add ``--accept-own-outputs`` to a parser."""
     parser.add_argument(
         "--accept-own-outputs",
         action="store_true",
-        help="count results of earlier runs among the inputs as raters",
+        help="accept results of earlier runs among the inputs as raters",
     )
 
 
 def add_classes_option(parser: argparse.ArgumentParser, fuser: type[LabelFusionFilter]) -> None:
-    """Give a parser ``--classes`` if the method takes probabilities."""
+    """Add ``--classes`` to a parser if the method takes probabilities."""
     if takes_probabilities(fuser):
         parser.add_argument(
             "--classes",
             type=class_count,
             metavar="K",
-            help="inputs are probabilities of one class each, K files in a row for each rater "
+            help="inputs are probabilities of one class each, K consecutive files per rater "
             "[default: a file holds all classes, along its fourth axis or its components, or is "
             "nnU-Net's .npz, for which --image gives the geometry]",
         )
 
 
 def class_count(text: str) -> int:
-    """How many files make a rater."""
+    """Parse ``--classes``, the number of files per rater."""
     if not (text.isdecimal() and len(text) < 6 and int(text) > 1):
         raise argparse.ArgumentTypeError(f"must be an integer >= 2, got {text!a}")
     return int(text)
 
 
 def add_full_option(parser: argparse.ArgumentParser) -> None:
-    """Give a parser ``--full``."""
+    """Add ``--full`` to a parser."""
     parser.add_argument(
         "--full",
         action="store_true",
-        help="also what takes longer than fusing: a comparison with Consensus, and how finely "
-        "raters agree about each of many labels",
+        help="also compute what takes longer than fusing: a comparison with Consensus, and the "
+        "resolution of agreement for each of many labels",
     )
 
 
 def add_image_option(parser: argparse.ArgumentParser, fuser: type[LabelFusionFilter]) -> None:
-    """Give a parser ``--image``, unless the method has it already."""
+    """Add ``--image`` to a parser, unless the method has it already."""
     if any(parameter.name == _IMAGE for parameter in parameters_of(fuser)):
         return
     add_file(
@@ -209,54 +217,56 @@ def add_image_option(parser: argparse.ArgumentParser, fuser: type[LabelFusionFil
     )
 
 
-def wanted_method(words: list[str]) -> str:
-    """The method that a command line names, before its options are known."""
+def requested_method(words: list[str]) -> str:
+    """Parse ``--method`` alone, on which the other options depend."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     add_method_option(parser, "", default_method(words))
     try:
         return str(parser.parse_known_args(words)[0].method)
     except (argparse.ArgumentError, SystemExit):
-        return default_method(words)  # the command's own parser will say what is wrong
+        return default_method(words)  # the full parser will report the error
 
 
 def fuse_files(
     arguments: argparse.Namespace, console: Console, outputs: Sequence[Output]
 ) -> FusedFiles:
-    """Read, check and fuse; `outputs` are refused before the work if they cannot be written."""
+    """Read, check and fuse; raise before the work if `outputs` cannot be written."""
     files = read_raters(arguments, console, outputs)
     return replace(files, labels=execute(files, arguments, console))
 
 
 def execute(files: FusedFiles, arguments: argparse.Namespace, console: Console) -> Any:
-    """Fuse what was read, and return the label map."""
+    """Fuse the inputs, and return the label map."""
     console.follow(files.filter_, 0.5, 0.9)
-    with naming_options(files.filter_, arguments.method):
+    with use_option_names(files.filter_, arguments.method):
         images = [file.image for file in files.inputs]
-        if isinstance(files.filter_, LearnedFusionFilter):
+        if _is_learned(files.filter_):
             _require_learned_order(files.filter_, files.inputs, console)
-        return files.filter_.fused_labels(images)
+        return files.filter_.fuse_to_labels(images)
 
 
 def _require_learned_order(
     filter_: LearnedFusionFilter, files: Sequence[ImageFile], console: Console
 ) -> None:
-    """Raise an `InputError` unless files are in the order of the raters that were learned of."""
+    """Raise an `InputError` unless files are in the order of the raters in the record."""
     record = filter_.GetRecord()
     names = [rater for file in files for rater in _raters_of(file, record.raters)]
-    order = in_order_of(names, record.raters)
+    order = find_order(names, record.raters)
     if order is None:
         pairs = zip(record.rater_names, short_rater_names(files), strict=False)
-        told = ", ".join(f"{name} is {file}" for name, file in pairs)
-        console.warn(f"no file is named like a rater of the record; taken in its order: {told}")
+        assigned = ", ".join(f"{name} is {file}" for name, file in pairs)
+        console.warn(
+            f"no file is named like a rater of the record; assigned in its order: {assigned}"
+        )
     elif order != list(range(len(names))):
         raise InputError(
-            f"--learned wants the files of {', '.join(record.raters)}, all of them and in this "
+            f"--learned needs the files of {', '.join(record.raters)}, all of them and in this "
             f"order; got {', '.join(names)}"
         )
 
 
 def _raters_of(file: ImageFile, known: Sequence[str]) -> Iterator[str]:
-    """What the raters of a file are called: as the file, or as a folder it lies in."""
+    """Names of the raters of a file: a known rater's if in its path, else the file's."""
     own = split_image_name(file.path)[0]
     parts = [own, *own.replace("-", "_").split("_"), *reversed(file.path.absolute().parts[:-1])]
     name = next((part for part in parts if part in known), own)
@@ -267,11 +277,11 @@ def _raters_of(file: ImageFile, known: Sequence[str]) -> Iterator[str]:
 def read_raters(
     arguments: argparse.Namespace, console: Console, outputs: Sequence[Output]
 ) -> FusedFiles:
-    """Read and check what is to be fused, and what is to be written."""
+    """Read and check the inputs, and check the outputs."""
     given = given_parameters(arguments, arguments.fuser)
     parameter_files = {name: value for name, value in given.items() if isinstance(value, Path)}
     numbers = {name: value for name, value in given.items() if name not in parameter_files}
-    make_fuser(arguments, numbers)  # what is wrong with them is said before files are read
+    make_fuser(arguments, numbers)  # raises for invalid values, before files are read
     images = {_IMAGE: getattr(arguments, _IMAGE)} if hasattr(arguments, _IMAGE) else {}
     images |= parameter_files
     inputs, by_name = _read(arguments, images, console, outputs)
@@ -294,7 +304,7 @@ def _read(
     console: Console,
     outputs: Sequence[Output],
 ) -> tuple[list[ImageFile], dict[str, ImageFile]]:
-    """The raters, and other images by their parameters."""
+    """Read the raters, and other images by their parameters' names."""
     paths = [*arguments.inputs, *images.values()]
     from_networks = [path for path in arguments.inputs if is_network_output(path)]
     _require_image_of(from_networks, images, arguments)
@@ -304,7 +314,9 @@ def _read(
         files.append(file)
         if len(files) == 1:
             space = fused_space(file) if is_soft else file.geometry
-            check_outputs(_of_type(outputs, file), paths, space, overwrite=arguments.overwrite)
+            check_outputs(
+                _set_pixel_type(outputs, file), paths, space, overwrite=arguments.overwrite
+            )
     number = len(arguments.inputs) - len(from_networks)
     inputs, by_name = files[:number], dict(zip(images, files[number:], strict=True))
     mask = by_name.get(LabelFusionFilter.MaskImage.name)
@@ -317,8 +329,8 @@ def _read(
     return [*inputs, *(network_rater(path, by_name[_IMAGE]) for path in from_networks)], by_name
 
 
-def _of_type(outputs: Sequence[Output], file: ImageFile) -> list[Output]:
-    """Outputs of labels in the type that they will have, that of the first file."""
+def _set_pixel_type(outputs: Sequence[Output], file: ImageFile) -> list[Output]:
+    """Set the pixel type of label outputs to that of the first file."""
     found = file.components[0].dtype
     return [
         replace(one, pixel_type=found) if one.pixel_type == np.uint8 and found.kind in "iu" else one
@@ -329,22 +341,23 @@ def _of_type(outputs: Sequence[Output], file: ImageFile) -> list[Output]:
 def _require_image_of(
     outputs: Sequence[Path], images: Mapping[str, Path], arguments: argparse.Namespace
 ) -> None:
-    """Networks' arrays need an image that says where they lie, and a method that takes them."""
+    """Raise unless networks' arrays come with an image for their geometry and a soft method."""
     if not outputs:
         return
     if not takes_probabilities(arguments.fuser):
         arguments.parser.error(f"{outputs[0]} holds probabilities: give {soft_methods()}")
     if _IMAGE not in images:
         arguments.parser.error(
-            f"{outputs[0]} has no geometry: give the image that the network saw as --image"
+            f"{outputs[0]} has no geometry: give the network's input image as --image"
         )
 
 
 def warn_of_ignored_labels(filter_: Any, found: set[Any], console: Console) -> None:
-    """Warn of labels that a binary method treats as background."""
+    """Warn about labels that a binary method treats as background."""
     ignored = ignored_labels(filter_, found)
     if ignored:
+        labels = format_value(ignored)
         console.warn(
-            f"{filter_.method} fuses label {filter_.foreground:g} and treats {shown(ignored)} as "
+            f"{filter_.method} fuses label {filter_.foreground:g} and treats {labels} as "
             "background; --foreground-value chooses another, --method multilabel-staple fuses all"
         )

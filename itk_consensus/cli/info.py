@@ -1,4 +1,4 @@
-"""``itk-consensus info``."""
+"""``itk-consensus info``: describes image files, DICOM series and named structures."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 from itk_consensus.cli.console import SOMETHING_FOUND, Console
 from itk_consensus.cli.inputs import read_files
 from itk_consensus.cli.options import add_file
-from itk_consensus.cli.outputs import Output, add_overwrite_option, check_outputs, writing
+from itk_consensus.cli.outputs import Output, add_overwrite_option, check_outputs, lock_outputs
 from itk_consensus.cli.structure_inputs import (
     add_structure_options,
     read_readers,
     require_no_structure_options,
 )
 from itk_consensus.images.dicom.rtstruct_reading import ROI_TYPE
-from itk_consensus.images.dicom.series import described, series_within
+from itk_consensus.images.dicom.series import description_of_slices, series_within
 from itk_consensus.images.geometry import DEFAULT_TOLERANCE
 from itk_consensus.images.structure_renamings import names_csv
 from itk_consensus.images.structures import Structure
@@ -40,8 +40,8 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
         parser,
         "--write-names",
         metavar="FILE",
-        help="with --per-structure: a CSV of what every reader calls each structure and what is "
-        "proposed, to be edited and given to --rename",
+        help="with --per-structure: a CSV of every reader's names of structures and of proposed "
+        "names, to be edited and given to --rename",
     )
     add_overwrite_option(parser)
 
@@ -69,35 +69,35 @@ def _info(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _series_of(folder: Path, show_identity: bool) -> str:
-    """The series of a folder by the numbers that --series-number takes."""
+    """List the series of a folder with their numbers for --series-number."""
     _, found = series_within(folder)
     lines = []
     for number, (uid, slices) in enumerate(found.items(), start=1):
-        lines.append(f"series {number} of {len(found)}: {described(slices)}")
+        lines.append(f"series {number} of {len(found)}: {description_of_slices(slices)}")
         if show_identity:
             lines.append(f"SeriesInstanceUID {uid}")
     return section(str(folder), lines)
 
 
 def _structures(arguments: argparse.Namespace, console: Console) -> None:
-    """What each reader drew, and who has what."""
+    """Print the structures of each reader, and which readers have which."""
     path = arguments.write_names
     outputs = [] if path is None else [Output("--write-names", path)]
     check_outputs(outputs, arguments.files, 3, overwrite=arguments.overwrite)
     readers = read_readers(arguments, arguments.files)
-    with writing(outputs, overwrite=arguments.overwrite):
+    with lock_outputs(outputs, overwrite=arguments.overwrite):
         if path is not None:
-            write_text(path, names_csv(readers.matched))
+            write_text(path, names_csv(readers.matched, readers.names_put_right))
     for number, reader in enumerate(readers.matched.readers):
-        drawn = [who[number] for _, who in readers.drawn() if number in who]
+        drawn = [who[number] for _, who in readers.masks_by_structure() if number in who]
         header = ["structure", "voxels", "ml", "type", "colour"]
-        console.answer(section(reader, table(header, map(_described, drawn))))
+        console.answer(section(reader, table(header, map(_structure_row, drawn))))
     console.answer(str(readers.matched))
-    for sentence in [*readers.swapped, *readers.lonely]:
+    for sentence in [*readers.swapped, *readers.doubts]:
         console.warn(sentence)
 
 
-def _described(one: Structure) -> list[Any]:
+def _structure_row(one: Structure) -> list[Any]:
     file = ImageFile.of(Path(one.name), one.mask)
     (size,) = label_sizes({1: file.label_counts()[0].get(1, 0)}, file.geometry)
     color = "-" if one.color is None else ",".join(f"{255 * part:.0f}" for part in one.color)

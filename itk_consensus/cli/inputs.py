@@ -1,4 +1,4 @@
-"""Reading image files, and warnings about them before any work."""
+"""Reading image files, and checks of them before any work."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from itk_consensus.report.image_file import ImageFile, usual_and_odd_files
 
 
 def read(path: Path, console: Console) -> Any:
-    """Read an image; what the image library prints becomes one warning, or nothing on failure.
+    """Read an image; turn what the image library prints into one warning, drop it on failure.
 
-    Those libraries write straight to the process's stderr, several lines at a time, even when they
-    raise an error as well.
+    Those libraries write directly to the process's stderr, several lines at a time, even when they
+    also raise an error.
     """
     image, complaint = read_quietly(path)
     if complaint.strip():
@@ -29,7 +29,7 @@ def read(path: Path, console: Console) -> Any:
 
 
 def read_files(paths: Sequence[Path], console: Console, share: float) -> Iterator[ImageFile]:
-    """Images one by one, while the progress bar moves from 0 to `share`."""
+    """Read images lazily, one by one, while the progress bar moves from 0 to `share`."""
     for number, path in enumerate(paths):
         console.progress(share * number / len(paths), f"reading {path}")
         yield ImageFile.of(path, read(path, console))
@@ -41,23 +41,23 @@ def require_label_maps(
     masks: Sequence[ImageFile] = (),
     instead: str = "give it as --image, leave it out of the inputs",
 ) -> None:
-    """Raise an `InputError` that names the first file with intensities instead of labels."""
+    """Raise an `InputError` if a file holds intensities instead of labels."""
     if getattr(arguments, "InputsAreLabels", False):
         return
     for file in (*files, *masks):
-        if why := file.intensities():
+        if why := file.intensity_reason():
             is_mask = file in masks
-            wanted = "a mask" if is_mask else "a rater's labels"
+            expected = "a mask" if is_mask else "a rater's labels"
             raise InputError(
-                f"looks like an image, not like {wanted} "
-                f"({why}): {'give a mask' if is_mask else instead} or, if it holds labels all the "
-                "same, add --inputs-are-labels yes",
+                f"looks like an image, not like {expected} "
+                f"({why}): {'give a mask' if is_mask else instead} or, if it does hold labels, "
+                "add --inputs-are-labels yes",
                 path=file.path,
             )
 
 
 def require_readers(files: Sequence[ImageFile], arguments: argparse.Namespace) -> None:
-    """Raise an `InputError` that names the first file that is one of our results."""
+    """Raise an `InputError` if a file is one of our results, unless they are accepted."""
     for file in files:
         if file.is_own_output and not arguments.accept_own_outputs:
             reject_own_output(file.path)
@@ -66,34 +66,34 @@ def require_readers(files: Sequence[ImageFile], arguments: argparse.Namespace) -
 def require_one_space(
     files: Sequence[ImageFile], coordinate_tolerance: float, direction_tolerance: float
 ) -> None:
-    """Raise a `GeometryError` that names the first file on another grid, and what to do."""
+    """Raise a `GeometryError` with advice if a file has another grid than the others."""
     usual, found = usual_and_odd_files(files, coordinate_tolerance, direction_tolerance)
     if found:
         others = f" ({len(found) - 1} more files differ)" if len(found) > 1 else ""
         stray, sentence = found[0]
-        raise GeometryError(f"{sentence}{others}. {_way_out(usual, stray)}")
+        raise GeometryError(f"{sentence}{others}. {_advice(usual, stray)}")
 
 
-def _way_out(first: ImageFile, stray: ImageFile) -> str:
+def _advice(first: ImageFile, stray: ImageFile) -> str:
     resample = f"Resample it onto the grid of {first.path}"
     if first.geometry.size != stray.geometry.size:
         return resample
-    if stray.geometry.lost(first.geometry):
-        copied = f"If only its header lost its place, copy that of {first.path}"
+    if stray.geometry.has_lost(first.geometry):
+        copied = f"If only its header was reset, copy that of {first.path}"
         return f"{copied}; otherwise r{resample[1:]}"
     if first.geometry.distance(stray.geometry) > LARGEST_HEADER_NOISE:
         return resample
     gaps = first.geometry.gaps(stray.geometry)
     names = ("--coordinate-tolerance", "--direction-tolerance")
-    told = zip(names, gaps, strict=True)
-    options = " ".join(f"{name} {1.1 * gap:.2g}" for name, gap in told if gap)
-    return f"{resample} or, if that is header noise, give {options}"
+    needed = zip(names, gaps, strict=True)
+    options = " ".join(f"{name} {1.1 * gap:.2g}" for name, gap in needed if gap)
+    return f"{resample} or, if that is rounding of headers, give {options}"
 
 
 def warn_of_copies(files: Sequence[ImageFile], console: Console) -> None:
-    """Name raters whose labels are the same everywhere: one file given twice counts twice.
+    """Warn about raters with identical labels, such as a file given twice.
 
-    Raters who marked nothing at all are no copies of each other.
+    Raters who marked nothing do not count as copies of each other.
     """
     names, raters = rater_names(files), [array for file in files for array in file.components]
     for one, other in InputNotes.of(raters, "", with_labels=False).copies:
@@ -101,12 +101,12 @@ def warn_of_copies(files: Sequence[ImageFile], console: Console) -> None:
 
 
 def warn_of_copy(name: str, other: str, console: Console) -> None:
-    """Warn that two raters are the same."""
+    """Warn that two raters have identical labels."""
     console.warn(f"{name} and {other} hold the same labels everywhere")
 
 
 def rater_names(files: Sequence[ImageFile]) -> list[str]:
-    """A name for each rater: the file's, with the component's number if it holds several."""
+    """A name for each rater: its file's path, with the component if the file has several."""
     return [
         f"{file.path}[{component}]" if len(file.components) > 1 else str(file.path)
         for file in files
@@ -115,9 +115,9 @@ def rater_names(files: Sequence[ImageFile]) -> list[str]:
 
 
 def short_rater_names(files: Sequence[ImageFile]) -> list[str]:
-    """What people call each rater: the file's name without folder and extension, if that is enough.
+    """A short name for each rater: the file name without extension.
 
-    Files called alike are told apart by the folder in which they differ.
+    Files of the same name are distinguished by the folders in which they differ.
     """
     paths = [Path(file.path) for file in files]
     names = distinct_names([split_image_name(path.name)[0] for path in paths], paths)

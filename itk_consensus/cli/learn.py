@@ -1,4 +1,4 @@
-"""``itk-consensus learn``: which rater to believe where, from cases with a truth."""
+"""``itk-consensus learn``: learns how to weigh raters, from cases with a truth."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from itk_consensus.cli.case_list import Column, read_case_list
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.fusing import add_own_outputs_option
 from itk_consensus.cli.inputs import read
-from itk_consensus.cli.options import add_file, given_parameters, is_file_name, naming_options
+from itk_consensus.cli.options import add_file, given_parameters, is_file_name, use_option_names
 from itk_consensus.cli.options import add_options as add_filter_options
-from itk_consensus.cli.outputs import Output, add_output_options, check_outputs, writing
+from itk_consensus.cli.outputs import Output, add_output_options, check_outputs, lock_outputs
 from itk_consensus.core.errors import FileError
 from itk_consensus.images.own_outputs import reject_own_output
-from itk_consensus.report.text import PROGRAM, pairs, section, wrapped
+from itk_consensus.report.text import PROGRAM, pairs, section, wrap_lines
 
 _DESCRIPTION = """\
-Learn from cases with a truth which rater or network to believe where, and whether that pays. Five
-cases are the least, ten a good number. Fuse further cases by `fuse --learned` or `batch --learned`.
+Learn from cases with a truth how reliable each rater or network is, and whether that helps. At
+least five cases are needed, better ten. Fuse other cases by `fuse --learned` or `batch --learned`.
 
 CASES is one of
-  a pattern such as "{case}/{rater}.nii.gz", where * stands for anything within a name
+  a pattern such as "{case}/{rater}.nii.gz", where * matches anything within a name
   a folder with BIDS segmentations, *_desc-<rater>_dseg.nii.gz or *_rater-<rater>_dseg.nii.gz
   a CSV file with the columns case, raters (files separated by ';', each as FILE or NAME=FILE) and
   truth, or a JSON list of objects with these keys; paths are relative to it
 
-Raters are known by their names; one who lacks a case is missing there. Files may be label images,
-probabilities of the foreground, or nnU-Net's .npz beside its label maps.
+Raters are identified by name, and may be missing in some cases. Files may be label images,
+probabilities of the foreground, or nnU-Net's .npz next to its label maps.
 """
 
 
@@ -49,22 +49,22 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
         "--truth",
         metavar="PATTERN",
         help='the truth of each case, such as "{case}/truth.nii.gz", or the name of the rater who '
-        "is the truth; a list has a column",
+        "is the truth; lists have a column truth instead",
     )
-    add_output_options(parser, "what was learned, as JSON: tables of votes, no image")
+    add_output_options(parser, "the learned record, as JSON: tables of votes, no images")
     add_file(
         parser,
         "--add",
         nargs="+",
         default=[],
         metavar="RECORD",
-        help="records of further cases with the same raters, such as another site's",
+        help="records of other cases with the same raters, such as another site's",
     )
     parser.add_argument(
         "--compare",
         action="store_true",
-        help="also print which network, which pair and which fusion is best on these cases, with "
-        "paired intervals",
+        help="also print which network, pair of networks and fusion is best on these cases, with "
+        "paired confidence intervals",
     )
     add_own_outputs_option(parser)
     names = ("MissingLabel", "InputsAreLabels", "CoordinateTolerance", "DirectionTolerance")
@@ -78,29 +78,29 @@ def _learn(arguments: argparse.Namespace, console: Console) -> None:
     outputs = [Output("--output", arguments.output)]
     check_outputs(outputs, [*files, *arguments.add], 3, overwrite=arguments.overwrite)
     filter_ = LearnedFusionFilter(**given_parameters(arguments, LearnedFusionFilter))
-    with naming_options(filter_, "learn"):
+    with use_option_names(filter_, "learn"):
         filter_.Fit(
             _raters(cases, arguments, console),
             (read(case.truth, console) for case in cases),
             records=arguments.add,
         )
-    with writing(outputs, overwrite=arguments.overwrite):
+    with lock_outputs(outputs, overwrite=arguments.overwrite):
         filter_.Save(arguments.output)
     record = filter_.GetRecord()
     adopted = ", ".join(str(rule.label) for rule in record.adopted)
     facts = {
         "raters": ", ".join(record.rater_names),
-        "labels that are decided by it": adopted or "none: Consensus answers",
+        "labels fused by it": adopted or "none: all are fused by Consensus",
         "record": str(arguments.output),
     }
     console.answer(section(f"learned from {len(record.cases)} cases", pairs(facts)))
-    console.answer("\n".join(wrapped(record.meaning)))
+    console.answer("\n".join(wrap_lines(record.meaning)))
     if arguments.compare:
         console.answer(_comparison(cases, console))
 
 
 def _comparison(cases: list[TrueCase], console: Console) -> str:
-    """Which network, which pair, which fusion."""
+    """Compare networks, pairs of networks and fusions on the cases that have all raters."""
     whole = [case for case in cases if None not in case.raters.values()]
     found = compare(
         (
@@ -111,7 +111,7 @@ def _comparison(cases: list[TrueCase], console: Console) -> str:
     )
     if not found:
         return "nothing to compare: fewer than two cases have all raters"
-    return section("which network, which pair, which fusion", table_text(found, len(whole)))
+    return section("networks, pairs and fusions compared", table_text(found, len(whole)))
 
 
 def _cases(arguments: argparse.Namespace) -> list[TrueCase]:
@@ -120,10 +120,12 @@ def _cases(arguments: argparse.Namespace) -> list[TrueCase]:
     is_pattern = any(mark in arguments.cases for mark in ("{case}", "{rater}", "*"))
     if is_pattern or os.path.isdir(arguments.cases):
         if arguments.truth is None:
-            arguments.parser.error("--truth is needed: a pattern with {case}, or a rater's name")
+            arguments.parser.error("--truth is required: a pattern with {case}, or a rater's name")
         return find_true_cases(arguments.cases, arguments.truth)
     if arguments.truth is not None:
-        arguments.parser.error("--truth is for a pattern or a folder; a list has a column truth")
+        arguments.parser.error(
+            "--truth needs a pattern or a folder as CASES; a list has a column truth"
+        )
     columns = (Column("raters", required=True, may_be_named=True), Column("truth", required=True))
     listed = read_case_list(Path(arguments.cases), columns)
     return with_raters_in_order(
@@ -138,7 +140,7 @@ def _cases(arguments: argparse.Namespace) -> list[TrueCase]:
 def _raters(
     cases: list[TrueCase], arguments: argparse.Namespace, console: Console
 ) -> Iterator[dict[str, Any]]:
-    """The images of each case by rater, read when asked for."""
+    """The images of each case by rater, read lazily."""
     for number, case in enumerate(cases):
         console.progress(number / len(cases), f"reading case {case.name}")
         images: dict[str, Any] = {}

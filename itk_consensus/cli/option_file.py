@@ -1,4 +1,4 @@
-"""Options from a TOML file: every option of a command under its name, without dashes before it.
+"""Options from a TOML file, whose keys are the options of a command without leading dashes.
 
     cases = "study/{case}/{rater}.nii.gz"
     output = "fused"
@@ -6,8 +6,8 @@
     maximum-iterations = 50
     reports = true
 
-Underscores may stand for dashes. Paths mean what they mean on the command line, whose own words
-win over the file's.
+Underscores are accepted for dashes. Paths are interpreted as on the command line, which overrides
+the file.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ Options = Mapping[str, Any]
 
 
 def read_option_file(words: list[str], option: str = "--config") -> tuple[Path | None, Options]:
-    """The file that a command line names, and what it says; nothing if it names none."""
+    """Parse ``--config`` alone; return its path and options, or None and {} if not given."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument(option, dest="file")
     try:
         name = parser.parse_known_args(words)[0].file
     except (argparse.ArgumentError, SystemExit):
-        return None, {}  # the command's own parser will say what is wrong
+        return None, {}  # the full parser will report the error
     if name is None:
         return None, {}
     path = Path(name)
     tomllib = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
-        said = tomllib.loads(read_bytes(path).decode("utf-8"))
+        options = tomllib.loads(read_bytes(path).decode("utf-8"))
     except ValueError as error:
         raise FileError(f"is not a TOML file: {error}", path=path) from error
-    return path, {key.replace("_", "-"): value for key, value in said.items()}
+    return path, {key.replace("_", "-"): value for key, value in options.items()}
 
 
 def as_words(parser: argparse.ArgumentParser, path: Path, options: Options) -> list[str]:
-    """What a file says, as words of a command line; what the parser does not know is refused."""
+    """Convert options of a file to command-line arguments; raise for unknown ones."""
     known = {
         name.removeprefix("--"): action
         for action in parser._actions

@@ -1,4 +1,4 @@
-"""Command-line options, made from the parameter tables of the filters."""
+"""Command-line options generated from the parameter tables of the filters."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ from itk_consensus.core.process_object import ProcessObject
 from itk_consensus.fusing.inner_fusers import Fuser
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.methods.registry import METHODS
-from itk_consensus.report.text import shown
+from itk_consensus.report.text import format_value
 
 _MOST_PROCESSES = 256
 
-#: Compares the cheap methods and explains its choice.
+#: The recommended method.
 DEFAULT_METHOD = "consensus"
 
-#: The default where volumes are larger than memory: the best of those that work in chunks.
+#: The default for volumes larger than memory: the best method that works in chunks.
 DEFAULT_IN_CHUNKS = "corrected-vote"
 
 
 def default_method(words: list[str]) -> str:
-    """The method if none is given, which depends on where the result goes."""
+    """The method if none is given; another one if the output is a .zarr store."""
     is_store = any(word.rstrip("/").lower().endswith(".zarr") for word in words)
     return DEFAULT_IN_CHUNKS if is_store else DEFAULT_METHOD
 
 
 def file_name(text: str) -> Path:
-    """The path that an option names; refuses names that no library can open."""
+    """Parse a file name; raise for names that no library can open."""
     if not is_file_name(text):
         raise argparse.ArgumentTypeError(f"must name a file, got {text!a}")
     return Path(text)
@@ -51,12 +51,12 @@ def file_name(text: str) -> Path:
 def add_file(
     group: argparse._ActionsContainer, *names: str, metavar: str = "FILE", **more: Any
 ) -> None:
-    """Give a parser, or a group of its options, something that names files."""
+    """Add an argument for file names to a parser or a group."""
     group.add_argument(*names, type=file_name, metavar=metavar, **more)
 
 
 def process_count(text: str) -> int:
-    """How many processes to start."""
+    """Parse a number of processes."""
     if not (text.isdecimal() and len(text) < 10 and 1 <= int(text) <= _MOST_PROCESSES):
         raise argparse.ArgumentTypeError(
             f"must be an integer >= 1 and <= {_MOST_PROCESSES}, got {text!a}"
@@ -65,7 +65,7 @@ def process_count(text: str) -> int:
 
 
 def is_file_name(text: str) -> bool:
-    """Whether a text can name a file in any encoding and library: no NUL, no broken letters."""
+    """Whether a text is a possible file name: not empty, without NUL, encodable as UTF-8."""
     try:
         return bool(text) and b"\0" not in text.encode("utf-8")
     except UnicodeEncodeError:
@@ -73,7 +73,7 @@ def is_file_name(text: str) -> bool:
 
 
 def add_method_option(parser: argparse.ArgumentParser, purpose: str, default: str) -> None:
-    """Give a parser ``--method``, whose names may be written in upper or lower case."""
+    """Add ``--method`` to a parser; names of methods are case-insensitive."""
     parser.add_argument(
         "--method",
         type=str.lower,
@@ -85,9 +85,9 @@ def add_method_option(parser: argparse.ArgumentParser, purpose: str, default: st
 
 
 def add_method_options(parser: argparse.ArgumentParser, fuser: type[LabelFusionFilter]) -> None:
-    """Give a parser every parameter of a filter, under its own name as `dest`.
+    """Add every parameter of a filter to a parser, with the parameter's name as `dest`.
 
-    Only what the user sets appears in the namespace; an image is left as the path of its file.
+    The namespace contains only parameters set by the user; images are paths of their files.
     """
     common = parser.add_argument_group("options of every method")
     own = parser.add_argument_group(f"options of {fuser.method}")
@@ -99,16 +99,16 @@ def add_method_options(parser: argparse.ArgumentParser, fuser: type[LabelFusionF
 
 
 def offered_parameters(fuser: type[LabelFusionFilter]) -> list[Parameter[Any]]:
-    """The parameters of a filter that are options."""
+    """The parameters of a filter that are command-line options."""
     return [parameter for parameter in parameters_of(fuser) if parameter.in_cli]
 
 
 def add_option(group: argparse._ActionsContainer, parameter: Parameter[Any]) -> None:
-    """Give a parser, or a group of its options, one parameter under its own name as `dest`."""
+    """Add one parameter to a parser or a group, with the parameter's name as `dest`."""
     group.add_argument(
         option_of(parameter),
         dest=parameter.name,
-        type=_reader(parameter.kind),
+        type=_converter(parameter.kind),
         default=argparse.SUPPRESS,
         metavar=_placeholder(parameter.kind),
         help=_as_help(f"{parameter.doc} [default: {text_of_default(parameter)}]"),
@@ -118,28 +118,28 @@ def add_option(group: argparse._ActionsContainer, parameter: Parameter[Any]) -> 
 def add_options(
     group: argparse._ActionsContainer, filter_class: type, names: Container[str] | None = None
 ) -> None:
-    """Give a parser the parameters of a filter, or those with these names."""
+    """Add the parameters of a filter to a parser, or only those with the given names."""
     for parameter in parameters_of(filter_class):
         if parameter.in_cli and (names is None or parameter.name in names):
             add_option(group, parameter)
 
 
 def given_parameters(arguments: argparse.Namespace, filter_class: type) -> dict[str, Any]:
-    """The parameters of a filter that the user set."""
+    """The parameters of a filter that the user has set."""
     names = [parameter.name for parameter in parameters_of(filter_class)]
     return {name: getattr(arguments, name) for name in names if hasattr(arguments, name)}
 
 
 def option_of(parameter: Parameter[Any]) -> str:
-    """MaximumIterations -> --maximum-iterations."""
+    """Name of a parameter's option: MaximumIterations -> --maximum-iterations."""
     if parameter is LabelFusionFilter.MaskImage:
         return "--mask"
     return f"--{parameter.snake_case.replace('_', '-')}"
 
 
 @contextmanager
-def naming_options(filter_: ProcessObject, name: str) -> Iterator[None]:
-    """Let errors of a filter name the command and its options instead of class and parameters."""
+def use_option_names(filter_: ProcessObject, name: str) -> Iterator[None]:
+    """Replace class and parameter names in a filter's errors by command and option names."""
     try:
         yield
     except ConsensusError as error:
@@ -154,8 +154,8 @@ def _options_of(filter_: ProcessObject) -> Iterator[Parameter[Any]]:
             yield parameter
 
 
-def _reader(kind: Kind[Any]) -> Callable[[str], Any]:
-    """How an option's text becomes a value; a file name, where an image will do, stays a path."""
+def _converter(kind: Kind[Any]) -> Callable[[str], Any]:
+    """Make the function that parses an option's text; the file of an image becomes a path."""
 
     def read(text: str) -> Any:
         if text.lower() == "none" and _accepts(kind, None):
@@ -204,10 +204,10 @@ def _placeholder(kind: Kind[Any]) -> str:
 
 
 def text_of_default(parameter: Parameter[Any]) -> str:
-    """The default of an option."""
+    """The default of a parameter as text."""
     if parameter.default_doc or parameter.default is None:
         return parameter.default_doc or "none"
-    return shown(parameter.default)
+    return format_value(parameter.default)
 
 
 def _as_help(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Output files: whether they can be written is checked before the work."""
+"""Output files, and checks before the work that they can be written."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from numpy.typing import DTypeLike
 from itk_consensus.cli.options import add_file
 from itk_consensus.core.errors import FileError
 from itk_consensus.images import convert
-from itk_consensus.images.content import reading
-from itk_consensus.images.files import quietly, write_image
+from itk_consensus.images.content import claims_on
+from itk_consensus.images.files import capture_library_output, write_image
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.storage.claims import Claim, require_no_overlap
 from itk_consensus.storage.files import write_text
-from itk_consensus.storage.guards import require_name
-from itk_consensus.storage.locking import locked
+from itk_consensus.storage.guards import require_valid_name
+from itk_consensus.storage.locking import exclusive_lock
 from itk_consensus.storage.replacing import destination
 
 
@@ -33,24 +33,24 @@ class Output:
 
     option: str  #: The option that names it
     path: Path
-    pixel_type: DTypeLike | None = None  #: Of an image; None for a text
-    #: Whether an existing file is continued rather than replaced.
+    pixel_type: DTypeLike | None = None  #: Of an image; None for other files
+    #: Whether an existing file is updated rather than replaced.
     continued: bool = False
 
 
 def add_output_options(parser: argparse.ArgumentParser, what: str) -> None:
-    """Give a parser ``-o``, ``--output`` and ``--overwrite``."""
+    """Add ``-o``, ``--output`` and ``--overwrite`` to a parser."""
     add_file(parser, "-o", "--output", required=True, help=what)
     add_overwrite_option(parser)
 
 
 def add_overwrite_option(parser: argparse.ArgumentParser) -> None:
-    """Give a parser ``--overwrite``."""
+    """Add ``--overwrite`` to a parser."""
     parser.add_argument("--overwrite", action="store_true", help="replace existing outputs")
 
 
 def given_outputs(arguments: argparse.Namespace, **pixel_types: DTypeLike | None) -> list[Output]:
-    """Outputs of the options, by name, that the user gave."""
+    """The outputs that the user requested, of options by name with their pixel types."""
     return [
         Output(f"--{name}", path, pixel_type)
         for name, pixel_type in pixel_types.items()
@@ -65,20 +65,19 @@ def check_outputs(
     *,
     overwrite: bool = False,
 ) -> None:
-    """Rehearse every output on a tiny image; refuse those that would destroy another file.
+    """Test every output by writing a tiny image, and raise if it would overwrite other files.
 
-    `space` is where images will lie, as far as it is known: at least how many axes they have.
+    `space` is the geometry of images or, if that is unknown, their dimension.
 
     Raises
     ------
     FileError
-        The folder cannot be made or written to, no format has this extension, the format loses
-        something (PNG keeps one slice of a volume, JPEG changes labels, VTK drops the direction),
-        the output is a file that
-        an input consists of or another output, or it exists and `overwrite` is not set. Also if an
-        input is missing.
+        The folder cannot be created or written to, no format has this extension, the format is
+        lossy (PNG keeps one slice of a volume, JPEG changes labels, VTK drops the direction),
+        the output is a file of an input or another output, it exists and `overwrite` is not set,
+        or an input is missing.
     """
-    reads = [claim for path in inputs for claim in reading(path)]
+    reads = [claim for path in inputs for claim in claims_on(path)]
     made = [(output, file) for output in outputs for file in _rehearse(output, space)]
     require_no_overlap(
         reads, [Claim(f"{output.option} {output.path}", file) for output, file in made]
@@ -89,26 +88,26 @@ def check_outputs(
 
 
 def make_folders(outputs: Iterable[Output]) -> None:
-    """Make the folders of outputs that are about to be written."""
+    """Create the folders of outputs."""
     for output in outputs:
         make_folder(output.path.parent)
 
 
 @contextmanager
-def writing(outputs: Iterable[Output], *, overwrite: bool = False) -> Iterator[None]:
-    """Make the folders of outputs, and keep others from writing them until all are written.
+def lock_outputs(outputs: Iterable[Output], *, overwrite: bool = False) -> Iterator[None]:
+    """Create the folders of outputs, and lock the outputs while the block writes them.
 
     Raises
     ------
     FileError
-        Another process has written one meanwhile, unless `overwrite` is set, or holds its lock.
+        Another process holds a lock, or has written an output meanwhile and `overwrite` is not set.
     """
-    # Every process takes locks in the same order, so that there is no deadlock.
+    # Every process acquires locks in the same order, which avoids deadlocks.
     ordered = sorted(outputs, key=lambda output: os.path.realpath(output.path))
     make_folders(ordered)
     with ExitStack() as locks:
         for output in ordered:
-            locks.enter_context(locked(destination(output.path)))
+            locks.enter_context(exclusive_lock(destination(output.path)))
             if not overwrite:
                 _require_new(output, output.path)
         yield
@@ -120,19 +119,19 @@ def _require_new(output: Output, file: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder, and those above it, unless it is there."""
+    """Create a folder and its parents, unless they exist."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(f"cannot be made a folder: {error.strerror}", path=folder) from error
+        raise FileError(f"cannot be created as a folder: {error.strerror}", path=folder) from error
 
 
 def _rehearse(output: Output, space: ImageGeometry | int) -> list[Path]:
     """Write a small test file near the target; return the files that the output will consist of."""
     path = output.path
-    beside = _folder_near(path)
+    nearby = _folder_near(path)
     try:
-        with tempfile.TemporaryDirectory(prefix=".itk_consensus-", dir=beside) as folder:
+        with tempfile.TemporaryDirectory(prefix=".itk_consensus-", dir=nearby) as folder:
             draft = Path(folder, path.name)
             if output.pixel_type is None:
                 write_text(draft, "")
@@ -143,22 +142,22 @@ def _rehearse(output: Output, space: ImageGeometry | int) -> list[Path]:
         raise error.about(path=path) from error
     except OSError as error:
         raise FileError(f"cannot be written: {error.strerror or error}", path=path) from error
-    except RuntimeError as error:  # SimpleITK writes some formats that it cannot read
+    except RuntimeError as error:  # SimpleITK can write some formats that it cannot read
         raise FileError(
             "its format cannot be read back; use .nii.gz or .nrrd", path=path
         ) from error
 
 
 def _folder_near(path: Path) -> Path:
-    """The folder in which a file will be or, while that is still to be made, one above it."""
-    require_name(path)
+    """The folder of a file, or its nearest existing parent."""
+    require_valid_name(path)
     if path.parent.is_dir():
         return destination(path).parent
     return next((folder for folder in path.parents if os.path.lexists(folder)), Path())
 
 
 def _write_test_image(draft: Path, pixel_type: np.dtype[Any], space: ImageGeometry | int) -> None:
-    """Write a small image of some labels, the type's largest among them, where outputs will lie."""
+    """Write a small label image, with the dtype's maximum, in the geometry of the outputs."""
     dimension = space if isinstance(space, int) else space.dimension
     labels = (np.arange(4**dimension) % 3).reshape((4,) * dimension).astype(pixel_type)
     if pixel_type.kind in "iu":
@@ -168,5 +167,5 @@ def _write_test_image(draft: Path, pixel_type: np.dtype[Any], space: ImageGeomet
         image.SetSpacing(space.spacing)
         image.SetOrigin(space.origin)
         image.SetDirection(space.direction)
-    with quietly():  # of what the format does to it the error speaks
+    with capture_library_output():  # the error describes the problem better
         write_image(image, draft)

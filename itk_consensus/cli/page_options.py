@@ -1,4 +1,4 @@
-"""Options of every command that writes a page: what it shows, and how."""
+"""Options of commands that write a page."""
 
 from __future__ import annotations
 
@@ -15,31 +15,36 @@ Read = TypeVar("Read")
 
 
 def add_page_options(parser: argparse.ArgumentParser) -> None:
-    """Give a parser ``--window``, ``--label-names`` and ``--contact-sheet``."""
-    # Or argparse would take -600,1500, the window of the lung, for an option.
+    """Add ``--window``, ``--label-names`` and ``--contact-sheet`` to a parser."""
+    # Otherwise argparse would take -600,1500, the lung window, for an option.
     parser._negative_number_matcher = re.compile(r"-\d[\d.,e+-]*$")
     group = parser.add_argument_group("options of pages")
     group.add_argument(
         "--window",
-        type=_read_by(window_of),
+        type=_argument_type(window_of),
         metavar="C,W",
-        help=f"grey values of the image in a page: {WINDOW_WORDS} [default: what suits modality "
+        help=f"grey values of the image in a page: {WINDOW_WORDS} [default: depends on modality "
         "and structure]",
     )
-    group.add_argument(
-        "--label-names",
-        type=_read_by(label_names),
-        metavar="NAMES",
-        help="what labels are called: 1=liver,2=spleen, a table (index and name), nnU-Net's "
-        "dataset.json or ITK-SNAP's label descriptions",
-    )
+    add_label_names(group)
     group.add_argument(
         "--contact-sheet", action="store_true", help="show every disputed slice in the page"
     )
 
 
+def add_label_names(parser: argparse._ActionsContainer) -> None:
+    """Add ``--label-names`` to a parser."""
+    parser.add_argument(
+        "--label-names",
+        type=_argument_type(label_names),
+        metavar="NAMES",
+        help="names of labels: 1=liver,2=spleen, a table (index and name), nnU-Net's "
+        "dataset.json or ITK-SNAP's label descriptions",
+    )
+
+
 def page_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """What these options say, as keywords of `itk_consensus.report`."""
+    """The values of these options, as keywords of `itk_consensus.report`."""
     return {
         "window": arguments.window,
         "label_names": arguments.label_names,
@@ -47,11 +52,13 @@ def page_options(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _read_by(read: Callable[[str], Read]) -> Callable[[str], Read]:
-    def reader(text: str) -> Read:
+def _argument_type(parse: Callable[[str], Read]) -> Callable[[str], Read]:
+    """Wrap a parser of texts for argparse, which needs errors of its own class."""
+
+    def convert(text: str) -> Read:
         try:
-            return read(text)
+            return parse(text)
         except ConsensusError as error:
             raise argparse.ArgumentTypeError(str(error)) from error
 
-    return reader
+    return convert

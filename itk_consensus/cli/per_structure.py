@@ -1,4 +1,4 @@
-"""``itk-consensus fuse --per-structure``: named structures, which may overlap, each by itself."""
+"""``itk-consensus fuse --per-structure``: fuses each of several named, overlapping structures."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from itk_consensus.assessment.verdict import WORDS, Verdict
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.fusing import exit_code
 from itk_consensus.cli.inputs import read
-from itk_consensus.cli.options import given_parameters, naming_options
-from itk_consensus.cli.outputs import Output, check_outputs, given_outputs, writing
+from itk_consensus.cli.options import given_parameters, use_option_names
+from itk_consensus.cli.outputs import Output, check_outputs, given_outputs, lock_outputs
 from itk_consensus.cli.structure_inputs import LEAST_ISLAND, ReadStructures, read_readers
 from itk_consensus.core.errors import InputError, ParameterError
 from itk_consensus.fusing.fusion_result import MadeBy, result_of
@@ -55,30 +55,30 @@ from itk_consensus.report.structures_page import (
     structure_part,
     structures_page,
 )
-from itk_consensus.report.text import counted, wrapped
+from itk_consensus.report.text import pluralize, wrap_lines
 from itk_consensus.space.boxes import voxel_volume
-from itk_consensus.space.islands import without_islands
+from itk_consensus.space.islands import remove_islands
 from itk_consensus.storage.files import write_text
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS
 
-#: In the name of --uncertainty and --probability it stands for every structure in turn.
+#: Placeholder in the names of --uncertainty and --probability, replaced by each structure.
 EVERY_STRUCTURE = "{structure}"
 
 
 @dataclass
 class _Fused:
-    """What came out of one structure."""
+    """The result of one structure."""
 
     structure: Structure
     verdict: Verdict
-    hollow: str = ""  #: Why it is no consensus, if it is none
-    notes: tuple[str, ...] = ()  #: What else is to be known of it
-    report: dict[str, Any] | None = None  #: Of the JSON, if one is wanted
-    part: StructurePart | None = None  #: Of the page, if one is wanted
+    hollow: str = ""  #: Why the structure is not a consensus; "" if it is one
+    notes: tuple[str, ...] = ()  #: Remarks for the user
+    report: dict[str, Any] | None = None  #: Its part of the JSON, if requested
+    part: StructurePart | None = None  #: Its part of the page, if requested
 
 
 def fuse_per_structure(arguments: argparse.Namespace, console: Console) -> int:
-    """Read, match, fuse and write; print who has which structure, and what speaks against it."""
+    """Read, match, fuse and write structures; print who drew which, and concerns about each."""
     fuser = _fuser(arguments)
     require_structures_name(arguments.output)
     texts = given_outputs(arguments, json=None, report=None)
@@ -91,15 +91,15 @@ def fuse_per_structure(arguments: argparse.Namespace, console: Console) -> int:
     if is_dicom(arguments.output) and arguments.series is None:
         arguments.parser.error("DICOM output needs the series that was segmented; give --series")
     readers = read_readers(arguments, arguments.inputs)
-    images = _images(arguments, [name for name, _ in readers.drawn()])
+    images = _images(arguments, [name for name, _ in readers.masks_by_structure()])
     check_outputs(images, inputs, 3, overwrite=arguments.overwrite)
-    for sentence in readers.lonely:
+    for sentence in readers.doubts:
         console.warn(sentence)
-    with writing([*outputs, *images], overwrite=arguments.overwrite):
+    with lock_outputs([*outputs, *images], overwrite=arguments.overwrite):
         fused = list(_fuse_each(readers, fuser, arguments, console))
-        for sentence in _hollow(fused, arguments):
+        for sentence in _hollow_warnings(fused, arguments):
             console.warn(sentence)
-        consensus = _written(fused, readers, arguments)
+        consensus = _structures_to_write(fused, readers, arguments)
         names = {one.structure.name for one in fused}
         for one in consensus:
             if one.name not in names:
@@ -107,25 +107,25 @@ def fuse_per_structure(arguments: argparse.Namespace, console: Console) -> int:
         _write_consensus(consensus, fused, readers, fuser, arguments)
         _write_reports(fused, readers, fuser, arguments)
     written = "".join(f"\n{one.option[2:]}: {one.path}" for one in [*outputs[1:], *images])
-    said = f"{readers.matched}\n{len(consensus)} structures in {arguments.output}{written}"
-    return _answer(said, fused, arguments, console)
+    summary = f"{readers.matched}\n{len(consensus)} structures in {arguments.output}{written}"
+    return _answer(summary, fused, arguments, console)
 
 
-def _hollow(fused: Sequence[_Fused], arguments: argparse.Namespace) -> list[str]:
-    """A sentence for each structure that is no consensus."""
-    then = "it is written since --write-all asks for it"
+def _hollow_warnings(fused: Sequence[_Fused], arguments: argparse.Namespace) -> list[str]:
+    """A warning for each structure that is not a consensus."""
+    consequence = "it is written because of --write-all"
     if not arguments.write_all:
-        then = "it is not written; --write-all writes it"
-    return [f"{one.structure.name}: {one.hollow}; {then}" for one in fused if one.hollow]
+        consequence = "it is not written; --write-all writes it"
+    return [f"{one.structure.name}: {one.hollow}; {consequence}" for one in fused if one.hollow]
 
 
-def _written(
+def _structures_to_write(
     fused: Sequence[_Fused], readers: ReadStructures, arguments: argparse.Namespace
 ) -> list[Structure]:
-    """The structures that are a consensus, or all if asked for, with what is said of them."""
+    """The structures that are a consensus, or all with ``--write-all``, with descriptions."""
     chosen = [one for one in fused if arguments.write_all or not one.hollow]
     if not chosen:
-        raise InputError("no structure is a consensus; --write-all writes them nevertheless")
+        raise InputError("no structure is a consensus; --write-all writes them anyway")
     described = []
     for one in chosen:
         drew = sum(has is not None for has in readers.matched.table[one.structure.name])
@@ -142,28 +142,30 @@ def _write_consensus(
     fuser: LabelFusionFilter,
     arguments: argparse.Namespace,
 ) -> None:
-    """Write what is a consensus, in the form that the name of the output asks for."""
+    """Write the structures in the format of the output's extension."""
     more: dict[str, Any] = {}
     if is_contours(arguments.output):
         more = {"smooth": arguments.smooth, "holes": arguments.holes or HOLES[0]}
         more["description"] = _description(fused, readers, fuser)
     elif arguments.smooth is not None or arguments.holes is not None:
-        arguments.parser.error(f"--smooth and --holes are for contours; name the output {CONTOURS}")
+        arguments.parser.error(
+            f"--smooth and --holes apply only to contours; name the output {CONTOURS}"
+        )
     raters = [path for path in arguments.inputs if path.suffix.lower() != ".nrrd"]
     method, series = fuser.GetName(), readers.series
     write_structures(consensus, arguments.output, series, method=method, raters=raters, **more)
 
 
 def _description(fused: Sequence[_Fused], readers: ReadStructures, fuser: LabelFusionFilter) -> str:
-    """What planning systems show of the file: readers, method, and how many may be used."""
+    """Description of the file for planning systems: readers, method, and counts of verdicts."""
     counts = Counter(one.verdict.word for one in fused)
     words = ", ".join(f"{counts[word]} {word}" for word in WORDS if counts[word])
     number = len(readers.matched.readers)
-    return f"Consensus of {counted(number, 'reader')} by {fuser.GetName()}: {words}"
+    return f"Consensus of {pluralize(number, 'reader')} by {fuser.GetName()}: {words}"
 
 
 def page_per_structure(arguments: argparse.Namespace, console: Console) -> int:
-    """``itk-consensus report --per-structure``: the page alone."""
+    """Run ``itk-consensus report --per-structure``, which writes only the page."""
     arguments.report, arguments.full = arguments.output, False
     arguments.json = arguments.probability = arguments.uncertainty = arguments.label = None
     fuser = _fuser(arguments)
@@ -171,28 +173,28 @@ def page_per_structure(arguments: argparse.Namespace, console: Console) -> int:
     outputs = [Output("--output", arguments.output)]
     check_outputs(outputs, [*arguments.inputs, *folders], 3, overwrite=arguments.overwrite)
     readers = read_readers(arguments, arguments.inputs)
-    for sentence in readers.lonely:
+    for sentence in readers.doubts:
         console.warn(sentence)
     fused = list(_fuse_each(readers, fuser, arguments, console))
-    with writing(outputs, overwrite=arguments.overwrite):
+    with lock_outputs(outputs, overwrite=arguments.overwrite):
         _write_reports(fused, readers, fuser, arguments)
-    said = f"{readers.matched}\n{arguments.output}: {fuser.method} of each structure"
-    return _answer(said, fused, arguments, console)
+    summary = f"{readers.matched}\n{arguments.output}: {fuser.method} of each structure"
+    return _answer(summary, fused, arguments, console)
 
 
 def _answer(
-    said: str, fused: Sequence[_Fused], arguments: argparse.Namespace, console: Console
+    summary: str, fused: Sequence[_Fused], arguments: argparse.Namespace, console: Console
 ) -> int:
-    """Print what was done, and what gives reason for doubt about each structure."""
-    verdicts = sorted(((one.verdict, one.structure.name) for one in fused), key=_grade)
-    lines = [line for verdict, name in verdicts for line in wrapped(f"{name}: {verdict}")]
+    """Print the verdict on each structure and the summary; return the exit code."""
+    verdicts = sorted(((one.verdict, one.structure.name) for one in fused), key=_worst_first)
+    lines = [line for verdict, name in verdicts for line in wrap_lines(f"{name}: {verdict}")]
     lines += [f"{one.structure.name}: {note}" for one in fused for note in one.notes]
-    console.answer("\n".join([*lines, said]))
+    console.answer("\n".join([*lines, summary]))
     return max((exit_code(one.verdict.word, arguments.fail_on) for one in fused), default=0)
 
 
-def _grade(row: tuple[Verdict, str]) -> int:
-    """The gravest first."""
+def _worst_first(row: tuple[Verdict, str]) -> int:
+    """Sort key that puts the worst verdict first."""
     return -row[0].grade
 
 
@@ -202,22 +204,22 @@ def _fuse_each(
     arguments: argparse.Namespace,
     console: Console,
 ) -> Iterator[_Fused]:
-    drawn = list(readers.drawn())
+    drawn = list(readers.masks_by_structure())
     look = look_for(len(drawn), Look(arguments.window, arguments.contact_sheet))
     image = _image(readers, arguments, console) if arguments.report is not None else None
     for number, (name, who) in enumerate(drawn):
         console.progress(number / len(drawn), name)
-        with naming_options(fuser, arguments.method):
-            mask = fuser.fused_labels([one.mask for one in who.values()])
+        with use_option_names(fuser, arguments.method):
+            mask = fuser.fuse_to_labels([one.mask for one in who.values()])
         mask, islands = _without_islands(mask, who, arguments)
         names = {n: readers.matched.readers[n] for n in who}
         known = readers.known_of(name, tuple(who))
         full = arguments.full or arguments.json is not None
-        result = result_of(fuser).named(list(names.values()))
+        result = result_of(fuser).with_rater_names(list(names.values()))
         findings = assess(result, known=known).findings(full)
         structure = _consensus(who, name, mask)
-        hollow = _why_hollow(structure, known)
-        notes = (*islands, *_slices(mask, who))
+        hollow = _hollow_reason(structure, known)
+        notes = (*islands, *_slice_notes(mask, who))
         fused = _Fused(structure, Verdict.of(findings), hollow, notes)
         for option in ("probability", "uncertainty"):
             _write_image_of(option, name, fuser, arguments)
@@ -232,28 +234,30 @@ def _fuse_each(
         yield fused
 
 
-def _why_hollow(structure: Structure, known: Sequence[Finding]) -> str:
-    """Why a structure is no consensus; nothing if it is one."""
+def _hollow_reason(structure: Structure, known: Sequence[Finding]) -> str:
+    """The reason why a structure is not a consensus; "" if it is one."""
     if not np.any(voxels_of(structure.mask) == 1):
         return "the consensus is empty"
     return next((one.what.rstrip(".") for one in known if one.rule == "few drew"), "")
 
 
-def _slices(mask: Any, who: Mapping[int, Structure]) -> list[str]:
-    """A sentence if the consensus is drawn on fewer or more slices than any reader drew on."""
+def _slice_notes(mask: Any, who: Mapping[int, Structure]) -> list[str]:
+    """A note if the consensus covers fewer or more slices than every reader's contours."""
     own, *drawn = (
         int((voxels_of(one) == 1).any(axis=(1, 2)).sum())
         for one in (mask, *(structure.mask for structure in who.values()))
     )
-    if min(drawn) <= own <= max(drawn):
+    few, many = min(drawn), max(drawn)
+    if not own or few <= own <= many:
         return []
-    return [f"on {counted(own, 'slice')}, readers drew on {min(drawn)} to {max(drawn)}"]
+    drew = f"{few}" if few == many else f"{few} to {many}"
+    return [f"on {pluralize(own, 'slice')}, readers drew on {drew}"]
 
 
 def _without_islands(
     mask: Any, who: Mapping[int, Structure], arguments: argparse.Namespace
 ) -> tuple[Any, tuple[str, ...]]:
-    """The mask without stray pieces, and what is to be said of those."""
+    """Remove small islands from the mask; return it with a note about them."""
     least = getattr(arguments, "least_island", None)
     if least is None:
         least = LEAST_ISLAND if is_contours(arguments.output) else 0.0
@@ -262,12 +266,12 @@ def _without_islands(
     voxel, unit = voxel_volume(geometry_of(mask).spacing)
     array = voxels_of(mask)
     raters = [voxels_of(one.mask) == 1 for one in who.values()]
-    found = without_islands(array == 1, raters, least / voxel)
+    found = remove_islands(array == 1, raters, least / voxel)
     if not found.removed:
         return mask, ()
     kept = np.where((array == 1) & ~found.mask, 0, array)
     volume = voxel * sum(found.removed)
-    number = counted(len(found.removed), "island")
+    number = pluralize(len(found.removed), "island")
     return mask_of(kept, mask), (f"{number} left out ({volume:.2g} {unit})",)
 
 
@@ -296,19 +300,20 @@ def _write_reports(
         hashes = file_hashes(names, arguments.inputs)
         hollow = [f"{one.structure.name}: {one.hollow}." for one in fused if one.hollow]
         accepted = [f"Accepted: {one}." for one in readers.matched.accepted]
-        said = [*hollow, *readers.swapped, *accepted, *readers.lonely]
-        page = structures_page(parts, names, MadeBy.of(fuser), hashes, said, identity)
+        # The page tells swaps with the readers who made them.
+        notes = [*hollow, *accepted, *readers.doubts]
+        page = structures_page(parts, names, MadeBy.of(fuser), hashes, notes, identity)
         write_text(arguments.report, page)
 
 
 def _fuser(arguments: argparse.Namespace) -> LabelFusionFilter:
-    """The filter that fuses each structure; options that have no meaning here are refused."""
+    """Make the filter that fuses each structure; raise for options that do not apply."""
     given = given_parameters(arguments, arguments.fuser)
     files = sorted(name for name, value in given.items() if isinstance(value, Path))
     if files:
         arguments.parser.error(f"{files[0]} cannot be a file with --per-structure")
     if arguments.label is not None or arguments.label_names is not None:
-        arguments.parser.error("--label and --label-names are for label maps, not structures")
+        arguments.parser.error("--label and --label-names apply to label maps, not to structures")
     if arguments.absent_frames == "missing":
         given.setdefault(LabelFusionFilter.MissingLabel.name, NOT_ANNOTATED)
     fuser: LabelFusionFilter = arguments.fuser(**given)
@@ -316,14 +321,14 @@ def _fuser(arguments: argparse.Namespace) -> LabelFusionFilter:
 
 
 def _image(readers: ReadStructures, arguments: argparse.Namespace, console: Console) -> Any:
-    """What the readers looked at: the image that is given, or the series."""
+    """The image that the readers segmented: the one given, or the series."""
     if hasattr(arguments, "Image"):
         return read(arguments.Image, console)
     return None if readers.series is None else readers.series.image()
 
 
 def _images(arguments: argparse.Namespace, structures: list[str]) -> list[Output]:
-    """Images of each structure that are wanted; a name that would hold several is refused."""
+    """Requested images of each structure; raise if two would have the same file name."""
     types = {"probability": np.float64, "uncertainty": np.float32}
     wanted = []
     for option, pixel_type in types.items():
@@ -337,13 +342,15 @@ def _images(arguments: argparse.Namespace, structures: list[str]) -> list[Output
             )
         paths = [_path_of(path, name) for name in structures]
         if len(set(paths)) < len(paths):
-            raise ParameterError(f"--{option}: two structures would be written to one file; rename")
+            raise ParameterError(
+                f"--{option}: two structures would be written to one file; rename one of them"
+            )
         wanted += [Output(f"--{option}", path, pixel_type) for path in paths]
     return wanted
 
 
 def _path_of(path: Path, structure: str) -> Path:
-    """Where the image of a structure goes; its name becomes one that file systems take."""
+    """The file of a structure's image, with the structure's name made safe for file systems."""
     safe = re.sub(r"[^\w.+-]+", "_", structure).strip(".") or "_"
     return path.with_name(path.name.replace(EVERY_STRUCTURE, safe))
 
@@ -362,7 +369,7 @@ def _write_image_of(
 
 
 def _consensus(who: Mapping[int, Structure], name: str, mask: Any) -> Structure:
-    """What all readers drew, with the first colour, type and terminology that one of them gave."""
+    """The consensus structure, with the first colour, type and code that any reader has."""
     first = next(iter(who.values()))
     kind_of = next((one.details[ROI_TYPE] for one in who.values() if ROI_TYPE in one.details), None)
     color = next((one.color for one in who.values() if one.color is not None), None)

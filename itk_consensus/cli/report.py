@@ -1,4 +1,4 @@
-"""``itk-consensus report``: an HTML page."""
+"""``itk-consensus report``: fuses label images and writes an HTML page."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from itk_consensus.cli.fusing import (
     exit_code,
     fuse_files,
 )
-from itk_consensus.cli.outputs import add_output_options, given_outputs, writing
+from itk_consensus.cli.outputs import add_output_options, given_outputs, lock_outputs
 from itk_consensus.cli.page_options import add_page_options, page_options
 from itk_consensus.cli.per_structure import page_per_structure
 from itk_consensus.cli.structure_inputs import add_structure_options, require_no_structure_options
 from itk_consensus.report.fusion_report import verdict_lines
 from itk_consensus.report.page import PathLike, report
-from itk_consensus.report.text import PROGRAM, pairs, wrapped
+from itk_consensus.report.text import PROGRAM, pairs, wrap_lines
 
 
 def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
@@ -50,17 +50,17 @@ def _report(arguments: argparse.Namespace, console: Console) -> int:
     outputs = given_outputs(arguments, output=None)
     fused = fuse_files(arguments, console, outputs)
     console.progress(0.9, "writing")
-    with writing(outputs, overwrite=arguments.overwrite):
+    with lock_outputs(outputs, overwrite=arguments.overwrite):
         write_page(fused, arguments.output, {}, page_options(arguments))
-    found = assess(fused.result).findings(full=False)
-    said = wrapped(str(found)) if console.is_verbose else verdict_lines(found)
-    console.answer("\n".join([*said, *pairs({"page": str(arguments.output)})]))
-    return exit_code(Verdict.of(found).word, arguments.fail_on)
+    findings = assess(fused.result).findings(full=False)
+    lines = wrap_lines(str(findings)) if console.is_verbose else verdict_lines(findings)
+    console.answer("\n".join([*lines, *pairs({"page": str(arguments.output)})]))
+    return exit_code(Verdict.of(findings).word, arguments.fail_on)
 
 
 def write_page(
     fused: FusedFiles, page: PathLike, outputs: dict[str, PathLike], options: dict[str, Any]
 ) -> None:
-    """The page of a fusion of files, with links to what else was written."""
+    """Write the page of a fusion of files, with links to the other outputs."""
     files = fused.paths if fused.is_file_each else None
     report(fused.result, page, fused.image, files=files, outputs=outputs, **options)

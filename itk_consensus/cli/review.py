@@ -1,4 +1,4 @@
-"""``itk-consensus review``: a consensus in Slicer's views, in the browser, decided by a person."""
+"""``itk-consensus review``: interactive review of a consensus in the browser."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from itk_consensus.assessment.verdict import grade_of
-from itk_consensus.batch.batch import CASES
 from itk_consensus.batch.cases import BatchCase
 from itk_consensus.batch.folder_record import FolderRecord
-from itk_consensus.batch.one_case import RECORD
+from itk_consensus.batch.output_files import CASE_RECORD, CASES
 from itk_consensus.cli.case_list import Column, read_case_list
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.fusing import (
@@ -30,6 +31,7 @@ from itk_consensus.cli.fusing import (
 from itk_consensus.cli.inputs import read, require_one_space
 from itk_consensus.cli.options import add_file, given_parameters
 from itk_consensus.cli.outputs import Output, add_overwrite_option, check_outputs, make_folder
+from itk_consensus.cli.page_options import add_label_names
 from itk_consensus.cli.structure_inputs import add_structure_options, matching_rules
 from itk_consensus.core.errors import FileError
 from itk_consensus.fusing.fusion_result import FusionResult, result_of
@@ -43,26 +45,27 @@ from itk_consensus.methods.registry import METHODS
 from itk_consensus.report.image_file import ImageFile
 from itk_consensus.report.text import PROGRAM
 from itk_consensus.review.case import ReviewCase, case_of_result, case_of_structures
-from itk_consensus.review.opening import require_application, user_name
+from itk_consensus.review.opening import require_application
 from itk_consensus.review.record import ReviewRecord, default_record_path
 from itk_consensus.review.session import CaseToOpen, ReviewSession, SeenImage
-from itk_consensus.storage.locking import locked
+from itk_consensus.review.signature import key_of
+from itk_consensus.storage.locking import exclusive_lock
 
 _DESCRIPTION = """\
 Review a consensus in 3D Slicer's own views, in the browser: go through the regions in which readers
-differ, the largest first; take each as the consensus, in, out, as one reader drew it, or paint it;
-save the adjudicated map and the record of decisions, NAME.review.json, beside it. A review that was
-left unfinished goes on. INPUT may be the folder of a batch: its cases are walked one after the
-other, the gravest verdict first.
+differ, the largest first; decide each as the consensus, in, out, as one reader drew it, or paint
+it; save the adjudicated map and, next to it, the record of decisions, NAME.review.json. An
+unfinished review is resumed. INPUT may be the folder of a batch: its cases are reviewed one after
+the other, the worst verdict first.
 """
-#: What a case of a batch becomes, in its folder.
+#: Name of the adjudicated map in the folder of a batch's case.
 _ADJUDICATED = "adjudicated.nii.gz"
 _PORTS = 65535
 _SERVING = "itk_consensus.review.application.serving"
 
 
 def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
-    """Give the parser what the command takes; the method decides which options there are."""
+    """Add the arguments of the command; they depend on the method."""
     fuser = add_fusion_options(parser, words, "review", _DESCRIPTION)
     parser.usage = f"{PROGRAM} review INPUT... [--image FILE] [--output FILE] [options]"
     parser.set_defaults(run=_review)
@@ -78,36 +81,41 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
     add_overwrite_option(parser)
     add_image_option(parser, fuser)
     add_structure_options(parser, with_identity=False)
-    parser.add_argument(
-        "--reviewer", metavar="NAME", help="who decides [default: the user of this machine]"
-    )
+    add_label_names(parser)
+    parser.add_argument("--reviewer", metavar="NAME", help="who decides [default: the page asks]")
     parser.add_argument(
         "--blinded", action="store_true", help="hide readers' names, also from the record"
     )
     parser.add_argument(
-        "--port", type=_port, default=0, metavar="N", help="of this machine [default: a free one]"
+        "--hide-consensus",
+        action="store_true",
+        help="show the consensus of a dispute, p and Dice only after a first opinion about it",
+    )
+    add_file(parser, "--key", help="sign the record with all bytes of this file, a secret")
+    parser.add_argument(
+        "--port", type=_port, default=0, metavar="N", help="local port [default: a free one]"
     )
     parser.add_argument(
-        "--no-browser", action="store_true", help="print the address, and open nothing"
+        "--no-browser", action="store_true", help="print the address without opening a browser"
     )
 
 
 def _review(arguments: argparse.Namespace, console: Console) -> None:
     require_application()
-    # Slicer's libraries take seconds to load, which reading and fusing need not wait for.
+    # Slicer's libraries take seconds to load, so they are loaded during reading and fusing.
     loading = threading.Thread(target=import_module, args=[_SERVING], daemon=True)
     loading.start()
-    reviewer = user_name() if arguments.reviewer is None else arguments.reviewer
     with contextlib.ExitStack() as held:
         if len(arguments.inputs) == 1 and arguments.inputs[0].is_dir():
-            cases = _cohort(arguments, console, reviewer, held)
+            cases = _cohort(arguments, console, held)
         else:
-            cases = [_one_case(arguments, console, reviewer, held)]
+            cases = [_one_case(arguments, console, held)]
         console.clear()
         loading.join()
         from itk_consensus.review.application.serving import serve
 
-        serve(cases, partial(_announce, arguments, console), port=arguments.port)
+        announce = partial(_announce, arguments, console)
+        serve(cases, announce, who=arguments.reviewer or "", port=arguments.port)
 
 
 def _announce(arguments: argparse.Namespace, console: Console, address: str) -> None:
@@ -118,42 +126,51 @@ def _announce(arguments: argparse.Namespace, console: Console, address: str) -> 
 
 
 def _one_case(
-    arguments: argparse.Namespace, console: Console, reviewer: str, held: contextlib.ExitStack
+    arguments: argparse.Namespace, console: Console, held: contextlib.ExitStack
 ) -> CaseToOpen:
     output = arguments.output
     record = default_record_path(output)
     fresh = arguments.overwrite or not record.exists()
     if not fresh:
-        ReviewRecord.read(record)  # before the work, if it is damaged
+        ReviewRecord.read(record)  # raises before the work if it is damaged
     is_image = not output.name.lower().endswith((".seg.nrrd", ".dcm"))
     outputs = [
         Output("--output", output, "u1" if is_image else None, continued=record.exists()),
         Output("--output", record, None, continued=True),
     ]
     make_folder(output.parent)
-    more: dict[str, Any] = {"who": reviewer, "blinded": arguments.blinded, "fresh": fresh}
+    more: dict[str, Any] = {"fresh": fresh, **_study(arguments)}
     if is_dicom(output) and arguments.series is None:
         arguments.parser.error("DICOM refers to the series that was outlined; give --series")
     read = _structures if arguments.per_structure else _label_maps
     make_case, image, raters = read(arguments, console, outputs, record)
-    held.enter_context(locked(record, wait=1.0))
+    held.enter_context(exclusive_lock(record, wait=1.0))
 
     def session() -> ReviewSession:
         case, series = make_case()
         opened = ReviewSession(case, output, series=series, raters=raters, **more)
-        held.callback(lambda: console.answer(_left(opened)))
+        held.callback(lambda: console.answer(_undecided_count(opened)))
         return opened
 
     return CaseToOpen(output.name, session, image)
 
 
-def _left(session: ReviewSession) -> str:
+def _study(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What a session is told of the study that it is part of."""
+    return {
+        "blinded": arguments.blinded,
+        "hide_consensus": arguments.hide_consensus,
+        "key": None if arguments.key is None else key_of(arguments.key),
+    }
+
+
+def _undecided_count(session: ReviewSession) -> str:
     left, all_ = len(session.review.undecided), len(session.case.disputes)
     return f"{session.record_path}: {left} of {all_} disputes undecided"
 
 
 class _ReadCase(NamedTuple):
-    """Files that were read and checked, and are not fused yet."""
+    """Files that have been read and checked, but not fused yet."""
 
     case: Callable[[], tuple[ReviewCase, DicomSeries | None]]
     image: Callable[[], SeenImage | None]
@@ -163,26 +180,31 @@ class _ReadCase(NamedTuple):
 def _label_maps(
     arguments: argparse.Namespace, console: Console, outputs: list[Output], record: Path
 ) -> _ReadCase:
-    """A case of label maps."""
+    """Prepare the review of label maps."""
     series = None if arguments.series is None else read_dicom_series(arguments.series)
     files = read_raters(arguments, console, outputs)
-    image = None
+    paths, image = files.paths, None
     if files.image is not None:
         like = convert.load([files.inputs[0].image], owner="review")
         voxels = convert.load_one(files.image, like, owner="review", parameter="--image")
-        image = SeenImage(voxels, like.geometry)
+        image = SeenImage(voxels, like.without_inputs().geometry)
+
+    def seen() -> SeenImage | None:
+        return image and image._replace(drawn=np.asarray(files.inputs[0].components[0]) != 0)
 
     def case() -> tuple[ReviewCase, DicomSeries | None]:
         execute(files, arguments, console)
-        return case_of_result(result_of(files.filter_), files.paths, record), series
+        fused = result_of(files.filter_)
+        files.inputs.clear()  # large ones would be in memory twice: the result knows what they say
+        return case_of_result(fused, paths, record, label_names=arguments.label_names), series
 
-    return _ReadCase(case, lambda: image, tuple(dict.fromkeys(files.paths)))
+    return _ReadCase(case, seen, tuple(dict.fromkeys(paths)))
 
 
 def _structures(
     arguments: argparse.Namespace, console: Console, outputs: list[Output], record: Path
 ) -> _ReadCase:
-    """A case of named structures."""
+    """Prepare the review of named structures."""
     given = given_parameters(arguments, arguments.fuser)
     image = getattr(arguments, "Image", None)
     files = sorted(n for n, value in given.items() if isinstance(value, Path) and n != "Image")
@@ -214,22 +236,22 @@ def _structures(
             require_one_space([mask, file], 1e-4, 1e-4)
         return made, series
 
-    def seen() -> SeenImage | None:
+    def load_image() -> SeenImage | None:
         if file is not None:
             return SeenImage(file.components[0], file.geometry)
         pixels = None if series is None else series.pixels()
         return None if series is None or pixels is None else SeenImage(pixels, series.geometry)
 
-    return _ReadCase(case, seen, tuple(arguments.inputs))
+    return _ReadCase(case, load_image, tuple(arguments.inputs))
 
 
 # -- a cohort --------------------------------------------------------------------------------
 
 
 def _cohort(
-    arguments: argparse.Namespace, console: Console, reviewer: str, held: contextlib.ExitStack
+    arguments: argparse.Namespace, console: Console, held: contextlib.ExitStack
 ) -> list[CaseToOpen]:
-    """The cases of a batch that are not done yet, the gravest verdict first."""
+    """The cases of a batch, the worst verdict first."""
     folder = arguments.inputs[0]
     if not (folder / CASES).is_file():
         raise FileError(f"is not the folder of a batch: it has no {CASES}", path=folder)
@@ -238,30 +260,31 @@ def _cohort(
     for row in read_case_list(folder / CASES, columns):
         image = next(iter(row["image"]), None)
         case = BatchCase.of_files(row.name, row["raters"], image, row.names["raters"])
-        record = FolderRecord.read(folder / case.folder / RECORD)
+        record = FolderRecord.read(folder / case.folder / CASE_RECORD)
         if record is None or record.result is None:
-            console.warn(f"case {case.name}: has no result, and is left out")
+            console.warn(f"case {case.name}: has no result, and is omitted")
             continue
         kept = default_record_path(folder / case.folder / _ADJUDICATED)
-        if kept.exists() and ReviewRecord.read(kept).done and not arguments.overwrite:
-            continue
-        found.append((case, record))
+        is_done = kept.exists() and not arguments.overwrite and ReviewRecord.read(kept).done
+        found.append((case, record, is_done))
     if not found:
-        raise FileError("every case is done; --overwrite begins again", path=folder)
-    held.enter_context(locked(folder / "review", wait=1.0))
+        raise FileError("has no case with a result", path=folder)
+    held.enter_context(exclusive_lock(folder / "review", wait=1.0))
+    begun = set[str]()  # Only the first time a case is opened may its old review be overwritten.
     found.sort(key=lambda one: _worst_first(one[1]))
     return [
         CaseToOpen(
             case.name,
-            partial(_case_of_batch, folder, case, record, reviewer, arguments),
+            partial(_case_of_batch, folder, case, record, arguments, begun),
             partial(_image_of_batch, case),
+            is_done,
         )
-        for case, record in found
+        for case, record, is_done in found
     ]
 
 
 def _worst_first(record: FolderRecord) -> tuple[int, float]:
-    """The gravest verdict first, then those whose readers agree least."""
+    """Sort key: worst verdict first, then lowest agreement."""
     result = record.result or {}
     dice = result.get("mean_dice")
     return -grade_of(result.get("verdict", "")), 2.0 if dice is None else float(dice)
@@ -270,38 +293,44 @@ def _worst_first(record: FolderRecord) -> tuple[int, float]:
 def _image_of_batch(case: BatchCase) -> SeenImage | None:
     if case.image is None:
         return None
-    like = convert.load([read_quietly(case.raters[0])[0]], owner="review")
+    first = read_quietly(case.raters[0])[0]
+    like = convert.load([first], owner="review")
     image = read_quietly(case.image)[0]
-    return SeenImage(
-        convert.load_one(image, like, owner="review", parameter="image"), like.geometry
-    )
+    drawn = np.asarray(convert.load([first], owner="review").arrays[0]) != 0
+    voxels = convert.load_one(image, like, owner="review", parameter="image")
+    return SeenImage(voxels, like.geometry, drawn)
 
 
 def _case_of_batch(
     folder: Path,
     case: BatchCase,
     record: FolderRecord,
-    reviewer: str,
     arguments: argparse.Namespace,
+    begun: set[str],
 ) -> ReviewSession:
     method, parameters = record.fingerprint["method"], dict(record.fingerprint["parameters"])
     filter_ = METHODS[method](**parameters)
     result = filter_.fuse([read_quietly(path)[0] for path in case.raters])
     output = folder / case.folder / _ADJUDICATED
-    opened = case_of_result(result, _one_each(case, result), default_record_path(output))
-    fresh = arguments.overwrite or not default_record_path(output).exists()
+    opened = case_of_result(
+        result,
+        _rater_files(case, result),
+        default_record_path(output),
+        label_names=arguments.label_names,
+    )
+    fresh = arguments.overwrite and case.name not in begun
+    begun.add(case.name)
     return ReviewSession(
         opened,
         output,
-        who=reviewer,
-        blinded=arguments.blinded,
         raters=case.raters,
         fresh=fresh,
+        **_study(arguments),
     )
 
 
-def _one_each(case: BatchCase, result: FusionResult[Any]) -> list[Path]:
-    """The file of each rater; one file may hold all."""
+def _rater_files(case: BatchCase, result: FusionResult[Any]) -> list[Path]:
+    """The file of each rater; a single vector image is repeated."""
     raters = len(result.rater_names)
     return list(case.raters) if len(case.raters) == raters else [case.raters[0]] * raters
 

@@ -1,4 +1,4 @@
-"""``itk-consensus score``: submissions beside several readers, over the cases of a study."""
+"""``itk-consensus score``: scores submissions against several readers, over a study's cases."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from itk_consensus.cli.options import add_file, is_file_name
 from itk_consensus.cli.outputs import add_overwrite_option
 from itk_consensus.core.errors import FileError
 from itk_consensus.images.label_names import label_names
-from itk_consensus.report.text import PROGRAM, counted, pairs, section, table, wrapped
+from itk_consensus.report.text import PROGRAM, pairs, pluralize, section, table, wrap_lines
 
 _DESCRIPTION = """\
-Score submissions beside several readers, none of whom is the truth; writes tables with intervals,
+Score submissions against several readers, none of whom is the truth; writes tables with intervals,
 paired comparisons, ranks and their stability, a page, and a table to paste into a paper.
 
 READERS is one of
@@ -32,8 +32,9 @@ READERS is one of
   a CSV file with the columns case, raters (files separated by ';', each as FILE or NAME=FILE) and,
   optionally, submissions (the same)
 
-A submission is scored beside all readers but one, each left out in turn, and a reader beside the
-others: what readers reach is a fair ceiling. A case that a submission lacks is scored as empty.
+A submission is scored against all readers but one, each left out in turn, and each reader against
+the others, so readers' scores are a fair ceiling. A missing case of a submission is scored as
+empty.
 """
 
 
@@ -47,19 +48,19 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
     parser.add_argument(
         "--submissions",
         metavar="PATTERN",
-        help='where their files are, such as "{submission}/{case}.nii.gz"',
+        help='pattern of their files, such as "{submission}/{case}.nii.gz"',
     )
     parser.add_argument(
         "--submission",
         action="append",
         default=[],
         metavar="NAME=PATTERN",
-        help='one submission, such as net="out/{case}.nii.gz"; can be given several times; of a '
-        "pattern with * the files of a case are samples",
+        help='one submission, such as net="out/{case}.nii.gz"; may be repeated; if the pattern '
+        "has *, the files of a case are samples",
     )
     add_file(parser, "-o", "--output", required=True, metavar="FOLDER", help="for all results")
     add_overwrite_option(parser)
-    group = parser.add_argument_group("what is measured")
+    group = parser.add_argument_group("measures")
     group.add_argument(
         "--rules",
         nargs="+",
@@ -67,24 +68,24 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
         default=list(ScoreSettings.rules),
         help=f"rules of challenges: {', '.join(RULES)} [default: soft-dice qubiq]",
     )
-    group.add_argument("--surfaces", action="store_true", help="distances between contours too")
+    group.add_argument("--surfaces", action="store_true", help="also distances between contours")
     group.add_argument(
         "--surface-tolerance",
         type=float,
         default=ScoreSettings.tolerance,
         metavar="MM",
-        help="of the surface Dice [default: %(default)s]",
+        help="tolerance of the surface Dice [default: %(default)s]",
     )
-    group.add_argument("--lesions", action="store_true", help="detection of single objects too")
+    group.add_argument("--lesions", action="store_true", help="also detection of single objects")
     group.add_argument(
         "--label-names",
         metavar="NAMES",
-        help="which labels are scored and what they are called: 1=liver,2=spleen, or a file",
+        help="labels to score and their names: 1=liver,2=spleen, or a file",
     )
 
 
 def _score(arguments: argparse.Namespace, console: Console) -> int:
-    cases, submissions = _given(arguments)
+    cases, submissions = _find_inputs(arguments)
     names = None if arguments.label_names is None else label_names(arguments.label_names)
     plan = ScorePlan(
         arguments.output,
@@ -111,17 +112,19 @@ def _score(arguments: argparse.Namespace, console: Console) -> int:
     for one in study.cases:
         for name in one.missing:
             console.warn(f"case {one.case}: {name} has no file, and is scored as empty")
-    title = f"{counted(len(study.submissions), 'submission')}, {counted(len(study.cases), 'case')}"
+    title = (
+        f"{pluralize(len(study.submissions), 'submission')}, {pluralize(len(study.cases), 'case')}"
+    )
     header, body = study.table()
     some = [0, 1, 2]
     shown = table([header[i] for i in some], [[row[i] for i in some] for row in body])
-    lines = [*wrapped(verdict(study)), "", *shown, ""]
+    lines = [*wrap_lines(verdict(study)), "", *shown, ""]
     written = {"page": str(arguments.output / PAGE), "tables": ", ".join(TABLES)}
     console.answer(section(title, [*lines, *pairs(written)]))
     return SOMETHING_FOUND if study.failed else 0
 
 
-def _given(
+def _find_inputs(
     arguments: argparse.Namespace,
 ) -> tuple[list[BatchCase], dict[str, dict[str, object]]]:
     if not is_file_name(arguments.readers):
@@ -142,7 +145,7 @@ def _given(
         cases, listed = _of_list(Path(arguments.readers))
     if arguments.submissions is not None and "{submission}" not in arguments.submissions:
         arguments.parser.error(
-            "--submissions must hold {submission}, the name of each; of one give "
+            "--submissions must contain {submission}, the name of each; for a single one give "
             "--submission NAME=PATTERN"
         )
     found = {**listed, **submissions_of(named, arguments.submissions)}

@@ -1,18 +1,18 @@
-"""Flags as 3D Slicer writes them: without dashes, and each input under a flag of its own."""
+"""Conversion of 3D Slicer's flags, which have underscores and one flag per input."""
 
 from __future__ import annotations
 
 import re
 
-#: What the module description calls its inputs; a number follows.
+#: Prefix of input names in the module description, followed by a number.
 RATER = "rater_"
 _FLAG = re.compile(r"--[a-z]+(_[a-z0-9]+)+")
 
 
-def in_our_spelling(words: list[str]) -> list[str]:
-    """A command line with --tie_rule as --tie-rule and ``--rater_3 FILE`` as an input.
+def restore_option_spelling(words: list[str]) -> list[str]:
+    """Replace --tie_rule by --tie-rule and ``--rater_3 FILE`` by an input, in a command line.
 
-    Whatever follows a lone ``--`` is left as it is.
+    Words after a lone ``--`` are unchanged.
     """
     end = words.index("--") if "--" in words else len(words)
     raters, others = [], []

@@ -1,7 +1,7 @@
-"""``itk-consensus --xml fuse``: the command as 3D Slicer's execution model describes modules.
+"""``itk-consensus --xml fuse``: describes the command for 3D Slicer's execution model.
 
-Slicer draws a panel from the description and runs the command with the options that it names.
-Their order within an element is that of the published schema (CTK's ctkCmdLineModule.xsd).
+Slicer makes a panel from the description and runs the command with the options in it.
+The order within elements follows the published schema (CTK's ctkCmdLineModule.xsd).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from xml.etree import ElementTree
 
 import itk_consensus
-from itk_consensus.cli.fusing import wanted_method
+from itk_consensus.cli.fusing import requested_method
 from itk_consensus.cli.options import offered_parameters, option_of, text_of_default
 from itk_consensus.cli.slicer_flags import RATER
 from itk_consensus.core.constraints import Boolean, Choice, ImageLike, Integer, Real
@@ -19,19 +19,19 @@ from itk_consensus.core.parameters import Parameter, parameters_of
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.methods.registry import METHODS
 
-#: A panel has a fixed number of inputs, which may be left empty.
+#: Number of inputs in the panel, which may be left empty.
 _RATERS = 8
-#: Slicer's largest integer; larger defaults are left out.
+#: Slicer's largest integer; larger defaults are omitted.
 _LARGEST_INTEGER = 2**31 - 1
 Element = ElementTree.Element
 
 
 def module_description(words: list[str]) -> str:
-    """The description of ``fuse`` with the method that the words name, as XML."""
+    """Describe ``fuse`` with the method given in `words`, as XML."""
     if words[:1] != ["fuse"]:
         raise ParameterError("--xml describes one command to 3D Slicer; write --xml fuse")
     given = [word.lower() for word in words[1:]]
-    method = wanted_method(given)
+    method = requested_method(given)
     if given not in ([], ["--method", method], [f"--method={method}"]):
         raise ParameterError(
             f"--xml fuse takes --method with one of {', '.join(METHODS)}, got {' '.join(given)!a}"
@@ -62,30 +62,30 @@ def module_description(words: list[str]) -> str:
 
 
 def _images(group: Element, fuser: type[LabelFusionFilter]) -> None:
-    method = _described(group, "string", "method", "Method", "How to fuse.")
+    method = _add_element(group, "string", "method", "Method", "How to fuse.")
     method.set("hidden", "true")
     _child(method, "default", fuser.method)
     for number in range(1, _RATERS + 1):
         name = f"{RATER}{number}"
         text = "Label map of a rater; leave unused ones empty."
-        rater = _described(group, "image", name, f"Reader {number}", text)
+        rater = _add_element(group, "image", name, f"Reader {number}", text)
         rater.set("type", "label")
         _child(rater, "channel", "input")
     for name, label, kind, text in (
         ("output", "Consensus", "label", "The fused label map."),
         ("probability", "Probability", "scalar", "Probability of the foreground."),
     ):
-        image = _described(group, "image", name, label, text)
+        image = _add_element(group, "image", name, label, text)
         image.set("type", kind)
         _child(image, "channel", "output")
     mask = LabelFusionFilter.MaskImage
-    image = _described(group, "image", "mask", "Mask", mask.doc)
+    image = _add_element(group, "image", "mask", "Mask", mask.doc)
     image.set("type", "label")
     _child(image, "channel", "input")
 
 
 def _parameter(group: Element, parameter: Parameter[object]) -> None:
-    """One parameter; an optional one is a text, which may be left empty."""
+    """Add a parameter; an optional one becomes a string, which may be left empty."""
     kind, default = parameter.kind, parameter.default
     flag = option_of(parameter).removeprefix("--").replace("-", "_")
     label = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", parameter.name)
@@ -95,17 +95,17 @@ def _parameter(group: Element, parameter: Parameter[object]) -> None:
     if is_fixed and isinstance(kind, (Boolean, Choice)):
         names = ("yes", "no") if isinstance(kind, Boolean) else kind.names
         shown = text_of_default(parameter)
-        element = _described(group, "string-enumeration", flag, label, text)
+        element = _add_element(group, "string-enumeration", flag, label, text)
         _child(element, "default", shown)
         for name in names:
             _child(element, "element", name)
     elif is_fixed and isinstance(kind, (Integer, Real)):
         tag = "integer" if isinstance(kind, Integer) else "double"
-        element = _described(group, tag, flag, label, text)
+        element = _add_element(group, tag, flag, label, text)
         _child(element, "default", f"{default:.12g}" if tag == "double" else str(default))
         _constraints(element, kind)
     elif not isinstance(kind, ImageLike):
-        _described(group, "string", flag, label, text)
+        _add_element(group, "string", flag, label, text)
 
 
 def _constraints(element: Element, kind: Integer | Real) -> None:
@@ -129,7 +129,7 @@ def _group(module: Element, label: str, description: str) -> Element:
     return group
 
 
-def _described(group: Element, tag: str, flag: str, label: str, description: str) -> Element:
+def _add_element(group: Element, tag: str, flag: str, label: str, description: str) -> Element:
     element = _child(group, tag)
     for name, text in (("name", flag), ("longflag", flag)):
         _child(element, name, text)

@@ -1,4 +1,4 @@
-"""Options for named structures, and the files in which readers drew them."""
+"""Options for named structures, and reading the raters' files of structures."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 
 from itk_consensus.assessment.findings import Finding
 from itk_consensus.assessment.readers import about_swap
+from itk_consensus.assessment.sentences import join_items
 from itk_consensus.assessment.structure_swaps import (
     Places,
     StructureSwap,
@@ -32,7 +33,7 @@ from itk_consensus.images.structure_matching import (
     MatchedStructures,
     MatchingRules,
     Proposal,
-    sentences_of,
+    proposal_sentences,
 )
 from itk_consensus.images.structure_names import words_with
 from itk_consensus.images.structure_renamings import (
@@ -42,7 +43,7 @@ from itk_consensus.images.structure_renamings import (
 )
 from itk_consensus.images.structures import Structure
 
-#: What the names of files of structures end in.
+#: Endings of names of structure files.
 _ENDING = re.compile(r"(\.rtstruct|\.seg)?\.(dcm|nrrd)$", re.IGNORECASE)
 
 _ONLY_FOR_STRUCTURES = (
@@ -53,157 +54,167 @@ _ONLY_FOR_STRUCTURES = (
 
 
 def add_structure_options(parser: argparse.ArgumentParser, *, with_identity: bool = True) -> None:
-    """Give a parser ``--per-structure`` and what goes with it."""
+    """Add ``--per-structure`` and its related options to a parser."""
     group = parser.add_argument_group("named structures")
     group.add_argument(
         "--per-structure",
         action="store_true",
-        help="inputs are Slicer segmentations (.seg.nrrd), DICOM SEG or RTSTRUCT; treat each "
-        f"structure by itself. fuse writes a .seg.nrrd, DICOM SEG (.dcm) or RTSTRUCT ({CONTOURS})",
+        help="inputs are Slicer segmentations (.seg.nrrd), DICOM SEG or RTSTRUCT; process each "
+        f"structure separately. fuse writes a .seg.nrrd, DICOM SEG (.dcm) or RTSTRUCT ({CONTOURS})",
     )
     add_file(
         group,
         "--series",
         metavar="FOLDER",
-        help="the DICOM series that was segmented; needed to read or write DICOM, and shown in "
+        help="the DICOM series that was segmented; required to read or write DICOM, and shown in "
         "pages",
     )
     group.add_argument(
         "--series-number",
         type=int,
         metavar="N",
-        help="which series of the folder, from 1 on, where it holds several; "
+        help="which series of the folder, from 1, if it contains several; "
         "'itk-consensus info FOLDER' lists them",
     )
     group.add_argument(
         "--absent-frames",
         choices=ABSENT_FRAMES,
-        help="what slices without any frame in a rater's DICOM SEG are: background, or not "
-        "annotated [default: background]",
+        help="how to read slices without any frame in a rater's DICOM SEG: as background, or as "
+        "not annotated [default: background]",
     )
     group.add_argument(
         "--rename",
         action="append",
-        type=_renaming,
+        type=_parse_renaming,
         default=[],
         metavar="OLD=NEW|FILE",
-        help="treat structure OLD as NEW, for all raters, or as a file says: CSV with the columns "
-        "reader, old and new (info --write-names writes one), or TOML; may be given several times",
+        help="rename structure OLD to NEW, for all raters, or according to a file: CSV with the "
+        "columns reader, old and new (info --write-names writes one), or TOML; may be repeated",
     )
     group.add_argument(
         "--accept-matches",
-        type=_overlap,
+        type=_parse_overlap,
         nargs="?",
         const=ACCEPTED_OVERLAP,
         metavar="DICE",
-        help="join structures that are proposed as one, since they overlap so far; each is listed "
+        help="accept proposed matches of structures with at least this overlap; each is listed "
         f"[without a number: {ACCEPTED_OVERLAP}]",
     )
     add_file(
         group,
         "--synonyms",
         metavar="FILE",
-        help="what organs are called: CSV with the columns organ, names (divided by |) and paired, "
-        "which wins over the table that comes with the package",
+        help="names of organs: CSV with the columns organ, names (separated by |) and paired, "
+        "which overrides the package's own table",
     )
     group.add_argument(
         "--structures",
-        type=_patterns,
+        type=_parse_patterns,
         default=(),
         metavar="NAME,...",
         help="only these structures, by name in any spelling or by pattern: GTVp,Parotid*",
     )
     group.add_argument(
         "--exclude",
-        type=_patterns,
+        type=_parse_patterns,
         default=(),
         metavar="NAME,...",
-        help="all structures but these",
+        help="all structures except these",
     )
     if with_identity:
         group.add_argument(
             "--show-identity",
             action="store_true",
-            help="name the patient of --series in the page; otherwise nothing does",
+            help="show the patient of --series in the page, which is anonymous otherwise",
         )
 
 
 def add_plan_options(parser: argparse.ArgumentParser) -> None:
-    """Give a parser what a consensus of structures is written by."""
+    """Add the options for writing a consensus of structures to a parser."""
     group = parser.add_argument_group("contours")
     group.add_argument(
         "--write-all",
         action="store_true",
-        help="also write structures that are no consensus: empty ones, and those that one reader "
-        "or fewer than half drew",
+        help="also write structures that are not a consensus: empty ones, and those that only one "
+        "reader, or fewer than half, drew",
     )
     group.add_argument(
         "--smooth",
         type=float,
         metavar="MM",
-        help="contours that are easy to edit, no farther than so many mm from the edges of voxels",
+        help="smooth contours for easy editing, by at most this distance from the edges of voxels",
     )
     group.add_argument(
         "--holes",
         choices=HOLES,
-        help="what holes become: joined to the contour around them by a channel without width, or "
-        f"contours of their own [default: {HOLES[0]}]",
+        help="join holes to the contour around them by a channel of zero width, or write them as "
+        f"separate contours [default: {HOLES[0]}]",
     )
     group.add_argument(
         "--least-island",
-        type=_volume,
+        type=_parse_volume,
         metavar="ML",
-        help="leave out separate pieces of a structure below this volume that most readers did "
+        help="remove islands of a structure below this volume that most readers did "
         f"not draw [default: {LEAST_ISLAND} in an RTSTRUCT, else 0]",
     )
 
 
-#: Islands below so many ml are no part of contours, unless most readers drew them.
+#: Islands below this volume in ml are removed from contours, unless most readers drew them.
 LEAST_ISLAND = 0.05
 
 
 @dataclass(frozen=True)
 class ReadStructures:
-    """What readers drew, and on what."""
+    """The raters' structures, matched by name, and their image series."""
 
     matched: MatchedStructures
     series: DicomSeries | None
 
     @cached_property
     def places(self) -> Places:
-        """Where each reader has each structure."""
+        """The mask of each structure by rater, with its position; None where a rater has none."""
         return self.matched.places()
 
     @cached_property
     def swaps(self) -> list[StructureSwap]:
-        """Readers who call structures otherwise than the others."""
+        """Raters whose names of structures are swapped, compared with the other raters."""
         return structure_swaps(self.places)
 
     @property
     def swapped(self) -> list[str]:
-        """A sentence for each of them."""
+        """A sentence for each swap."""
         return [
             about_swap("swapped structures", one.reader, one).named(self.matched.readers).sentence
             for one in self.swaps
         ]
 
+    @property
+    def names_put_right(self) -> dict[tuple[str, str], tuple[str, float]]:
+        """What each reader's swapped structures are to be called, and the Dice that this gives."""
+        return {
+            (self.matched.readers[swap.reader], used): (meant, swap.after)
+            for swap in self.swaps
+            for used, meant in zip(swap.used, swap.meant, strict=True)
+        }
+
     def known_of(self, name: str, who: Sequence[int]) -> tuple[Finding, ...]:
-        """What the plan tells about one of its structures and the readers who drew it."""
+        """Findings about a structure that follow from all structures and who drew them."""
         return plan_findings(self.places, self.swaps, name, who)
 
-    def drawn(self) -> Iterator[tuple[str, dict[int, Structure]]]:
-        """Each structure, and who of the readers drew it, by their numbers."""
+    def masks_by_structure(self) -> Iterator[tuple[str, dict[int, Structure]]]:
+        """Each structure's name, and its masks by the indices of the raters who drew it."""
         for name, row in self.matched.table.items():
             yield name, {number: one for number, one in enumerate(row) if one is not None}
 
     @property
-    def lonely(self) -> list[str]:
-        """A sentence for each structure that one of several readers drew, and what to do."""
-        return [_lonely(self.matched, name) for name in self.matched.unmatched]
+    def doubts(self) -> list[str]:
+        """Warnings about structures without voxels, and about those that only one rater drew."""
+        alone = [_lonely(self.matched, name) for name in self.matched.unmatched]
+        return [*_not_drawn_warnings(self.matched), *alone]
 
 
 def read_readers(arguments: argparse.Namespace, files: list[Path]) -> ReadStructures:
-    """Read the structures of every file and find out which are the same."""
+    """Read the structures of every file and match them by name."""
     series = None
     if arguments.series is not None:
         series = read_dicom_series(arguments.series, number=arguments.series_number)
@@ -212,7 +223,7 @@ def read_readers(arguments: argparse.Namespace, files: list[Path]) -> ReadStruct
         if not getattr(arguments, "accept_own_outputs", True) and is_own_output(path):
             reject_own_output(path)
     if len({*files}) < len(files):
-        raise InputError("a file is given twice")
+        raise InputError("a file is given twice among the inputs; give each once")
     names = reader_names(files)
     drawn = [read_structures(path, series, **options) for path in files]
     readers = dict(zip(names, drawn, strict=True))
@@ -221,7 +232,7 @@ def read_readers(arguments: argparse.Namespace, files: list[Path]) -> ReadStruct
 
 
 def reader_names(files: Sequence[Path]) -> tuple[str, ...]:
-    """What readers are called: their files' names without what says that they are structures."""
+    """Names of raters: those of their files, without extensions and endings of structure files."""
     names = [_ENDING.sub("", path.name) or path.name for path in files]
     return distinct_names(names, files)
 
@@ -231,17 +242,18 @@ def matching_rules(
     readers: Mapping[str, Sequence[Structure]],
     files: Mapping[str, Path] | None = None,
 ) -> MatchingRules:
-    """What the command line says of names; `files` are the readers' if they have other names."""
+    """The rules for matching names from the command line; `files` are the raters' files by name."""
     names = {path: [one.name for one in has] for path, has in readers.items()}
     rows = [row for given in arguments.rename for row in given]
+    words = words_with(arguments.synonyms)
     try:
-        renamed = renamings_of(rows, names, files)
+        renamed = renamings_of(rows, names, files, words)
     except MissingStructureError as error:
         near = get_close_matches(error.old, error.known, 3) or error.known
         raise ParameterError(f"{error}; there are {', '.join(near)}") from None
     return MatchingRules(
         renamed,
-        words_with(arguments.synonyms),
+        words,
         arguments.accept_matches,
         arguments.structures,
         arguments.exclude,
@@ -249,35 +261,41 @@ def matching_rules(
 
 
 def require_no_structure_options(arguments: argparse.Namespace) -> None:
-    """Refuse options that mean nothing without ``--per-structure``."""
+    """Raise for options that only apply with ``--per-structure``."""
     for option in _ONLY_FOR_STRUCTURES:
         if getattr(arguments, option, None) not in (None, [], (), False):
             name = option.replace("_", "-")
-            arguments.parser.error(f"--{name} is for named structures; add --per-structure")
+            arguments.parser.error(f"--{name} applies to named structures; add --per-structure")
+
+
+def _not_drawn_warnings(matched: MatchedStructures) -> Iterator[str]:
+    """A sentence for each reader with names that hold nothing."""
+    for reader in matched.readers:
+        names = [repr(name) for who, name in matched.not_drawn if who == reader]
+        if names:
+            empty = join_items(names)
+            yield f"{reader} drew nothing under {empty}: counted as not drawn, not as empty"
 
 
 def _lonely(matched: MatchedStructures, name: str) -> str:
     (number,) = (n for n, one in enumerate(matched.table[name]) if one is not None)
     near = [one for one in matched.proposals if name in (one.new, _title_of(matched, one))]
     if near:
-        what = "; ".join(sentences_of(near))
+        what = "; ".join(proposal_sentences(near))
     else:
-        what = f'if others call it otherwise, give --rename "{name}=NEW"'
-    return (
-        f"only {matched.readers[number]} drew {name!r}: it is that reader's own and no consensus; "
-        f"{what}"
-    )
+        what = f'if others use another name for it, give --rename "{name}=NEW"'
+    return f"only {matched.readers[number]} drew {name!r}, so it is not a consensus; {what}"
 
 
 def _title_of(matched: MatchedStructures, proposal: Proposal) -> str:
-    """The structure that a proposal would call otherwise."""
+    """The structure that a proposal would rename."""
     reader, old = proposal.renamings[0]
     number = matched.readers.index(reader)
     rows = ((name, row[number]) for name, row in matched.table.items())
     return next(name for name, one in rows if one is not None and one.name == old)
 
 
-def _renaming(text: str) -> list[tuple[str, str, str]]:
+def _parse_renaming(text: str) -> list[tuple[str, str, str]]:
     """Rows of reader, old and new name."""
     old, equals, new = text.partition("=")
     if equals:
@@ -292,7 +310,7 @@ def _renaming(text: str) -> list[tuple[str, str, str]]:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
-def _overlap(text: str) -> float:
+def _parse_overlap(text: str) -> float:
     try:
         value = float(text)
     except ValueError:
@@ -302,7 +320,7 @@ def _overlap(text: str) -> float:
     return value
 
 
-def _volume(text: str) -> float:
+def _parse_volume(text: str) -> float:
     try:
         value = float(text)
     except ValueError:
@@ -312,8 +330,8 @@ def _volume(text: str) -> float:
     return value
 
 
-def _patterns(text: str) -> tuple[str, ...]:
+def _parse_patterns(text: str) -> tuple[str, ...]:
     names = tuple(name.strip() for name in text.split(","))
     if not all(names):
-        raise argparse.ArgumentTypeError(f"must be names divided by commas, got {text!a}")
+        raise argparse.ArgumentTypeError(f"must be names separated by commas, got {text!a}")
     return names

@@ -1,1 +1,1 @@
-"""What every filter is made of; knows no votes and no method."""
+"""Building blocks of all filters: parameters, events, work, errors; independent of any method."""

@@ -1,4 +1,4 @@
-"""Names for the arrays that everything here is made of."""
+"""Type aliases for arrays."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ Floats = NDArray[np.float64]
 Floats32 = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 
-#: Label indices, as patterns and decisions hold them.
+#: Label indices, as in patterns and decisions.
 Labels = NDArray[np.int64]
 
 
 class VoxelSteps(tuple[float, ...]):
-    """The spacing of an array that has none: 1 along each axis, so that lengths are in voxels."""
+    """Spacing of an array without one: 1 along each axis, so that lengths are in voxels."""
 
     __slots__ = ()
 
 
 def length_unit(spacing: Sequence[float]) -> str:
-    """In what lengths are that were measured with a spacing: mm, or voxels if it has none."""
+    """Unit of lengths that are measured with this spacing: mm, or voxels for a plain array."""
     return "voxels" if isinstance(spacing, VoxelSteps) else "mm"

@@ -1,7 +1,7 @@
-"""BLAS held to the threads that were asked for.
+"""Limit the number of threads of BLAS.
 
-NumPy's and SciPy's BLAS has one number of threads for the whole process. While works in several
-threads are under way it is the smallest that any of them asked for, then what it was before.
+The number of threads of NumPy's and SciPy's BLAS is global to the process. While several threads
+have requested limits, the smallest one applies; afterwards the original number is restored.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from threading import Lock
 from typing import Any
 
 _lock = Lock()
-_asked: list[int] = []  # by works under way
-_before: list[tuple[Any, int]] = []  # each BLAS, and its threads before the first of them
+_asked: list[int] = []  # limits in force
+_before: list[tuple[Any, int]] = []  # each BLAS, and its original number of threads
 
 
 def _renew_lock() -> None:
-    """A thread that held it does not exist in a child process."""
+    """Replace the lock in a child process, where the thread that held it does not exist."""
     global _lock
     _lock = Lock()
 
@@ -31,7 +31,7 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def blas_threads(most: int) -> Iterator[None]:
-    """Have BLAS use at most so many threads."""
+    """Limit BLAS to at most `most` threads."""
     with _lock:
         if not _asked:
             found = _find("scipy.linalg" in sys.modules)
@@ -48,13 +48,14 @@ def blas_threads(most: int) -> Iterator[None]:
 
 @cache
 def _find(with_scipy: bool) -> list[Any]:
-    """Every BLAS in this process; looking takes a millisecond, and SciPy brings its own."""
-    from threadpoolctl import ThreadpoolController  # once it is needed
+    """Find all BLAS libraries in this process (SciPy has its own); memoized, as it takes 1 ms."""
+    from threadpoolctl import ThreadpoolController  # lazily, to import faster
 
     found: list[Any] = ThreadpoolController().select(user_api="blas").lib_controllers
     return found
 
 
 def _hold() -> None:
+    """Apply the smallest limit in force."""
     for blas, before in _before:
         blas.set_num_threads(min([before, *_asked]))

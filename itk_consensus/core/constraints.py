@@ -1,6 +1,6 @@
-"""Constraints on values: what is accepted, how to say so, how a command line reads it.
+"""Constraints on values: validation, error messages, and parsing of command-line options.
 
-One kind serves setter, keyword, CLI option, stub, documentation and type checker of a parameter,
+The same constraint serves the setter, keyword, CLI option, stub and documentation of a parameter,
 and the fields of records in files (`storage/record.py`).
 """
 
@@ -18,30 +18,30 @@ import numpy as np
 T = TypeVar("T")
 Name = TypeVar("Name", bound=str)
 
-# Whole numbers are counts, indices or labels, and labels go up to uint64.
+# Integers are counts, indices or labels; labels go up to uint64.
 _INDEX_RANGE = (-(2**63), 2**64 - 1)
-# Larger counts, weights and tolerances drown the data they are added to or compared with.
+# Larger weights and tolerances would swamp the data they are added to or compared with.
 _LARGEST_AMOUNT = 1e15
 _LONGEST_TEXT = 10_000
 
 
 class BeyondRange(ValueError):
-    """A number that is refused whatever the limits; the text says what would be accepted."""
+    """A number outside the range of any parameter; the text states what would be accepted."""
 
 
 def is_integer(value: Any) -> bool:
-    """Whether a value is a whole number of Python or NumPy, and not True or False."""
+    """Whether a value is a Python or NumPy integer, but not a Boolean."""
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
-def number_in(value: Any) -> Any:
-    """The number that an array or tensor without axes holds; everything else as it is."""
+def as_scalar(value: Any) -> Any:
+    """Convert an array or tensor without axes to a scalar; return other values unchanged."""
     has_no_axes = getattr(value, "ndim", None) == 0 and hasattr(value, "item")
     return value.item() if has_no_axes else value
 
 
-def shown(value: Any) -> str:
-    """A value in a message, cut short if it is long."""
+def short_repr(value: Any) -> str:
+    """The repr of a value for messages, truncated if it is long."""
     try:
         text = repr(value)
     except (ValueError, RecursionError):  # integers of thousands of digits, lists of lists of ...
@@ -52,20 +52,20 @@ def shown(value: Any) -> str:
 class Kind(Generic[T]):
     """A set of acceptable values."""
 
-    #: How a stub file spells the type.
+    #: The type annotation in the stub file.
     annotation: str = "Any"
 
     @property
     def wanted(self) -> str:
-        """What is accepted, for "must be ..."."""
+        """Description of accepted values, for messages: "must be ..."."""
         raise NotImplementedError
 
     def accept(self, value: Any) -> T:
-        """Return the value in its own type, or raise ValueError or TypeError."""
+        """Validate and convert the value, or raise ValueError or TypeError."""
         raise NotImplementedError
 
     def parse(self, text: str) -> T:
-        """Read the value from a command line."""
+        """Parse the value from a command line."""
         return self.accept(text)
 
 
@@ -94,7 +94,7 @@ class Integer(Kind[int]):
 
 @dataclass(frozen=True)
 class Real(Kind[float]):
-    """A finite number between limits, which `exclusive` leaves out."""
+    """A finite number between limits, which are excluded if `exclusive`."""
 
     low: float | None = None
     high: float | None = None
@@ -111,11 +111,11 @@ class Real(Kind[float]):
         try:
             number = float(value)
         except OverflowError:
-            raise BeyondRange("a number that a double can hold") from None
+            raise BeyondRange("a number in the range of float64") from None
         if not math.isfinite(number):
             raise ValueError
         _check_limits(number, self.low, self.high, self.exclusive)
-        # What must be above 0 is divided by, or its logarithm is taken, which must be finite too.
+        # Values that must be > 0 are divided by, or logarithms are taken: keep those finite too.
         if self.low == 0 and self.exclusive:
             _check_range(number, 1 / _LARGEST_AMOUNT, self.high or _LARGEST_AMOUNT)
         elif self.low is not None and self.high is None:
@@ -146,7 +146,7 @@ class Boolean(Kind[bool]):
 
 @dataclass(frozen=True)
 class Choice(Kind[Name]):
-    """One of some names; upper and lower case, blanks, dashes and underscores do not matter."""
+    """One of several names; case, blanks, dashes and underscores are ignored."""
 
     names: tuple[Name, ...]
     annotation = "str"
@@ -164,7 +164,7 @@ class Choice(Kind[Name]):
 
 @dataclass(frozen=True)
 class Text(Kind[str]):
-    """A name or a few words, which a file can hold: no half of a surrogate pair."""
+    """A short text that can be encoded as UTF-8."""
 
     may_be_empty: bool = False
     annotation = "str"
@@ -180,7 +180,7 @@ class Text(Kind[str]):
 
 @dataclass(frozen=True)
 class Reals(Kind[tuple[float, ...]]):
-    """Several numbers: any number of them, or exactly `length`."""
+    """A list of numbers, of any length or of exactly `length`."""
 
     low: float | None = None
     high: float | None = None
@@ -205,7 +205,7 @@ class Reals(Kind[tuple[float, ...]]):
 
 @dataclass(frozen=True)
 class Integers(Kind[tuple[int, ...]]):
-    """Several whole numbers: any number of them, or exactly `length`."""
+    """A list of integers, of any length or of exactly `length`."""
 
     low: int | None = None
     length: int | None = None
@@ -224,7 +224,7 @@ class Integers(Kind[tuple[int, ...]]):
 
 @dataclass(frozen=True)
 class OneOf(Kind[T]):
-    """Whatever the first of several kinds accepts."""
+    """A value that any of several constraints accepts; the first one that does converts it."""
 
     kinds: tuple[Kind[Any], ...]
 
@@ -256,7 +256,7 @@ class OneOf(Kind[T]):
 
 @dataclass(frozen=True)
 class Nothing(Kind[None]):
-    """None, for a parameter that can be left open."""
+    """None, for an optional parameter."""
 
     annotation = "None"
     wanted = "None"
@@ -285,7 +285,7 @@ class LabelProbabilities(Kind[dict[int, float]]):
 
 @dataclass(frozen=True)
 class NamedReals(Kind[dict[str, float]]):
-    """Numbers from 0 on, for some of these names."""
+    """A mapping of some of these names to numbers >= 0."""
 
     names: tuple[str, ...]
 
@@ -293,11 +293,11 @@ class NamedReals(Kind[dict[str, float]]):
 
     @property
     def wanted(self) -> str:
-        """A dict, with the names that it may have."""
+        """Description of accepted values, with the names."""
         return f"a {{name: number >= 0}} dict with names among {', '.join(self.names)}"
 
     def accept(self, value: Any) -> dict[str, float]:
-        """Known names with numbers."""
+        """Validate the names and numbers."""
         if not isinstance(value, Mapping):
             raise TypeError
         if not all(name in self.names for name in value):
@@ -305,14 +305,14 @@ class NamedReals(Kind[dict[str, float]]):
         return {str(name): Real(0.0).accept(number) for name, number in value.items()}
 
     def parse(self, text: str) -> dict[str, float]:
-        """Read name:number,name:number; dashes in names are underscores."""
+        """Parse name:number,name:number; dashes in names become underscores."""
         pairs = [pair.split(":") for pair in text.replace(",", " ").split()]
         return self.accept({name.replace("-", "_"): float(number) for name, number in pairs})
 
 
 @dataclass(frozen=True)
 class ImageLike(Kind[Any]):
-    """An image or array on the inputs' grid; its space is checked in Execute."""
+    """An image or array; its geometry is compared with the inputs' in Execute."""
 
     annotation = "Image"
     wanted = "an image"
@@ -344,7 +344,7 @@ class ImageList(Kind[tuple[Any, ...]]):
 
 @dataclass(frozen=True)
 class Modalities(Kind[Any]):
-    """An image, whose components are modalities if it has several, or a list of images."""
+    """An image, whose components (if several) are modalities, or a list of images."""
 
     annotation = "Image | Sequence[Image]"
     wanted = "an image, or a list with an image for each modality"
@@ -392,7 +392,7 @@ class LabelImages(Kind[dict[int, Any]]):
         raise ValueError
 
 
-#: A distance in mm; nothing that is scanned is larger.
+#: A distance in mm; no scanned object is larger.
 LENGTH = Real(low=0.0, high=1e5)
 
 
@@ -406,7 +406,7 @@ def optional(*kinds: Kind[Any]) -> OneOf[Any]:
 
 
 def _limits(low: float | None, high: float | None, exclusive: bool = False) -> str:
-    """The limits in words, after a blank; empty without any."""
+    """Format the limits, with a leading blank; empty if there are none."""
     more, less = (">", "<") if exclusive else (">=", "<=")
     words = [f"{more} {_number(low)}"] if low is not None else []
     words += [f"{less} {_number(high)}"] if high is not None else []

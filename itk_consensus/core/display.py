@@ -1,7 +1,6 @@
-"""What notebooks show of an object: the parts of a page.
+"""How objects are displayed in notebooks.
 
-`report` knows how things look and lies above them: the package is asked for it, and only when a
-notebook asks.
+The HTML comes from `report`, a higher layer, so it is looked up lazily through the package.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ P = ParamSpec("P")
 
 
 class Displayed:
-    """Something that notebooks show as a page would; where nothing fits, as its text."""
+    """Base of objects that notebooks display as HTML, if `report` has a form for them."""
 
     __slots__ = ()
 
@@ -25,7 +24,7 @@ class Displayed:
 
 
 class Rows(Displayed, list[dict[str, Any]]):
-    """Rows of a table: a list, and a data frame for those who have pandas."""
+    """Rows of a table: a list of dicts that can be converted to a pandas.DataFrame."""
 
     __slots__ = ()
 
@@ -43,7 +42,7 @@ class Rows(Displayed, list[dict[str, Any]]):
 
 
 def rows(make: Callable[P, Iterator[dict[str, Any]]]) -> Callable[P, Rows]:
-    """Have a function that yields rows give all of them."""
+    """Decorator that makes a generator of rows return all of them as `Rows`."""
 
     @wraps(make)
     def listed(*arguments: P.args, **keywords: P.kwargs) -> Rows:
@@ -53,6 +52,6 @@ def rows(make: Callable[P, Iterator[dict[str, Any]]]) -> Callable[P, Rows]:
 
 
 class Sentence(Displayed, str):
-    """A text that notebooks set apart, such as a guarantee."""
+    """A text that notebooks highlight, such as a guarantee."""
 
     __slots__ = ()

@@ -14,7 +14,7 @@ E = TypeVar("E", bound="ConsensusError")
 
 
 class Where(TypedDict, total=False):
-    """What an error is about, to be passed on: ``InputError("has no voxels", **where)``."""
+    """The subject of an error, as keywords: ``InputError("has no voxels", **where)``."""
 
     owner: str
     parameter: str
@@ -23,7 +23,7 @@ class Where(TypedDict, total=False):
 
 
 class ConsensusError(Exception):
-    """Base of every error this package raises on purpose; its text is made from its fields.
+    """Base of all errors that this package raises; the message is composed of the fields.
 
     Attributes
     ----------
@@ -32,13 +32,13 @@ class ConsensusError(Exception):
     owner : str
         The filter or function that was called.
     parameter : str
-        The parameter that is wrong.
+        The parameter with the invalid value.
     input_index : int or None
-        The input that is wrong.
+        The index of the invalid input.
     path : path or None
-        The file that is wrong.
+        The file that the error is about.
     mentions : sequence of str
-        Other parameters, which the problem names in braces.
+        Other parameters, which are named in braces in `problem`.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class ConsensusError(Exception):
     def about(
         self: E, *, owner: str | None = None, path: str | os.PathLike[str] | None = None
     ) -> E:
-        """The same error of another owner, or about another file."""
+        """A copy of the error with another owner or path."""
         return type(self)(
             self.problem,
             owner=self.owner if owner is None else owner,
@@ -86,7 +86,7 @@ class ConsensusError(Exception):
         )
 
     def respelled(self: E, owner: str, spelled: Callable[[str], str]) -> E:
-        """The same error for those who know owner and parameters by other names."""
+        """A copy of the error with other names of the owner and the parameters."""
         return type(self)(
             self._problem_with(spelled),
             owner=owner,
@@ -97,7 +97,7 @@ class ConsensusError(Exception):
 
 
 class InputError(ConsensusError, ValueError, RuntimeError):
-    """The images handed to a filter cannot be fused as they are."""
+    """The inputs of a filter or function are invalid."""
 
 
 class GeometryError(InputError):
@@ -109,7 +109,7 @@ class ParameterError(ConsensusError, ValueError, RuntimeError):
 
 
 class NotExecutedError(ConsensusError, RuntimeError):
-    """A measurement or output was asked for before Execute."""
+    """A measurement or output was requested before Execute."""
 
 
 class MissingDependencyError(ConsensusError, ImportError, RuntimeError):  # type: ignore[misc]
@@ -117,7 +117,7 @@ class MissingDependencyError(ConsensusError, ImportError, RuntimeError):  # type
 
 
 class ProcessAborted(ConsensusError, RuntimeError):
-    """Abort() was called before there was any estimate to return."""
+    """Abort() was called before there was an estimate to return."""
 
 
 class TrainingError(ConsensusError, RuntimeError):
@@ -129,4 +129,4 @@ class FileError(ConsensusError, RuntimeError):
 
 
 class ConsensusWarning(UserWarning):
-    """A result is undefined, label-switched or without its guarantee; never mere advice."""
+    """A result is undefined, label-switched or without its guarantee."""

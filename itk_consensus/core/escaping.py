@@ -1,6 +1,6 @@
-"""Text from elsewhere, such as names of files, on its way into a terminal, a table or a page.
+"""Escape untrusted text, such as file names, for a terminal, a table or a page.
 
-Each medium has one function here, and everything that is written there passes through it.
+There is one function per medium, and everything written there passes through it.
 """
 
 from __future__ import annotations
@@ -12,31 +12,31 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-#: What moves cursors, reorders text, or cannot be encoded. Line feeds and tabs are layout.
+#: Characters that move the cursor, reorder text or cannot be encoded, except line feeds and tabs.
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-#: Spreadsheets calculate what begins like this, whatever the file calls it.
+#: Spreadsheets evaluate cells that begin like this, even from a CSV file.
 _FORMULA = ("=", "+", "-", "@", "\t", "＝", "＋", "－", "＠")
 
 
-def visible(text: str) -> str:
-    """For a terminal: control characters and letters that cannot be encoded are spelled out."""
+def escape_controls(text: str) -> str:
+    """Escape control characters, and characters that cannot be encoded, for a terminal."""
     return _UNSEEN.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
-def on_one_line(text: str) -> str:
-    """For a cell of a table on a terminal: line breaks and tabs are spelled out too."""
-    return visible(text).replace("\n", "\\n").replace("\t", "\\t")
+def escape_line(text: str) -> str:
+    """Escape line breaks and tabs too, for a table cell on a terminal."""
+    return escape_controls(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def html_text(text: str) -> str:
-    """For a page: no letter of it is markup."""
-    return html.escape(visible(text))
+    """Escape text for an HTML page."""
+    return html.escape(escape_controls(text))
 
 
 def csv_text(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
-    """A CSV file; numbers stay numbers, and no text becomes a formula in a spreadsheet."""
+    """Format a CSV file, with texts escaped that spreadsheets would evaluate as formulas."""
     text = io.StringIO()
     writer = csv.DictWriter(text, names, lineterminator="\n")
     writer.writeheader()
@@ -46,8 +46,8 @@ def csv_text(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _csv_cell(value: Any) -> Any:
-    """A text that begins like a formula gets the apostrophe by which spreadsheets mark texts."""
+    """Prefix a text that begins like a formula with an apostrophe, which marks it as text."""
     if not isinstance(value, str):
         return value
-    cell = visible(value)
+    cell = escape_controls(value)
     return f"'{cell}" if cell.startswith(_FORMULA) else cell

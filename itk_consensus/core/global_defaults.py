@@ -10,7 +10,7 @@ from itk_consensus.core.parameters import Parameter, attach
 
 T = TypeVar("T")
 
-#: What outputs may keep of metadata: the values of `images.kept_metadata.Keep`.
+#: How much metadata outputs keep: the values of `images.kept_metadata.Keep`.
 KEPT_METADATA = ("nothing", "description", "all_but_identity", "everything")
 
 
@@ -20,7 +20,7 @@ class GlobalValue(Generic[T]):
     def __init__(self, kind: Kind[T], doc: str, ours: T | None = None) -> None:
         self.kind = kind
         self.doc = doc
-        self.ours = ours  #: What holds until it is set; None: what SimpleITK says
+        self.ours = ours  #: The value until it is set; None: SimpleITK's value
         self.name = ""
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -43,7 +43,7 @@ class GlobalValue(Generic[T]):
 
     def __get__(self, instance: Any, owner: type | None = None) -> T:
         from itk_consensus.images.families.simpleitk_family import (
-            simpleitk_default,  # once it is needed
+            simpleitk_default,  # imported lazily
         )
 
         given = GlobalDefaults._global_defaults.get(self.name, self.ours)
@@ -52,10 +52,10 @@ class GlobalValue(Generic[T]):
 
 
 class GlobalDefaults:
-    """Defaults of filters that have no value of their own: ours if set, otherwise SimpleITK's.
+    """Global defaults of filter parameters: this package's if set, otherwise SimpleITK's.
 
-    ``sitk.ProcessObject.SetGlobalDefaultCoordinateTolerance(1e-3)`` holds for filters of this
-    package too; the function of the same name here holds for them alone, and wins.
+    ``sitk.ProcessObject.SetGlobalDefaultCoordinateTolerance(1e-3)`` applies to filters of this
+    package too; the function of the same name here applies to them only, and takes precedence.
     """
 
     _global_defaults: ClassVar[dict[str, Any]] = {}

@@ -13,11 +13,11 @@ from copy import deepcopy
 from dataclasses import fields
 from difflib import get_close_matches
 from functools import cache
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, get_origin, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, get_args, get_origin, overload
 
 import numpy as np
 
-from itk_consensus.core.constraints import BeyondRange, Kind, number_in, shown
+from itk_consensus.core.constraints import BeyondRange, Kind, as_scalar, short_repr
 from itk_consensus.core.errors import NotExecutedError, ParameterError
 
 if TYPE_CHECKING:
@@ -32,13 +32,31 @@ S = TypeVar("S", bound="DataclassInstance")
 D = TypeVar("D", bound="_Declared[Any]")
 
 
-def handed_out(value: T) -> T:
-    """A copy of a filter's value, so that writing into it does not change the filter."""
+def defensive_copy(value: T) -> T:
+    """Copy a mutable value, so that changing the copy does not change the filter."""
     return value if isinstance(value, (int, float, str, type(None))) else deepcopy(value)
 
 
+class Spelled(str):
+    """A type in the words of the code, which a signature shows without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def spelled(type_: Any) -> str:
+    """A type as signatures and the stub write it."""
+    if get_origin(type_) is np.ndarray:
+        (element,) = get_args(get_args(type_)[1])
+        return f"NDArray[{element.__name__}]"
+    members = ", ".join("..." if part is ... else spelled(part) for part in get_args(type_))
+    return f"{type_.__name__}[{members}]" if members else str(type_.__name__)
+
+
 class _Declared(Generic[T]):
-    """A class attribute of which each filter has a value, with a Get method."""
+    """A descriptor for a value of a filter, with a Get method."""
 
     name = ""
     doc: str
@@ -46,13 +64,20 @@ class _Declared(Generic[T]):
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-        def getter(filter_: ProcessObject) -> Any:
-            return self.value_of(filter_)
+        def getter(self: ProcessObject) -> Any:
+            return declared.value_of(self)
 
+        declared = self
+        getter.__annotations__ = {"return": Spelled(self.annotation)}
         attach(owner, f"Get{name}", getter, self.doc)
 
+    @property
+    def annotation(self) -> str:
+        """How signatures and the stub spell its type."""
+        raise NotImplementedError
+
     def value_of(self, filter_: ProcessObject) -> T:
-        """What a filter has."""
+        """The value of a filter."""
         raise NotImplementedError
 
     @overload
@@ -69,18 +94,18 @@ class Parameter(_Declared[T]):
     Parameters
     ----------
     kind : Kind
-        What is accepted.
+        The constraint on values.
     default : T or callable
-        The value until one is set. A callable is asked each time with the filter, so a default can
-        follow another parameter; whatever was set explicitly wins.
+        The value until one is set. A callable is called with the filter each time, so that a
+        default can depend on another parameter.
     doc : str
         One sentence for users.
     default_doc : str
-        How documentation shows a default that is computed or unwieldy.
+        The default as documentation shows it, if it is computed or long.
     in_cli : bool
         Whether the command line offers it.
     can_be_unset : bool
-        Whether there are the methods Unset and GetHas that ITK's filter of this name has.
+        Whether to add the methods Unset and GetHas, as ITK's filter of this name has.
     """
 
     def __init__(
@@ -101,39 +126,46 @@ class Parameter(_Declared[T]):
         self.in_cli = in_cli
 
     def __set_name__(self, owner: type, name: str) -> None:
-        def setter(filter_: ProcessObject, value: Any) -> None:
-            self.__set__(filter_, value)
+        def setter(self: ProcessObject, value: Any) -> None:
+            declared.__set__(self, value)
 
-        def unset(filter_: ProcessObject) -> None:
-            filter_._values.pop(name, None)
+        def unset(self: ProcessObject) -> None:
+            self._values.pop(name, None)
 
-        def is_set(filter_: ProcessObject) -> bool:
-            return name in filter_._values
+        def is_set(self: ProcessObject) -> bool:
+            return name in self._values
 
+        declared = self
+        setter.__annotations__ = {"value": Spelled(self.annotation), "return": None}
+        unset.__annotations__, is_set.__annotations__ = {"return": None}, {"return": bool}
         attach(owner, f"Set{name}", setter, self.doc)
         if self.can_be_unset:
             attach(owner, f"Unset{name}", unset, f"Take {name} back to its default.")
             attach(owner, f"GetHas{name}", is_set, f"Whether {name} was set.")
         super().__set_name__(owner, name)
 
+    @property
+    def annotation(self) -> str:
+        return self.kind.annotation
+
     def value_of(self, filter_: ProcessObject) -> T:
         if self.name in filter_._values:
             value: T = filter_._values[self.name]
-            # What the caller gave, images say, stays the caller's; a table was made by us.
-            return handed_out(value) if isinstance(value, dict) else value
+            # Images are returned as given; dicts were made by `accept` and are copied.
+            return defensive_copy(value) if isinstance(value, dict) else value
         return self.default(filter_) if callable(self.default) else self.default
 
     def __set__(self, instance: ProcessObject, value: Any) -> None:
         instance._values[self.name] = self.check(instance.GetName(), value)
 
     def check(self, owner: str, value: Any) -> T:
-        """Return the accepted value or raise the one message every filter uses."""
+        """Validate and convert a value; the error message is the same for all filters."""
         try:
-            return self.kind.accept(number_in(value))
+            return self.kind.accept(as_scalar(value))
         except (TypeError, ValueError) as error:
             wanted = error if isinstance(error, BeyondRange) else self.kind.wanted
             raise ParameterError(
-                f"must be {wanted}, got {shown(value)}", owner=owner, parameter=self.name
+                f"must be {wanted}, got {short_repr(value)}", owner=owner, parameter=self.name
             ) from None
 
     @property
@@ -148,28 +180,27 @@ class Parameter(_Declared[T]):
 
     @property
     def default_text(self) -> str:
-        """The default as documentation shows it."""
+        """The default, for documentation."""
         if self.default_doc is not None:
             return self.default_doc
         return str(self.default)
 
 
 class Measurement(_Declared[T]):
-    """A value that Execute leaves behind, with a Get method.
+    """A value that is read from the result of Execute, with a Get method.
 
     Parameters
     ----------
     type_ : type
-        Of the value. Of an array that is read as a tuple, the tuple's.
+        Type of the value; a tuple type converts an array to a tuple.
     doc : str
         One sentence for users.
     read : str or callable
-        Where it stands in what Execute made, such as "estimate.theta"; or a function of it, which
-        is asked once.
+        Path of attributes in the result, such as "estimate.theta", or a function of the result.
     one_of : type, optional
-        Of one rater's value, if the Get method also takes a rater's number, as itk's does.
+        Type of a single rater's value, if the Get method also takes a rater's index, as in itk.
     while_running : str, optional
-        The field of `Run` that tells it to commands while Execute is under way.
+        The field of `Run` from which commands read it while Execute is running.
     """
 
     def __init__(
@@ -188,29 +219,36 @@ class Measurement(_Declared[T]):
         self.while_running = while_running
 
     def __set_name__(self, owner: type, name: str) -> None:
-        def getter(filter_: ProcessObject, rater: int | None = None) -> Any:
-            values: Any = self.value_of(filter_)
+        def getter(self: ProcessObject, rater: int | None = None) -> Any:
+            values: Any = declared.value_of(self)
             if rater is None:
                 return values
             if not 0 <= rater < len(values):
                 last = len(values) - 1
-                raise IndexError(f"{filter_.GetName()}: rater must be 0 to {last}, got {rater}")
+                raise IndexError(f"{self.GetName()}: rater must be 0 to {last}, got {rater}")
             return values[rater]
 
+        declared = self
         if self.one_of is not None:
+            either = Spelled(f"{self.annotation} | {spelled(self.one_of)}")
+            getter.__annotations__ = {"rater": Spelled("int | None"), "return": either}
             attach(owner, f"Get{name}", getter, self.doc)
         super().__set_name__(owner, name)
+
+    @property
+    def annotation(self) -> str:
+        return spelled(self.type)
 
     def value_of(self, filter_: ProcessObject) -> T:
         run = filter_._run
         if run is not None and run.result is None and self.while_running:
-            shown = getattr(run, self.while_running)
-            if shown is not None:
-                return cast("T", shown)
+            current = getattr(run, self.while_running)
+            if current is not None:
+                return cast("T", current)
         result = filter_._result
         if result is None:
             raise NotExecutedError(
-                f"{self.name} is known only after Execute", owner=filter_.GetName()
+                f"{self.name} is known only after Execute: call it first", owner=filter_.GetName()
             )
         if result.is_known(self):
             return self.value_in(result)
@@ -221,11 +259,11 @@ class Measurement(_Declared[T]):
         raise AttributeError(f"{instance.GetName()}: {self.name} is read from the last result")
 
     def value_in(self, result: Result) -> T:
-        """What a result says."""
+        """The value in a result."""
         value = result.measured(self)
         if isinstance(value, np.ndarray) and get_origin(self.type) is tuple:
             value = tuple(value.tolist())
-        return cast("T", handed_out(value))
+        return cast("T", defensive_copy(value))
 
 
 def parameters_of(cls: type) -> tuple[Parameter[Any], ...]:
@@ -239,14 +277,14 @@ def measurements_of(cls: type) -> tuple[Measurement[Any], ...]:
 
 
 def find_parameter(cls: type, spelled: str, owner: str) -> Parameter[Any]:
-    """The parameter meant by MaximumIterations, maximumIterations or maximum_iterations."""
+    """Find a parameter by name, in any spelling: MaximumIterations, maximum_iterations."""
     wanted = spelled.replace("_", "").replace("-", "").lower()
     for parameter in parameters_of(cls):
         if parameter.name.lower() == wanted:
             return parameter
     names = [parameter.keyword for parameter in parameters_of(cls)]
     near = get_close_matches(spelled[:1].lower() + spelled[1:], names, 1)
-    # In the spelling of who asks: ForgroundValue is answered with ForegroundValue.
+    # Suggest in the caller's spelling: ForegroundValue for ForgroundValue.
     meant = [name[:1].upper() + name[1:] if spelled[:1].isupper() else name for name in near]
     hint = f"did you mean {meant[0]}? " if meant else ""
     raise ParameterError(
@@ -255,14 +293,14 @@ def find_parameter(cls: type, spelled: str, owner: str) -> Parameter[Any]:
 
 
 def settings_from(filter_: ProcessObject, settings: type[S], **given: Any) -> S:
-    """An algorithm's settings, each field taken from the filter's parameter of the same name.
+    """Make an algorithm's settings, each field from the filter's parameter of the same name.
 
     Parameters
     ----------
     settings : dataclass
         Its field maximum_iterations is filled from MaximumIterations, and so on.
     given
-        Fields to set otherwise; those neither given nor among the parameters keep their default.
+        Fields with other values; fields that are neither given nor parameters keep their default.
     """
     table = {parameter.snake_case: parameter for parameter in parameters_of(type(filter_))}
     names = [field.name for field in fields(settings) if field.name not in given]
@@ -287,10 +325,11 @@ def _declared(cls: type, kind: type) -> tuple[Any, ...]:
 
 
 def attach(owner: type, name: str, function: Any, doc: str, static: bool = False) -> None:
-    # A method written out in the class itself wins over the derived one.
+    # A method that the class defines itself takes precedence.
     if name in vars(owner):
         return
     function.__name__ = name
     function.__qualname__ = f"{owner.__qualname__}.{name}"
+    function.__module__ = owner.__module__
     function.__doc__ = doc
     setattr(owner, name, staticmethod(function) if static else function)

@@ -1,4 +1,4 @@
-"""What every filter shares with ITK's process objects: events, progress, abort, printing."""
+"""ProcessObject, the base of all filters, as in ITK: events, progress, Abort, printing."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 
 from itk_consensus.core.constraints import Boolean, Choice, Integer, Real
+from itk_consensus.core.descriptions import FilterClass
 from itk_consensus.core.display import Displayed
 from itk_consensus.core.errors import (
     ConsensusWarning,
@@ -35,7 +36,7 @@ from itk_consensus.core.results import Result
 from itk_consensus.core.runs import Latest, Run, Runs
 from itk_consensus.core.work import working
 
-#: SimpleITK's numbers, which its users write as sitk.sitkIterationEvent.
+#: Event numbers of SimpleITK, such as sitk.sitkIterationEvent.
 ANY_EVENT = 0
 ABORT_EVENT = 1
 DELETE_EVENT = 2
@@ -52,11 +53,11 @@ T = TypeVar("T")
 P = TypeVar("P", bound="ProcessObject")
 Arguments = ParamSpec("Arguments")
 
-#: A command, and the event it waits for.
+#: An event, and the command that is called at it.
 Command = tuple[int, Callable[[], Any]]
 
 
-class ProcessObject(Displayed, Runs, GlobalDefaults):
+class ProcessObject(Displayed, Runs, GlobalDefaults, metaclass=FilterClass):
     """Base of every filter. Many threads may call Execute of one object at the same time."""
 
     CoordinateTolerance = Parameter(
@@ -114,10 +115,15 @@ class ProcessObject(Displayed, Runs, GlobalDefaults):
             )
         super().__setattr__(name, value)
 
+    def __dir__(self) -> list[str]:
+        return [*dir(type(self)), *vars(self)]
+
     def _set(self, spelled: str, value: Any) -> None:
         parameter = find_parameter(type(self), spelled, self.GetName())
         if parameter.name in self._values:
-            raise ParameterError(f"{parameter.name} is given twice", owner=self.GetName())
+            raise ParameterError(
+                f"{parameter.name} is given twice: give it in one spelling", owner=self.GetName()
+            )
         getattr(self, f"Set{parameter.name}")(value)
 
     def GetName(self) -> str:
@@ -126,27 +132,30 @@ class ProcessObject(Displayed, Runs, GlobalDefaults):
 
     def __str__(self) -> str:
         lines = [f"itk_consensus::{self.GetName()}"]
-        lines += [f"  {p.name}: {printed(p.__get__(self))}" for p in parameters_of(type(self))]
+        lines += [f"  {p.name}: {format_value(p.__get__(self))}" for p in parameters_of(type(self))]
         result = self._result
         if isinstance(result, Result):
-            lines += [f"  {m.name}: {self._told(m, result)}" for m in measurements_of(type(self))]
+            lines += [
+                f"  {m.name}: {self._measurement_text(m, result)}"
+                for m in measurements_of(type(self))
+            ]
         commands = ", ".join(EVENTS[event] for event, _ in self._commands) or "(none)"
         return "\n".join(
             [*lines, f"  Commands: {commands}", f"  Progress: {self.GetProgress():g}", ""]
         )
 
-    def _told(self, measurement: Measurement[Any], result: Result) -> str:
-        """A measurement in a line; of arrays the shape, and of records the fields."""
+    def _measurement_text(self, measurement: Measurement[Any], result: Result) -> str:
+        """Format a measurement on one line: the shape of an array, the fields of a record."""
         if result.reads_inputs:
-            return "(computed when asked for)"
-        return _in_short(measurement.value_of(self))
+            return "(computed on demand)"
+        return _summarize(measurement.value_of(self))
 
     def __repr__(self) -> str:
-        given = ", ".join(f"{name}={printed(value)}" for name, value in self._values.items())
+        given = ", ".join(f"{name}={format_value(value)}" for name, value in self._values.items())
         return f"{self.GetName()}({given})"
 
     def __getstate__(self) -> dict[str, Any]:
-        """A copy, or a pickle, has every parameter, images too; no commands and no results."""
+        """Copies and pickles have all parameters, images included, but no commands or results."""
         return {"values": dict(self._values)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -156,7 +165,7 @@ class ProcessObject(Displayed, Runs, GlobalDefaults):
     # -- events and progress ----------------------------------------------------------------
 
     def AddCommand(self, event: int, command: Any) -> int:
-        """Call `command`, a callable or a SimpleITK Command, at each such event."""
+        """Register a command, a callable or a SimpleITK Command, to be called at this event."""
         if isinstance(event, bool) or event not in EVENTS:
             raise ParameterError(
                 f"AddCommand's event must be one of SimpleITK's event numbers "
@@ -174,11 +183,11 @@ class ProcessObject(Displayed, Runs, GlobalDefaults):
         return len(self._commands) - 1
 
     def HasCommand(self, event: int) -> bool:
-        """Whether a command waits for this event."""
+        """Whether a command is registered for this event."""
         return any(of == event for of, _ in self._commands)
 
     def RemoveAllCommands(self) -> None:
-        """Forget every command."""
+        """Remove all commands."""
         self._commands.clear()
 
     def _invoke(self, event: int) -> None:
@@ -187,48 +196,48 @@ class ProcessObject(Displayed, Runs, GlobalDefaults):
                 try:
                     command()
                 except NotExecutedError as error:
-                    # Who asks too early gets no answer, but need not lose the whole run for it.
-                    self._warn(f"a command of {EVENTS[event]} was cut short: {error}")
+                    # A command that reads an output too early must not stop the run.
+                    self._warn(f"a command of {EVENTS[event]} raised and was ignored: {error}")
 
     def GetProgress(self) -> float:
-        """How much of Execute is done, from 0 to 1; the youngest, if threads are at several."""
+        """Progress of Execute, from 0 to 1; of the latest one if several threads are running."""
         own, running = self._run, list(self._runs.values())
         if own is None and not running:
             return self._latest.progress
         return (own or running[-1]).progress
 
     def GetResult(self) -> Any:
-        """What the last Execute made: a value that later ones do not change."""
-        return self._made(self._result)
+        """The immutable result of the last Execute."""
+        return self._require_executed(self._result)
 
     def _move(self, run: Run, progress: float) -> None:
-        run.progress = max(run.progress, progress)  # what is done once more was counted before
+        run.progress = max(run.progress, progress)  # repeated work does not lower it
         self._invoke(PROGRESS_EVENT)
 
     def _checkpoint(self, run: Run) -> None:
-        """Stop the work on Abort, unless it is on an answer; also in threads that help a run."""
+        """Raise after Abort, also in worker threads, unless the result is being finished."""
         if run.is_aborting and not run.is_answering:
-            # Raised once: where a loop has an estimate to go by, what follows makes it an answer.
+            # Raised once: a loop that has an estimate catches it, and the result is then finished.
             run.is_answering = True
-            raise ProcessAborted("aborted before there was an answer", owner=self.GetName())
+            raise ProcessAborted("aborted before there was a result", owner=self.GetName())
 
-    def _goes_on(self, run: Run) -> bool:
-        """Whether a loop goes on; asked once an iteration, for Abort may come at any time."""
+    def _should_continue(self, run: Run) -> bool:
+        """Whether a loop should continue; called once per iteration."""
         stop = run.is_aborting
         run.is_answering |= stop
         return not stop
 
     def _after_iteration(self, run: Run, number: int) -> bool:
-        """Observer of loops, in whichever thread: tells the commands, and whether to go on."""
-        run.iterations = number  # commands may ask for it already
+        """Callback of loops, in any thread: call the commands; returns whether to continue."""
+        run.iterations = number  # set first, since commands may read it
         self._invoke(ITERATION_EVENT)
-        return self._goes_on(run)
+        return self._should_continue(run)
 
     def Abort(self) -> None:
-        """Stop at the next chance. During iterations the current estimate is still returned.
+        """Stop as soon as possible. During iterations, the current estimate is still returned.
 
-        From a command it stops the Execute that called it, otherwise every running one. Outputs
-        that are made later can be aborted, too; the Execute's other results stay.
+        Called from a command, it stops the Execute of that command, otherwise all running ones.
+        Outputs that are computed later can be aborted too, without losing the result.
         """
         own = self._runs.get(get_ident())
         for run in [own] if own is not None else list(self._runs.values()):
@@ -248,27 +257,27 @@ class ProcessObject(Displayed, Runs, GlobalDefaults):
                 except BaseException as error:
                     if isinstance(error, ProcessAborted):
                         self._invoke(ABORT_EVENT)
-                    # Nothing of an earlier one that could be taken for it.
+                    # Drop the earlier result, so that it is not taken for this one's.
                     self._latest = Latest(progress=run.progress)
                     raise
                 self._latest = Latest(run.result, 1.0)
                 self._move(run, 1.0)
                 self._invoke(END_EVENT)
         finally:
-            # SimpleITK makes an ITK filter for each Execute, which is deleted after it.
+            # As in SimpleITK, which deletes its ITK filter after each Execute.
             self._invoke(DELETE_EVENT)
 
     @contextmanager
     def _making_output(self) -> Iterator[None]:
-        """Make an output of the last Execute, or a part of the one that this thread is in."""
+        """Run the computation of a later output, or of a part of this thread's Execute."""
         if self._run is not None:
             yield
             return
         run = Run(self._result)
         with self._seeing(run):
             try:
-                # Whatever iterates for it is not what Execute's iterations are counted by.
-                with self._work(run), working(iterated=lambda _: self._goes_on(run)):
+                # Iterations for a later output do not count as those of Execute.
+                with self._work(run), working(on_iteration=lambda _: self._should_continue(run)):
                     yield
             except ProcessAborted:
                 self._invoke(ABORT_EVENT)
@@ -276,29 +285,31 @@ class ProcessObject(Displayed, Runs, GlobalDefaults):
             self._move(run, 1.0)
 
     def _work(self, run: Run) -> AbstractContextManager[None]:
-        """Have algorithms and kernels work for a run of this filter."""
+        """The context in which algorithms and kernels work for a run of this filter."""
         return working(
             threads=self.NumberOfThreads,
             owner=self.GetName(),
             begin=0.0,
             end=1.0,
-            moved=partial(self._move, run),
-            iterated=partial(self._after_iteration, run),
-            ask=partial(self._checkpoint, run),
+            on_progress=partial(self._move, run),
+            on_iteration=partial(self._after_iteration, run),
+            abort_check=partial(self._checkpoint, run),
         )
 
-    def _made(self, output: T | None) -> T:
-        """What the last Execute left behind, if there was one."""
+    def _require_executed(self, output: T | None) -> T:
+        """Return `output`, or raise if there was no Execute."""
         if output is None:
-            raise NotExecutedError("outputs are known only after Execute", owner=self.GetName())
+            raise NotExecutedError(
+                "outputs are known only after Execute: call it first", owner=self.GetName()
+            )
         return output
 
-    def _wrong(self, parameter: str, problem: str, *mentions: str) -> ParameterError:
-        """The error about the value of a parameter; others are mentioned as ``{Name}``."""
+    def _parameter_error(self, parameter: str, problem: str, *mentions: str) -> ParameterError:
+        """Make the error about a parameter's value; `problem` names `mentions` as ``{Name}``."""
         return ParameterError(problem, owner=self.GetName(), parameter=parameter, mentions=mentions)
 
     def _warn(self, message: str) -> None:
-        """Warn, unless warnings are off, at the line outside this package that led here."""
+        """Issue a warning, unless they are off, at the calling line outside this package."""
         if not self.GlobalWarningDisplay:
             return
         level, frame = 1, sys._getframe()
@@ -306,8 +317,10 @@ class ProcessObject(Displayed, Runs, GlobalDefaults):
             level, frame = level + 1, frame.f_back
         warnings.warn(f"{self.GetName()}: {message}", ConsensusWarning, stacklevel=level)
 
-    def _lent(self: P, parameters: Mapping[str, Any], commands: Sequence[Command] = ()) -> P:
-        """A filter that works for this one with other parameters: its runs are this one's, too."""
+    def _clone_sharing_runs(
+        self: P, parameters: Mapping[str, Any], commands: Sequence[Command] = ()
+    ) -> P:
+        """A copy with other parameters that shares this filter's runs: progress, Abort, result."""
         worker = type(self)()
         worker._values = {**self._values, **parameters}
         worker._commands = [*self._commands, *commands]
@@ -315,7 +328,7 @@ class ProcessObject(Displayed, Runs, GlobalDefaults):
         return worker
 
     def images_among_parameters(self) -> dict[tuple[str, int | None], Any]:
-        """Every array among the parameters, by the parameter's name and, in a list, the place."""
+        """All images among the parameters, by name and, within a list, by index."""
         images: dict[tuple[str, int | None], Any] = {}
         for name, value in self._values.items():
             listed = isinstance(value, tuple)
@@ -325,14 +338,14 @@ class ProcessObject(Displayed, Runs, GlobalDefaults):
         return images
 
     def without_images(self: P) -> P:
-        """A copy that lacks the images among the parameters, to be sent where nobody needs them."""
+        """A copy without the images among the parameters, cheap to pickle."""
         bare = copy(self)
         for name in [name for name, value in bare._values.items() if holds_image(value)]:
             del bare._values[name]
         return bare
 
     def with_images(self: P, images: Mapping[tuple[str, int | None], Any], raters: int) -> P:
-        """A copy whose images are these, of one chunk say; lists have one for each rater."""
+        """A copy with these images instead, such as those of a chunk; lists have one per rater."""
         part = self.without_images()
         for (name, index), image in images.items():
             members = tuple(images.get((name, rater)) for rater in range(raters))
@@ -345,11 +358,11 @@ class ProcessObject(Displayed, Runs, GlobalDefaults):
             "direction_tolerance": self.DirectionTolerance,
         }
 
-    def _loading(self) -> dict[str, Any]:
-        """How inputs are read whose geometry outputs have."""
+    def _loading_options(self) -> dict[str, Any]:
+        """Options for loading the inputs that define the outputs' geometry."""
         return {**self._tolerances(), "keep": self.KeepMetaData}
 
-    # -- SimpleITK's small change ----------------------------------------------------------
+    # -- SimpleITK's short forms -----------------------------------------------------------
 
     def DebugOn(self) -> None:
         """Set Debug to True."""
@@ -360,10 +373,10 @@ class ProcessObject(Displayed, Runs, GlobalDefaults):
         self.Debug = False
 
 
-def made_later(
+def output_method(
     method: Callable[Concatenate[P, Arguments], T],
 ) -> Callable[Concatenate[P, Arguments], T]:
-    """Have a method, which makes an output of the last Execute, work as Execute does."""
+    """Decorator of methods that compute an output later, with progress and Abort as in Execute."""
 
     @wraps(method)
     def make(filter_: P, /, *args: Arguments.args, **options: Arguments.kwargs) -> T:
@@ -378,7 +391,7 @@ def _is_ours(module: str) -> bool:
 
 
 class on_class_or_instance(classmethod):  # type: ignore[type-arg]  # noqa: N801
-    """A method that, called on the class, works on a new instance.
+    """A method that creates a new instance if it is called on the class.
 
     ``Filter.Load(path)`` makes a filter; ``filter.Load(path)`` changes an existing one.
     """
@@ -391,29 +404,29 @@ class on_class_or_instance(classmethod):  # type: ignore[type-arg]  # noqa: N801
         return MethodType(self.__func__, of)
 
 
-def _in_short(value: Any) -> str:
+def _summarize(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"array of shape {value.shape}"
     if not is_dataclass(value):
-        return printed(value)
+        return format_value(value)
     names = [one.name for one in fields(value) if one.repr]
-    shown = ", ".join(f"{name}={_in_short(getattr(value, name))}" for name in names)
+    shown = ", ".join(f"{name}={_summarize(getattr(value, name))}" for name in names)
     return f"{type(value).__name__}({shown})"
 
 
-def printed(value: Any) -> str:
-    """A parameter's value; images are not shown."""
+def format_value(value: Any) -> str:
+    """Format a parameter's value, with a placeholder for images."""
     if isinstance(value, float):
         return f"{value:g}"
     if isinstance(value, tuple):
-        return "[" + ", ".join(printed(member) for member in value) + "]"
+        return "[" + ", ".join(format_value(member) for member in value) + "]"
     if holds_image(value):
         return "(image)"
     return repr(value) if isinstance(value, Runs) else str(value)
 
 
 def holds_image(value: Any) -> bool:
-    """Whether a parameter's value is an image, or a list with one."""
+    """Whether a parameter's value is an image or contains one."""
     if isinstance(value, tuple):
         return any(holds_image(member) for member in value)
     return not isinstance(value, (int, float, str, bool, dict, Runs, type(None)))

@@ -1,4 +1,4 @@
-"""Raters by their names in sentences that know them by number."""
+"""Insert the raters' names into sentences that number them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 
-def naming_raters(text: str, names: Sequence[str]) -> str:
-    """Replace numbers of raters in a sentence by their names: Rater 1, raters 0, 2 and 3."""
+def name_raters(text: str, names: Sequence[str]) -> str:
+    """Replace "Rater 1" or "raters 0, 2 and 3" in a sentence by the raters' names."""
 
     def named(found: re.Match[str]) -> str:
         numbers = [int(number) for number in re.findall(r"\d+", found[0])]
@@ -15,13 +15,13 @@ def naming_raters(text: str, names: Sequence[str]) -> str:
             return found[0]
         every = [names[number] for number in numbers]
         text = " and ".join([", ".join(every[:-1]), every[-1]] if len(every) > 1 else every)
-        # A name is spelled as it is, but our own "rater 3" may begin a sentence.
+        # Names are never capitalised, but the default "rater 3" is at the start of a sentence.
         begins = found[0][0].isupper() and re.match(r"rater \d", text)
         return text.capitalize() if begins else text
 
     return re.sub(r"\b[Rr]aters? \d+(, \d+)*( and \d+)?", named, text)
 
 
-def numbered(raters: int) -> tuple[str, ...]:
-    """What raters are called who have no names."""
+def default_rater_names(raters: int) -> tuple[str, ...]:
+    """Names for raters without any: "rater 0" and so on."""
     return tuple(f"rater {index}" for index in range(raters))

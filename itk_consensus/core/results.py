@@ -1,4 +1,4 @@
-"""What an Execute makes: a value that does not change, and what is derived from it on demand."""
+"""The immutable result of an Execute, and values derived from it on demand."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ T = TypeVar("T")
 
 
 class Memo:
-    """What was derived from a value: each made once, under a lock of its own.
+    """A thread-safe cache of derived values: each is computed once, under its own lock.
 
-    It belongs to the value and to no copy of it in another process: it is not pickled.
+    It is not pickled: copies in other processes start with an empty cache.
     """
 
     def __init__(self) -> None:
@@ -23,8 +23,8 @@ class Memo:
         self._locks: dict[Hashable, RLock] = {}
         self._lock = Lock()
 
-    def made(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What is kept under a key; `make` makes it if nobody has asked before."""
+    def get_or_make(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return the cached value of a key; call `make` if there is none yet."""
         if key not in self._made:
             with self._lock:
                 lock = self._locks.setdefault(key, RLock())
@@ -45,9 +45,9 @@ class Memo:
 
 
 class Result:
-    """Base of the values that filters make, which their measurements are read from."""
+    """Base of the results of filters, from which measurements are read."""
 
-    #: Whether to tell a measurement may mean to read the inputs again, which printing must not do.
+    #: Whether measurements may need to read the inputs again, which printing must avoid.
     reads_inputs: ClassVar[bool] = False
 
     memo: Memo
@@ -63,5 +63,5 @@ class Result:
         return value
 
     def is_known(self, measurement: Measurement[Any]) -> bool:
-        """Whether a measurement can be told without computing anything."""
+        """Whether a measurement is stored, so that reading it needs no computation."""
         return not callable(measurement.read)

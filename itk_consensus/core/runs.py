@@ -1,4 +1,4 @@
-"""An Execute that is running, and what the last one left."""
+"""The running Executes of a filter, and the result of the last one."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from typing import Any, NamedTuple
 
 @dataclass
 class Run:
-    """An Execute, or an output that is made later, while it is under way."""
+    """The state of a running Execute, or of an output that is being computed later."""
 
-    result: Any = None  #: What it made, as soon as that is whole
+    result: Any = None  #: The result, as soon as it is complete
     progress: float = 0.0
-    iterations: int | None = None  #: How many were run so far, if it iterates
+    iterations: int | None = None  #: Number of iterations so far, if it iterates
     is_aborting: bool = False
-    is_answering: bool = False  #: Whether an estimate is being made an answer, after Abort
+    is_answering: bool = False  #: Whether the last estimate is being made the result, after Abort
 
 
 class Latest(NamedTuple):
-    """What the last Execute that finished left."""
+    """Result and progress of the last finished Execute."""
 
     result: Any = None  #: None if there was none, or it raised
     progress: float = 0.0
 
 
 class Runs:
-    """The runs of a filter, one per thread in Execute, and what the last one left.
+    """The running Executes of a filter, one per thread, and the result of the last one.
 
-    A thread sees its own Execute, also in commands; other threads see what the last one left, which
-    is replaced in one step.
+    A thread sees its own Execute, also in commands; other threads see the result of the last one,
+    which is replaced atomically.
     """
 
     def __init__(self) -> None:
@@ -40,18 +40,18 @@ class Runs:
 
     @property
     def _run(self) -> Run | None:
-        """The run that this thread is in."""
+        """The run of this thread; None outside of Execute."""
         return self._runs.get(get_ident())
 
     @property
     def _result(self) -> Any:
-        """What this thread's Execute or, outside of one, the last one made; None: nothing yet."""
+        """Result of this thread's Execute or, outside of one, of the last one; None: none yet."""
         run = self._run
         return self._latest.result if run is None else run.result
 
     @contextmanager
     def _seeing(self, run: Run) -> Iterator[None]:
-        """Let this thread see one run, whichever ends meanwhile in another thread."""
+        """Make `run` the run of this thread."""
         thread = get_ident()
         before = self._runs.get(thread)  # a command may call Execute again
         self._runs[thread] = run

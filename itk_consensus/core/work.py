@@ -1,11 +1,11 @@
-"""The work under way: its threads, how far it is, and whether it is to end.
+"""The context of the running computation: number of threads, progress and Abort.
 
-A filter says so once, with `working`, for an Execute or an output that is made later; algorithms
-and kernels, however deep, ask `current()`. `in_threads` shares work among other threads.
+A filter sets it once, with `working`, for an Execute or a later output; algorithms and kernels at
+any depth get it from `current()`. `in_threads` distributes work over threads.
 
-Ctrl-C needs nothing but a kernel that asks: Python raises KeyboardInterrupt in the main thread as
-soon as that thread is in Python. Threads that work for others, which Ctrl-C does not reach, ask
-whether these still wait for them.
+For Ctrl-C, kernels only need to call `checkpoint` regularly: Python raises KeyboardInterrupt in the
+main thread as soon as that thread runs Python code. Worker threads, which Ctrl-C does not reach,
+check whether their result is still needed.
 """
 
 from __future__ import annotations
@@ -25,69 +25,69 @@ from itk_consensus.core.errors import ProcessAborted
 Item = TypeVar("Item")
 Made = TypeVar("Made")
 
-#: Seconds between two looks at how far other threads are.
+#: Seconds between two checks of the progress of other threads.
 SECONDS_BETWEEN_LOOKS = 0.1
 
 
 def default_threads() -> int:
-    """The processors this process may use."""
+    """Number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-#: What BLAS takes unless it is told otherwise.
+#: Number of threads that BLAS uses by default.
 BLAS_THREADS = default_threads()
 
 
 def _ignore(_: float) -> None:
-    """What becomes of the progress that nobody watches."""
+    """Default for `Work.on_progress`."""
 
 
 def _go_on(_: int) -> bool:
-    """What becomes of iterations that nobody watches."""
+    """Default for `Work.on_iteration`."""
     return True
 
 
 class Work(NamedTuple):
-    """What an algorithm needs to know of who it works for."""
+    """The context of an algorithm."""
 
-    threads: int  #: Threads that may be used. Results never depend on it.
-    owner: str = "itk_consensus"  #: Who messages speak for
+    threads: int  #: Number of threads to use; results never depend on it
+    owner: str = "itk_consensus"  #: Name of the filter, for messages
     begin: float = 0.0  #: Progress at which this stage of the work begins
     end: float = 1.0  #: Progress at which it ends
-    moved: Callable[[float], None] = _ignore  #: Called with the progress of the whole work
+    on_progress: Callable[[float], None] = _ignore  #: Called with the progress of the whole work
     #: Called after each iteration with its number from 1; returning False ends the loop.
-    iterated: Callable[[int], bool] = _go_on
-    asked: tuple[Callable[[], None], ...] = ()  #: Each raises if the work is to end
+    on_iteration: Callable[[int], bool] = _go_on
+    abort_checks: tuple[Callable[[], None], ...] = ()  #: Each raises if the work must stop
 
     def move(self, share: float) -> None:
-        """Tell that a share of this stage of the work is done."""
-        self.moved(self.begin + share * (self.end - self.begin))
+        """Report that a share of this stage of the work is done."""
+        self.on_progress(self.begin + share * (self.end - self.begin))
 
 
 _current: ContextVar[Work | None] = ContextVar("work", default=None)
 
 
 def current() -> Work:
-    """The work of this thread; an algorithm that is called directly may use all processors."""
+    """The context of this thread; outside of any filter, the default one with all processors."""
     return _current.get() or Work(default_threads())
 
 
 @contextmanager
-def working(*, ask: Callable[[], None] | None = None, **changes: Any) -> Iterator[None]:
-    """Change something about the work for all that is called within.
+def working(*, abort_check: Callable[[], None] | None = None, **changes: Any) -> Iterator[None]:
+    """Change the context for everything that is called within.
 
     Parameters
     ----------
-    ask : callable, optional
-        Raises if the work is to end; asked beside those who are asked already.
+    abort_check : callable, optional
+        Raises if the work must stop; called in addition to the present checks.
     **changes
         Other fields of `Work`.
     """
     work = current()._replace(**changes)
-    if ask is not None:
-        work = work._replace(asked=(ask, *work.asked))
+    if abort_check is not None:
+        work = work._replace(abort_checks=(abort_check, *work.abort_checks))
     token = _current.set(work)
     try:
         if changes.get("threads", BLAS_THREADS) < BLAS_THREADS:
@@ -100,9 +100,9 @@ def working(*, ask: Callable[[], None] | None = None, **changes: Any) -> Iterato
 
 
 class stage:  # noqa: N801 (read as a word: with stage(0.0, 0.5))
-    """Have what is called within report 0 to 1 of its own, which is a stage of the work.
+    """Map the progress, 0 to 1, of everything that is called within to a stage of the work.
 
-    Loops of microseconds have one for each iteration, so it is no generator as `working` is.
+    A class and not a generator as `working` is, since it is used per iteration of fast loops.
     """
 
     __slots__ = ("_token", "_work")
@@ -121,21 +121,21 @@ class stage:  # noqa: N801 (read as a word: with stage(0.0, 0.5))
 
 
 def report(share: float) -> None:
-    """Tell that a share of this stage of the work is done. Raise if the work is to end."""
+    """Report that a share of this stage is done; raise if the work must stop."""
     current().move(share)
     checkpoint()
 
 
 def checkpoint() -> None:
-    """Raise if the work is to end. Kernels call it some ten times a second."""
-    for ask in current().asked:
-        ask()
+    """Raise if the work must stop. Kernels call it about ten times a second."""
+    for check in current().abort_checks:
+        check()
 
 
 def in_threads(make: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[Made]:
-    """What is made of each item, in order, as many at a time as there are threads.
+    """Apply a function to each item in parallel threads, yielding results in order.
 
-    Each has an equal share of the threads; with one thread no other is started.
+    Each call has an equal share of the threads; with one thread, no other is started.
     """
     items = list(items)
     workers = min(current().threads, len(items))
@@ -143,7 +143,7 @@ def in_threads(make: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[
 
 
 def one_by_one(make: Callable[[Item], Made], items: Sequence[Item]) -> Iterator[Made]:
-    """What is made of each item, in order; each is a stage of the work."""
+    """Apply a function to each item in order; each call is a stage of the work."""
     for number, item in enumerate(items):
         with stage(number / len(items), (number + 1) / len(items)):
             report(0.0)
@@ -157,15 +157,15 @@ def _at_once(make: Callable[[Item], Made], items: list[Item], workers: int) -> I
     shares = [0.0] * len(items)
     work = current()
 
-    def ask() -> None:
+    def stop() -> None:
         if unwanted.is_set():
-            raise ProcessAborted(f"{work.owner}: nobody waits for this part any more")
+            raise ProcessAborted(f"{work.owner}: the result of this part is no longer needed")
 
-    own = Work(work.threads // workers, work.owner, asked=(ask, *work.asked))
+    own = Work(work.threads // workers, work.owner, abort_checks=(stop, *work.abort_checks))
 
     def make_one(number: int, item: Item) -> Made:
-        # Only the caller's own thread tells how far the work is.
-        _current.set(own._replace(moved=partial(shares.__setitem__, number)))
+        # Progress is recorded here and reported by the caller's thread only.
+        _current.set(own._replace(on_progress=partial(shares.__setitem__, number)))
         made = make(item)
         shares[number] = 1.0
         return made
@@ -177,12 +177,12 @@ def _at_once(make: Callable[[Item], Made], items: list[Item], workers: int) -> I
         ]
         told = 0.0
         try:
-            # Results are let go one by one: all of them at once may be much memory.
+            # Results are released one by one to save memory.
             while futures:
                 report(told)
                 if wait(futures[:1], SECONDS_BETWEEN_LOOKS).done:
                     yield futures.pop(0).result()
-                    # Each is told of, however many are done by now: who watches can end it there.
+                    # Report each one, even if several are done: the observer may abort at any.
                     told = max(told, 1.0 - len(futures) / len(items))
                 else:
                     told = max(told, sum(shares) / len(shares))

@@ -1,1 +1,1 @@
-"""Image-aware consensus in torch. Nothing outside this folder imports torch, and that lazily."""
+"""Image-aware consensus in torch, the only package that imports torch, lazily."""

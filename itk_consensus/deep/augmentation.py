@@ -15,58 +15,58 @@ from scipy.stats import binom
 from itk_consensus.core.errors import ParameterError
 from itk_consensus.deep.cases import MISSING, Augmentation, Case
 
-#: From a dict of arrays, channels first, to such a dict.
+#: Maps a dict of arrays, channels first, to such a dict.
 Transform: TypeAlias = Callable[[dict[str, Any]], Mapping[str, Any]]
 
-#: Share of the patches that are turned, scaled and bent: it blurs them a little.
+#: Fraction of the patches that are rotated, scaled and deformed, since that blurs them slightly.
 _BENT_PATCHES = 0.5
 _LARGEST_ANGLE = np.deg2rad(15)
 _SCALES = (0.85, 1.2)
-#: Axes whose spacings differ by more are not turned into each other.
+#: No rotation between axes whose spacings differ by more than this factor.
 _THICK = 2.0
-#: Bends are this large, in voxels, at knots this far apart.
+#: Standard deviation of the deformation, and distance of its control points, in voxels.
 _BEND, _KNOT = 1.5, 12
-#: Share of the channels that get a gamma, and noise up to this deviation.
+#: Fraction of the channels that get a gamma transform, and that get noise up to _LARGEST_NOISE.
 _CHANGED_CHANNELS = 0.3
 _GAMMAS = (0.7, 1.5)
 _LARGEST_NOISE = 0.2
-#: The chance below which cases do not lean to one side by chance.
+#: p-value below which an axis is taken to have an anatomical orientation.
 _ONE_SIDED = 1e-3
-#: Cases by which that is judged.
+#: Number of cases that this is tested on.
 _LOOKED_AT = 64
 
 
 @dataclass(frozen=True)
 class BuiltInAugmentation:
-    """Mirrored, turned, scaled and bent at random; brighter or darker, with noise and a gamma.
+    """Random mirroring, rotation, scaling, deformation, brightness, contrast, noise and gamma.
 
-    What nnU-Net does (Isensee et al., Nat Methods 18:203-211, 2021), with gentler angles: cases are
-    few, but raters show where a structure is.
+    As in nnU-Net (Isensee et al., Nat Methods 18:203-211, 2021), but with smaller angles: there are
+    few cases, but the raters show where a structure is.
     """
 
     #: Axes that may be mirrored, counted from the last one; see `unoriented_axes`.
     mirrored: tuple[int, ...]
-    spacing: tuple[float, ...]  #: Of the axes; what is turned must keep its shape in mm
+    spacing: tuple[float, ...]  #: Voxel size per axis, so that rotations are rigid in mm
 
     def __call__(self, patch: Case, rng: np.random.Generator) -> Case:
-        """A changed patch of the same size."""
+        """Return an augmented patch of the same size."""
         axes = tuple(axis for axis in self.mirrored if rng.random() < 0.5)
-        # A quarter turn in the plane of the last two axes changes no voxel; across thick slices it
-        # would not give images that exist.
+        # A quarter turn in the plane of the last two axes needs no interpolation. Other planes are
+        # excluded, since slices may be thick.
         square = patch.shape[-1] == patch.shape[-2] and {-1, -2} <= set(self.mirrored)
         turned = rng.random() < 0.5 and square
 
-        def moved(array: NDArray[Any]) -> NDArray[Any]:
+        def flip(array: NDArray[Any]) -> NDArray[Any]:
             flipped = np.flip(array, axes)
             return flipped.swapaxes(-1, -2) if turned else flipped
 
-        placed = replace(patch, **{name: moved(array) for name, array in _volumes(patch).items()})
+        placed = replace(patch, **{name: flip(array) for name, array in _volumes(patch).items()})
         if rng.random() < _BENT_PATCHES:
-            placed = sampled(placed, self._places(patch.shape, rng))
-        return replace(placed, image=recoloured(placed.image, rng))
+            placed = resample(placed, self._places(patch.shape, rng))
+        return replace(placed, image=change_intensities(placed.image, rng))
 
     def _places(self, shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[np.float32]:
-        """(D, \\*S) where each voxel of the changed patch lies in the patch."""
+        """Return (D, \\*S) index in the patch for each voxel of the augmented patch."""
         spacing = np.array(self.spacing)
         matrix = np.eye(len(shape)) * rng.uniform(*_SCALES)
         for one, other in combinations(range(len(shape)), 2):
@@ -87,8 +87,8 @@ class BuiltInAugmentation:
         return np.asarray(places, np.float32)
 
 
-def sampled(patch: Case, places: NDArray[np.float32]) -> Case:
-    """The patch at other places: intensities are interpolated, labels are the nearest ones'."""
+def resample(patch: Case, places: NDArray[np.float32]) -> Case:
+    """Resample a patch: linear interpolation of intensities, nearest neighbour for labels."""
     nearest = np.rint(places).astype(np.intp)
     limits = np.array(patch.shape).reshape(-1, *(1,) * len(patch.shape))
     inside = ((nearest >= 0) & (nearest < limits)).all(0)
@@ -103,13 +103,13 @@ def sampled(patch: Case, places: NDArray[np.float32]) -> Case:
 
 
 def _volumes(patch: Case) -> dict[str, NDArray[Any]]:
-    """The voxels of a patch, by the names of its fields."""
+    """Return the arrays of a patch by field name."""
     volumes = {name: getattr(patch, name) for name in ("image", "labels", "truth", "prior")}
     return {name: array for name, array in volumes.items() if array is not None}
 
 
-def recoloured(image: NDArray[np.float32], rng: np.random.Generator) -> NDArray[np.float32]:
-    """Each channel brighter or darker, with more or less contrast, some with a gamma or noise."""
+def change_intensities(image: NDArray[np.float32], rng: np.random.Generator) -> NDArray[np.float32]:
+    """Change brightness and contrast of each channel, and gamma and noise of some."""
     space = (1,) * (image.ndim - 1)
     gain = rng.uniform(0.9, 1.1, (len(image), *space)).astype(np.float32)
     offset = rng.uniform(-0.1, 0.1, (len(image), *space)).astype(np.float32)
@@ -124,37 +124,38 @@ def recoloured(image: NDArray[np.float32], rng: np.random.Generator) -> NDArray[
 
 
 def unoriented_axes(cases: Iterable[Case], classes: int) -> tuple[int, ...]:
-    """Axes along which the cases show no side, and may be mirrored; counted from the last one.
+    """Return the axes that may be mirrored, counted from the last one.
 
-    A case leans to a side along an axis if a class, or the brighter part of the image, lies there.
-    Where all but a few cases lean alike, which chance would bring once in a thousand times, the
-    axis is one of anatomy: a front is no mirrored back.
+    An axis has an anatomical orientation, and must not be mirrored, if a class, or the brighter
+    part of the image, lies on the same side of the centre in significantly many cases (sign test).
     """
-    leaning = np.array([_leanings(case, classes) for case in islice(cases, _LOOKED_AT)])
-    there, here = (leaning > 0).sum(0), (leaning < 0).sum(0)
+    sides = np.array([_asymmetries(case, classes) for case in islice(cases, _LOOKED_AT)])
+    there, here = (sides > 0).sum(0), (sides < 0).sum(0)
     by_chance = np.asarray(2 * binom.cdf(np.minimum(there, here), there + here, 0.5))
     mirrored = np.asarray((by_chance >= _ONE_SIDED).all(1))
     return tuple(int(axis) for axis in np.flatnonzero(mirrored) - len(mirrored))
 
 
-def _leanings(case: Case, classes: int) -> NDArray[np.float64]:
-    """(D, K) how far each class lies from the middle on average; for class 0, what is bright."""
+def _asymmetries(case: Case, classes: int) -> NDArray[np.float64]:
+    """Return (D, K) signed distance of each class from the centre; for class 0, of brightness."""
     masses = [np.clip(case.image[0], 0, None)]
     masses += [(case.labels == index).sum(0, np.uint16) for index in range(1, classes)]
-    return np.array([[_leaning(mass, axis) for mass in masses] for axis in range(len(case.shape))])
+    return np.array(
+        [[_asymmetry(mass, axis) for mass in masses] for axis in range(len(case.shape))]
+    )
 
 
-def _leaning(mass: NDArray[Any], axis: int) -> float:
+def _asymmetry(mass: NDArray[Any], axis: int) -> float:
     profile = np.moveaxis(mass, axis, 0).reshape(mass.shape[axis], -1).sum(1, np.float64)
     places = np.arange(len(profile)) - (len(profile) - 1) / 2
     return float(places @ profile)
 
 
-def by_transform(transform: Transform, owner: str) -> Augmentation:
-    """The user's transform as an augmentation.
+def augmentation_from_transform(transform: Transform, owner: str) -> Augmentation:
+    """Wrap the user's transform as an augmentation.
 
-    One with a method `set_random_state`, as MONAI's have, is seeded anew for every patch, so that a
-    resumed training sees what an uninterrupted one would have seen.
+    A transform with a method `set_random_state`, such as MONAI's, is seeded for every patch, so
+    that a resumed training gives the same result as an uninterrupted one.
     """
     if not callable(transform):
         raise ParameterError(f"transform must be callable, got {transform!r:.80}", owner=owner)

@@ -11,14 +11,14 @@ from itk_consensus.deep.cases import Case
 
 
 class CaseStore(Sequence[Case]):
-    """Cases that are made on demand; the most recent are cached within a budget.
+    """Lazy sequence of cases; the most recently used are cached within a budget.
 
     Parameters
     ----------
     makers : sequence of callables
         Each makes a case, the same at every call.
     budget : int
-        Bytes of cached cases; the most recent case is always kept.
+        Maximum bytes of cached cases; the most recent case is always cached.
     """
 
     def __init__(self, makers: Sequence[Callable[[], Case]], budget: int) -> None:
@@ -38,11 +38,11 @@ class CaseStore(Sequence[Case]):
     def __getitem__(self, index: int | slice) -> Case | Sequence[Case]:
         if isinstance(index, slice):
             return ChosenCases(self, range(len(self))[index])
-        # As in a list, negative numbers count from the end and what lies beyond is an error.
+        # As in a list, negative indices count from the end, and others raise IndexError.
         number = range(len(self))[index]
         with self._lock:
             case = self._kept.get(number)
-        # Without the lock: threads may read files at the same time, in rare cases the same one.
+        # Not under the lock, so that threads can read files in parallel (rarely the same one).
         return self._keep(number, case or self._makers[number]())
 
     def _keep(self, number: int, case: Case) -> Case:
@@ -57,7 +57,7 @@ class CaseStore(Sequence[Case]):
 
 
 class ChosenCases(Sequence[Case]):
-    """Some of the cases of a sequence, which stay where they are."""
+    """View of some cases of a sequence."""
 
     def __init__(self, cases: Sequence[Case], numbers: Sequence[int]) -> None:
         self._cases = cases

@@ -1,4 +1,4 @@
-"""DeepConsensusFilter: fuse labels with the help of the image they were drawn on."""
+"""DeepConsensusFilter: fuse labels with a network that also sees the image."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ from itk_consensus.core.work import report
 from itk_consensus.deep.augmentation import (
     BuiltInAugmentation,
     Transform,
-    by_transform,
+    augmentation_from_transform,
     unoriented_axes,
 )
 from itk_consensus.deep.case_store import CaseStore
 from itk_consensus.deep.cases import MISSING, Augmentation, Case
 from itk_consensus.deep.deep_gain import (
     findings,
+    fuse_raters,
     gain_of,
+    gain_or_unknown,
     gain_over,
-    known_gain,
-    raters_answer,
     unlike_finding,
 )
 from itk_consensus.deep.deep_inputs import (
@@ -82,13 +82,13 @@ if TYPE_CHECKING:
     from itk_consensus.deep.training import Trainer, TrainingSettings
 
 
-#: Cases on which the trained model is judged by held-out raters.
+#: Maximum number of held-out cases that the trained model is evaluated on.
 _CHECKED_CASES = 16
 
 
 @dataclass(frozen=True)
 class DeviceName(Kind[str]):
-    """The device that torch uses; a number selects a GPU."""
+    """Constraint: name of a torch device; a number selects a GPU."""
 
     annotation = "str"
     wanted = "auto, cpu, cuda, cuda:0, cuda:1, ... or mps"
@@ -104,18 +104,18 @@ class DeviceName(Kind[str]):
 
 @dataclass(frozen=True)
 class DeepEstimate(Estimate):
-    """What the filter noticed of the image."""
+    """Comparison of the image with those of Fit."""
 
-    unlike: tuple[str, ...]  #: How it differs from the images of Fit
+    unlike: tuple[str, ...]  #: Properties in which it differs from the images of Fit
 
 
 class DeepConsensusFilter(ImageFuser):
     """A network that is trained on images and label lists, with or without known truths.
 
     >>> deep = DeepConsensusFilter()
-    >>> deep.Fit(images, label_lists)              # no truth: raters and image teach each other
+    >>> deep.Fit(images, label_lists)              # truths are optional
     >>> fused = deep.Execute(image, labels)
-    >>> print(deep.GetDiagnostics())               # whether it was worth it
+    >>> print(deep.GetDiagnostics())               # whether it is better than the vote
     """
 
     NumberOfClasses = Parameter(
@@ -128,20 +128,21 @@ class DeepConsensusFilter(ImageFuser):
     Mode = Parameter(
         Choice(("auto", "truth", "joint", "set")),
         "auto",
-        "What Fit learns from: known truths; image and raters jointly; or predicting held-out "
-        "raters from the image and the others. auto is truth if truths are given, else set.",
+        "Target of the training: known truths (truth); the likelihood of the raters given the "
+        "image (joint); or held-out raters, predicted from the image and the others (set). auto is "
+        "truth if truths are given, else set.",
     )
     RaterWeight = Parameter(
         optional(Real(low=0.0, high=1000.0)),
         None,
-        "Joint mode: power of the raters' likelihood at disputed voxels; 0 uses the image alone. "
-        "Fit chooses it by how well it predicts held-out raters.",
+        "Joint mode: exponent of the raters' likelihood at disputed voxels; 0 uses the image "
+        "alone. By default Fit chooses it by the prediction of held-out raters.",
         default_doc="chosen by Fit",
     )
     EdgeWeight = Parameter(
         Real(low=0.0, high=1e6),
         1.0,
-        "Joint mode: how strongly Fit ties labels to the edges of the image; 0: not at all.",
+        "Joint mode: weight of the loss that aligns labels with edges of the image; 0: none.",
     )
     Region = Parameter(
         Choice(("disputed", "full")),
@@ -156,15 +157,16 @@ class DeepConsensusFilter(ImageFuser):
     LockUnanimousVoxels = Parameter(
         optional(Boolean()),
         None,
-        "Whether voxels on which all raters agree keep their label. Fit lets them go only if "
-        "truths of held-out cases show that the network knows better there.",
+        "Whether voxels on which all raters agree keep their label. By default they do, unless "
+        "the truths of held-out cases show in Fit that the network is better there.",
         default_doc="chosen by Fit",
     )
     WithoutGain = Parameter(
         Choice(("raters", "network")),
         "raters",
-        "Who answers in Execute if Fit could not show on held-out cases that the network is better "
-        "than the raters by themselves: their vote, or joint fusion of atlases that have images.",
+        "What Execute uses if Fit could not show on held-out cases that the network is better than "
+        "fusing the raters alone: raters (the vote, or joint fusion of atlases with images) or "
+        "network.",
     )
     WindowSize = Parameter(
         OneOf((Integer(low=8), Integers(low=8, length=2), Integers(low=8, length=3))),
@@ -174,20 +176,22 @@ class DeepConsensusFilter(ImageFuser):
         default_doc="64,64,64",
     )
     WindowOverlap = Parameter(
-        Real(low=0.0, high=0.9), 0.25, "Overlap of neighbouring windows, as a share of the window."
+        Real(low=0.0, high=0.9),
+        0.25,
+        "Overlap of neighbouring windows, as a fraction of the window.",
     )
     NumberOfIterations = Parameter(
         optional(Integer(low=1)),
         None,
-        "Training batches; NumberOfEpochs may ask for more. By default Fit goes on until held-out "
-        "cases are predicted no better.",
-        default_doc="until it has learnt",
+        "Number of training batches, increased if NumberOfEpochs needs more. By default Fit stops "
+        "when the loss on held-out cases no longer improves.",
+        default_doc="until it converges",
     )
     TimeBudget = Parameter(
         Real(low=0.0, exclusive=True),
         1800.0,
-        "Seconds after which Fit ends, if NumberOfIterations does not say when; what was learnt "
-        "by then is kept, and diagnostics say if there was more to learn.",
+        "Seconds after which Fit stops, if NumberOfIterations is not set; the best weights so far "
+        "are kept, and diagnostics report if the loss was still improving.",
     )
     NumberOfEpochs = Parameter(Real(low=0.0), 0.0, "Minimum number of passes over the cases.")
     CacheSize = Parameter(
@@ -199,13 +203,13 @@ class DeepConsensusFilter(ImageFuser):
         optional(Integer(low=1)), None, "Patches per batch.", default_doc="8 in 2D, 2 in 3D"
     )
     LearningRate = Parameter(
-        Real(low=0.0, high=1.0, exclusive=True), 0.01, "Of the optimiser, at its peak."
+        Real(low=0.0, high=1.0, exclusive=True), 0.01, "Peak learning rate of the optimiser."
     )
     KLWeight = Parameter(
         Real(low=0.0, high=1e6),
         0.05,
-        "Weight of misleading evidence's divergence from none, reached at half of the training: "
-        "the lambda of evidential learning.",
+        "Weight of the Kullback-Leibler divergence of misleading evidence from the uniform "
+        "distribution, lambda of evidential learning; reached at half of the training.",
     )
     NumberOfChannels = Parameter(
         optional(Integer(low=1, high=1024)),
@@ -216,15 +220,16 @@ class DeepConsensusFilter(ImageFuser):
     ValidationFraction = Parameter(
         Real(low=0.0, high=0.9),
         0.1,
-        "Share of the cases that only decide when to stop and judge what was gained; three at "
-        "least, of twelve or more. 0: none, and nothing is known of the gain.",
+        "Fraction of the cases that is held out for early stopping and for estimating the gain; at "
+        "least three of twelve or more. 0: none, and the gain is unknown.",
     )
     Patience = Parameter(
         Integer(low=1),
         5,
-        "Evaluations without improvement before training ends: one in a tenth of "
-        "NumberOfIterations or, without such a number, in fifty iterations, and then a third of "
-        "all so far if that is more. Those before the peak of the learning rate do not count.",
+        "Number of evaluations without improvement after which training stops; those before the "
+        "peak of the learning rate do not count. There are ten evaluations in NumberOfIterations. "
+        "If that is not set, there is one in fifty iterations, and training continues for at least "
+        "a third of all evaluations so far.",
     )
     MissingLabel = Parameter(
         optional(Integer()), None, "The label that means 'not annotated here'."
@@ -269,52 +274,52 @@ class DeepConsensusFilter(ImageFuser):
         Parameters
         ----------
         images : sequence of images
-            With one or more components, each of which is a channel. Images, labels and truths may
-            be paths of files, which are read case by case and kept within CacheSize.
+            Each component is a channel. Images, labels and truths may be paths of files, which are
+            read case by case and cached within CacheSize.
         label_lists : sequence of lists of images
-            For each image what its raters drew; None is a missing rater.
+            For each image the label maps of its raters; None is a missing rater.
         truths : sequence of images, optional
         rater_ids : sequence, optional
-            Ids (int or str) of the raters, for all cases alike or a list per case; None or 0 is a
-            rater without a name. By default a position in the lists is a person.
+            Ids (int or str) of the raters, one list for all cases or a list per case; None or 0 is
+            an unknown rater. By default a position in the lists identifies a rater.
         atlas_images : sequence of lists of images, optional
-            If the raters are atlases: their images, warped as their labels were. Joint fusion looks
-            at them, the network starts from what it says, and each atlas is a case to learn from
-            that the others label. Needs truths.
+            If the raters are atlases: their images, warped like their labels. The network then
+            starts from the result of joint fusion, and each atlas is used as an additional training
+            case, labelled by the others. Needs truths.
         checkpoint : path, optional
-            Written after each evaluation; if it exists, training goes on where it was written.
+            Written after each evaluation; if it exists, training resumes from it.
         image_stream : torch module, optional
             Used instead of the built-in U-Net: (N, channels of the image, \\\\*S) to
-            (N, NumberOfChannels, \\\\*S), MONAI's networks for example. A copy of it is trained.
-            Its stride is found by trying, unless it has attributes `stride` and `least_size`.
+            (N, NumberOfChannels, \\\\*S), e.g. one of MONAI's networks. A copy of it is trained.
+            Its stride is found by trial, unless it has attributes `stride` and `least_size`.
         transform : callable, optional
-            Used instead of the built-in augmentation (mirroring where the cases show no side,
-            rotation, scaling, bending, brightness, contrast, gamma and noise), such as MONAI's
-            dictionary transforms: from a dict to a dict of patches "image" (channels first),
-            "labels" (raters first), with truths "truth" (one channel) and with atlas images "prior"
-            (a probability for each class). Sizes must stay; labels are class numbers, 255 where
-            there is none.
+            Used instead of the built-in augmentation (mirroring of axes without orientation,
+            rotation, scaling, deformation, brightness, contrast, gamma and noise), e.g. one of
+            MONAI's dictionary transforms. It maps a dict to a dict of patches: "image" (channels
+            first), "labels" (raters first), with truths "truth" (one channel) and with atlas images
+            "prior" (a probability for each class). Sizes must not change; labels are class indices,
+            255 where missing.
         warm_start : bool
-            Go on from the model that the filter has, by Fit or Load, instead of a new one. Labels,
+            Continue with the filter's model, from Fit or Load, instead of a new one. Labels,
             channels and mode must be the same; raters may be new.
         """
         require_torch(self.GetName())
         with self._running(), self._torch_threads():
             sources = case_sources(
-                images, label_lists, truths, rater_ids, atlas_images, **self._reading()
+                images, label_lists, truths, rater_ids, atlas_images, **self._loading_keywords()
             )
             summaries = summaries_of(sources, self.GetName())
             report(0.05)
-            mode = self._chosen_mode(truths, summaries)
+            mode = self._choose_mode(truths, summaries)
             if warm_start:
-                if self.Mode == "auto" and truths is None and self._trained().mode == "joint":
+                if self.Mode == "auto" and truths is None and self._trained_model().mode == "joint":
                     mode = "joint"
                 model = self._known_model(summaries, mode, image_stream)
             else:
                 model = self._new_model(summaries, mode, image_stream)
             model.has_prior = atlas_images is not None
             if mode == "truth" and not warm_start:
-                model.network.begin_with_raters()
+                model.network.start_from_raters()
             numbers = {name: number for number, name in enumerate(model.rater_ids, start=1)}
             makers = [partial(source.case, model.labels, numbers) for source in sources]
             cases = CaseStore(makers, self.CacheSize * 2**20)
@@ -323,7 +328,7 @@ class DeepConsensusFilter(ImageFuser):
                 axes = unoriented_axes(cases, len(model.labels))
                 augment: Augmentation = BuiltInAugmentation(axes, spacing)
             else:
-                augment = by_transform(transform, self.GetName())
+                augment = augmentation_from_transform(transform, self.GetName())
             stand_ins = [] if atlas_images is None else self._stand_ins(sources, model, numbers)
             trainer = self._train(model, cases, checkpoint, augment, stand_ins)
             model.likeness = Likeness.of(
@@ -332,45 +337,47 @@ class DeepConsensusFilter(ImageFuser):
             model.improving = trainer.state.improving
             self._judge(model, trainer, sources)
             self._model = model
-            self._say()
+            self._warn_of_concerns()
 
     def GetRaterReliability(self) -> dict[RaterId, float]:
-        """Each rater's estimated probability of drawing the true class.
+        """Return each rater's estimated probability of the true class, by rater id.
 
-        Without a truth it is one accuracy for all classes. 0, given if raters without an id were
-        met, is an average rater.
+        Without truths it is one accuracy for all classes. The id 0, present if Fit had raters
+        without an id, stands for an average rater.
         """
-        return self._trained().reliability()
+        return self._trained_model().reliability()
 
     def GetChosenRaterWeight(self) -> float:
-        """The RaterWeight that Fit chose; Execute uses it unless another one is set."""
-        return self._trained().rater_weight
+        """Return the RaterWeight that Fit chose; Execute uses it unless RaterWeight is set."""
+        return self._trained_model().rater_weight
 
     def GetChosenLock(self) -> bool:
-        """Whether unanimous voxels keep their label; so Execute does, unless told otherwise."""
-        return self._trained().locks
+        """Return whether Fit chose to lock unanimous voxels; LockUnanimousVoxels overrides it."""
+        return self._trained_model().locks
 
     def GetTrainingHistory(self) -> tuple[dict[str, float], ...]:
-        """Iteration and validation loss of each evaluation of the last Fit; not kept by Save."""
-        return tuple(dict(entry) for entry in self._trained().history)
+        """Return iteration and validation loss of each evaluation of the last Fit; not saved."""
+        return tuple(dict(entry) for entry in self._trained_model().history)
 
     def _stand_ins(
         self, sources: Sequence[CaseSource], model: ConsensusModel, numbers: dict[RaterId, int]
     ) -> list[CaseStore]:
-        """For each case its atlases, each in the place of image and truth; made when drawn."""
+        """Return, for each case, lazy cases in which one atlas replaces image and truth."""
 
-        def made(source: CaseSource, atlas: int) -> Case:
+        def make_case(source: CaseSource, atlas: int) -> Case:
             return source.with_atlas_as_truth(atlas).case(model.labels, numbers)
 
         budget = self.CacheSize * 2**20 // len(sources)
         return [
-            CaseStore([partial(made, source, atlas) for atlas in source.present_atlases()], budget)
+            CaseStore(
+                [partial(make_case, source, atlas) for atlas in source.present_atlases()], budget
+            )
             for source in sources
         ]
 
-    def _chosen_mode(self, truths: Any, inputs: Sequence[CaseSummary]) -> str:
+    def _choose_mode(self, truths: Any, inputs: Sequence[CaseSummary]) -> str:
         if self.Mode == "truth" and truths is None:
-            raise self._wrong("Mode", "truth needs truths, got none")
+            raise self._parameter_error("Mode", "truth needs truths, got none")
         if self.Mode != "auto":
             return self.Mode
         if truths is not None:
@@ -401,27 +408,27 @@ class DeepConsensusFilter(ImageFuser):
     def _known_model(
         self, inputs: Sequence[CaseSummary], mode: str, image_stream: Any
     ) -> ConsensusModel:
-        """The filter's model, to continue with."""
+        """Return a copy of the filter's model to continue training."""
         from itk_consensus.deep.model import find_device
 
-        before = self._trained()
+        before = self._trained_model()
         shape = before.network.shape
         here = (len(inputs[0].shape), inputs[0].number_of_channels, mode)
         there = (shape.dimension, shape.inputs, before.mode)
         if here != there:
             raise InputError(
-                f"warm_start goes on with images of the same dimension and "
-                f"channels in the same mode, {there}, got {here}",
+                f"warm_start needs images of the same dimension and channels, and the same mode, "
+                f"as the model: {there}, got {here}",
                 owner=self.GetName(),
             )
         if image_stream is not None:
             raise ParameterError(
-                "warm_start goes on with the image stream of the model; image_stream must be None",
+                "warm_start uses the image stream of the model; image_stream must be None",
                 owner=self.GetName(),
             )
         for number, one in enumerate(inputs):
             reject_other_labels(one, before.labels, f"{self.GetName()}: case {number}")
-        model = before.meeting(known_raters(inputs))
+        model = before.with_new_raters(known_raters(inputs))
         model.network.to(find_device(self.Device, self.GetName()))
         return model
 
@@ -441,11 +448,11 @@ class DeepConsensusFilter(ImageFuser):
         )
 
     def _window(self, dimension: int) -> tuple[int, ...]:
-        """The window in the order of the array axes."""
+        """Return the window size in array axis order."""
         size = self.WindowSize
         sides = (size,) * dimension if isinstance(size, int) else size[:dimension]
         if len(sides) < dimension:
-            raise self._wrong(
+            raise self._parameter_error(
                 "WindowSize", f"must be {dimension} integers for {dimension}D images, got {size}"
             )
         return sides[::-1]
@@ -472,35 +479,35 @@ class DeepConsensusFilter(ImageFuser):
             require_writable(checkpoint)
         if checkpoint is not None and Path(checkpoint).exists():
             resume(trainer, read_bytes(checkpoint), str(checkpoint))
-        with self._named():
+        with self._name_errors():
             trainer.run(self._after_step, keep)
         return trainer
 
     @contextmanager
-    def _named(self) -> Iterator[None]:
-        """Put the filter's name before what deep/ has to say about its model."""
+    def _name_errors(self) -> Iterator[None]:
+        """Add the filter's name to training errors."""
         try:
             yield
         except TrainingError as error:
             raise error.about(owner=self.GetName()) from None
 
     def _after_step(self, share: float) -> bool:
-        """Observer of the training: tells the commands, and whether to go on."""
+        """Report progress to observers; return whether to continue."""
         run = self._run
         assert run is not None
         run.progress = 0.05 + 0.9 * share
         self._invoke(PROGRESS_EVENT)
         self._invoke(ITERATION_EVENT)
-        return self._goes_on(run)
+        return self._should_continue(run)
 
     def _judge(
         self, model: ConsensusModel, trainer: Trainer, sources: Sequence[CaseSource]
     ) -> None:
-        """Choose the rater weight, and compare with the vote, where training did not look."""
-        from itk_consensus.deep.held_out import chosen_rater_weight
+        """Choose rater weight and lock, and estimate the gain, on held-out cases."""
+        from itk_consensus.deep.held_out import choose_rater_weight
 
         if model.mode == "joint":
-            model.rater_weight = chosen_rater_weight(model, trainer.checked_cases(_CHECKED_CASES))
+            model.rater_weight = choose_rater_weight(model, trainer.judged_patches(_CHECKED_CASES))
 
         def network(locks: bool, given: DeepInput) -> NDArray[np.uint8]:
             return self._network_answer(model, given, locks)[0].decision
@@ -518,26 +525,27 @@ class DeepConsensusFilter(ImageFuser):
             with_atlases=model.has_prior,
         )
 
-    def _say(self) -> None:
-        """Warn of what speaks against the model."""
+    def _warn_of_concerns(self) -> None:
+        """Warn of each concern in the diagnostics."""
         for finding in self.GetDiagnostics().concerns:
             self._warn(finding.sentence)
 
     def GetHeldOutGain(self) -> dict[str, Interval]:
-        """Dice beyond the vote, Consensus and, with atlas images, joint fusion of held-out cases.
+        """Return the gain in Dice over other fusers on held-out cases, with 90 % intervals.
 
-        Each with the ends of its 90 % interval: with truths Dice is that with the truth, else with
-        raters of these cases whom neither the network nor the others' vote was shown, and ties of
-        the vote are broken as the network does. NaN if no case was held out, as of fewer than five.
+        The other fusers are the vote, Consensus and, with atlas images, joint fusion. With truths,
+        Dice is that with the truth; else with raters held out from all fusers, and ties of the vote
+        are broken in favour of the network's label. NaN if no case was held out, as with fewer than
+        five.
         """
-        over = known_gain(self._trained()).over
+        over = gain_or_unknown(self._trained_model()).over
         return {name.removeprefix("the "): Interval.of(values) for name, values in over.items()}
 
     def GetDiagnostics(self) -> Diagnostics:
-        """What speaks against the model of Fit or Load, and against the last Execute's image."""
+        """Return findings about the model of Fit or Load, and about the last Execute's image."""
         result = self._result
         unlike = None if result is None else result.estimate.unlike
-        return Diagnostics(tuple(findings(self._trained(), self.WithoutGain, unlike)))
+        return Diagnostics(tuple(findings(self._trained_model(), self.WithoutGain, unlike)))
 
     def _locks(self, model: ConsensusModel) -> bool:
         return model.locks if self.LockUnanimousVoxels is None else self.LockUnanimousVoxels
@@ -545,16 +553,16 @@ class DeepConsensusFilter(ImageFuser):
     def _rater_weight(self, model: ConsensusModel) -> float:
         return model.rater_weight if self.RaterWeight is None else self.RaterWeight
 
-    def _reading(self) -> dict[str, Any]:
-        """How inputs are read, by keyword."""
+    def _loading_keywords(self) -> dict[str, Any]:
+        """Return the keywords of `load_input` that depend on the filter."""
         return {
             "missing_label": self.MissingLabel,
             "owner": self.GetName(),
             "tolerances": self._tolerances(),
-            "of_labels": {"keep": self.KeepMetaData, **self._of_labels()},
+            "of_labels": {"keep": self.KeepMetaData, **self._label_options()},
         }
 
-    def _trained(self) -> ConsensusModel:
+    def _trained_model(self) -> ConsensusModel:
         if self._model is None:
             raise NotExecutedError(
                 "is not trained; call Fit or Load first. Without training, "
@@ -584,60 +592,60 @@ class DeepConsensusFilter(ImageFuser):
         labels : list of images
             On the image's grid; None is a missing rater, a vector image one rater per component.
         rater_ids : sequence of int, str or None
-            As in Fit; raters that Fit did not meet are unknown, and count as average ones.
+            As in Fit; raters unknown to Fit are treated as average raters.
         atlas_images : list of images
-            Of the atlases that drew the labels, if Fit was given theirs.
+            Images of the atlases that the labels come from, if Fit had atlas images.
 
         Returns
         -------
         image
-            Of the labels' family and type, with their geometry.
+            Fused label map, with the family, type and geometry of the labels.
         """
-        return self._fused(image, labels, rater_ids, atlas_images).label_image()
+        return self._fuse_input(image, labels, rater_ids, atlas_images).label_image()
 
     def fuse_with(self, image: Any, labels: Any) -> FusionResult[DeepEstimate]:
-        """Execute, for other parts of the package that want the result and no image."""
-        return self._fused(image, labels, None, None)
+        """Execute and return the result instead of an image."""
+        return self._fuse_input(image, labels, None, None)
 
-    def _fused(
+    def _fuse_input(
         self, image: Any, labels: Any, rater_ids: RaterIds | None, atlas_images: Any
     ) -> FusionResult[DeepEstimate]:
         require_torch(self.GetName())
-        model = self._trained()
+        model = self._trained_model()
         with self._running() as run, self._torch_threads():
             given = load_input(
                 image,
                 labels,
                 rater_ids=rater_ids,
                 atlas_images=atlas_images,
-                **self._reading(),
+                **self._loading_keywords(),
             )
             wanted = (model.network.shape.dimension, model.network.shape.inputs)
             found = (len(given.shape), len(given.channels))
             if found != wanted:
                 raise InputError(
-                    f"was trained on {wanted[0]}D images{_channels(wanted[1])}, "
-                    f"got {found[0]}D{_channels(found[1])}",
+                    f"was trained on {wanted[0]}D images{_channel_phrase(wanted[1])}, "
+                    f"got {found[0]}D{_channel_phrase(found[1])}",
                     owner=self.GetName(),
                 )
             if model.has_prior is (given.shares is None):
                 raise InputError(
-                    "needs atlas_images, as Fit had them"
+                    "was trained with atlas_images; pass them to Execute, too"
                     if model.has_prior
-                    else "was trained without atlas_images and takes none",
+                    else "was trained without atlas_images; pass none to Execute",
                     owner=self.GetName(),
                 )
             reject_other_labels(given.summary(), model.labels, self.GetName())
             report(0.1)
-            run.result = result = self._answered(model, given)
+            run.result = result = self._answer(model, given)
             return result
 
     def GetLabelImage(self) -> Any:
-        """The fused label map of the last Execute."""
+        """Return the fused label map of the last Execute."""
         return self.GetResult().label_image()
 
     def GetProbabilityImage(self, label: int = 1) -> Any:
-        """Probability, as float64, that the truth is this label; 0 or 1 where raters decided."""
+        """Return the float64 probability of a label; 0 or 1 where the raters decided."""
         fused = self.GetResult()
         if not is_integer(label) or label not in fused.labels:
             raise ParameterError(
@@ -647,24 +655,24 @@ class DeepConsensusFilter(ImageFuser):
         return fused.probability_image(label)
 
     def GetEvidenceImage(self) -> Any:
-        """Total Dirichlet evidence of the network, as float64; 0 where it was not run."""
+        """Return the network's total Dirichlet evidence, float64; 0 where it was not run."""
         result = self.GetResult()
         return result.image(result.extras["write evidence"])
 
     def GetResult(self) -> FusionResult[DeepEstimate]:
-        """What the last Execute made: a value that later ones do not change."""
+        """Return the immutable result of the last Execute."""
         result: FusionResult[DeepEstimate] = super().GetResult()
         return result
 
-    def _answered(self, model: ConsensusModel, given: DeepInput) -> FusionResult[DeepEstimate]:
-        """Ask the network, or the raters by themselves where no gain was shown."""
+    def _answer(self, model: ConsensusModel, given: DeepInput) -> FusionResult[DeepEstimate]:
+        """Fuse by the network, or without it if no gain was shown (see WithoutGain)."""
         from itk_consensus.deep.model import find_device
 
         model = model.on(find_device(self.Device, self.GetName()))
-        if known_gain(model).is_shown or self.WithoutGain == "network":
+        if gain_or_unknown(model).is_shown or self.WithoutGain == "network":
             fusion, write_evidence = self._network_answer(model, given, self._locks(model))
         else:
-            fusion, write_evidence = raters_answer(given, model.labels), _no_evidence
+            fusion, write_evidence = fuse_raters(given, model.labels), _no_evidence
         unlike = (
             ()
             if model.likeness is None
@@ -672,7 +680,7 @@ class DeepConsensusFilter(ImageFuser):
         )
         if unlike:
             self._warn(unlike_finding(unlike).what)
-        # The votes' labels are those of the model, whichever of them occur here.
+        # Use all labels of the model, even those that do not occur here.
         stack = replace(given.stack, labels=np.array(model.labels))
         result = FusionResult(
             FusionCase(given.loaded, stack, stack),
@@ -682,22 +690,22 @@ class DeepConsensusFilter(ImageFuser):
             0,
             MadeBy.of(self),
         )
-        return result.detached()
+        return result.detach()
 
     def _network_answer(
         self, model: ConsensusModel, given: DeepInput, locks: bool
     ) -> tuple[VolumeFusion, Callable[[NDArray[Any]], None]]:
-        """The network's fusion, and what writes its evidence."""
-        from itk_consensus.deep.inference import predict, voxels_to_ask
+        """Return the network's fusion, and a function that writes its evidence."""
+        from itk_consensus.deep.inference import predict, requested_voxels
 
         case = given.as_case(model.labels, model.rater_numbers)
         decision = given.agreed_classes(model.labels)
         disputed = decision == MISSING
         margin = 0.0 if locks else self.RegionMargin
         spacing = given.loaded.geometry.array_spacing
-        asked = voxels_to_ask(disputed, spacing, None if self.Region == "full" else margin)
+        asked = requested_voxels(disputed, spacing, None if self.Region == "full" else margin)
         answered = asked & disputed if locks else asked
-        with self._named():
+        with self._name_errors():
             prediction = predict(
                 model,
                 case,
@@ -708,23 +716,25 @@ class DeepConsensusFilter(ImageFuser):
                 mixed_precision=self.MixedPrecision == "cuda",
                 progress=lambda share: report(0.1 + 0.85 * share),
             )
-        return _fused_with(decision, answered, prediction), WriteEvidence(prediction, asked)
+        return _overwrite_with_prediction(decision, answered, prediction), WriteEvidence(
+            prediction, asked
+        )
 
     # -- files ------------------------------------------------------------------------------
 
     def Save(self, path: PathLike) -> None:
-        """Write the trained model: tensors and JSON in safetensors' layout, never code."""
-        model = self._trained()
+        """Save the trained model as a safetensors file, which cannot contain code."""
+        model = self._trained_model()
         from itk_consensus.deep.persistence import pack_model
 
         write_bytes(path, pack_model(model))
 
     @on_class_or_instance
     def Load(self, path: PathLike, image_stream: Any = None) -> DeepConsensusFilter:
-        """Take the model of a file; pass the image stream if Fit was given one.
+        """Load the model of a file; pass the image stream if Fit had one.
 
-        Of the class it makes a new filter. The file keeps what was learned, not the parameters of
-        Execute: those stay what they are.
+        Called on the class, it makes a new filter. The file holds the trained model only;
+        parameters of Execute are not changed.
         """
         require_torch(self.GetName())
         from itk_consensus.deep.persistence import unpack_model
@@ -736,15 +746,15 @@ class DeepConsensusFilter(ImageFuser):
     # -- state ------------------------------------------------------------------------------
 
     def GetLabels(self) -> tuple[int, ...]:
-        """The label of each class of the trained model."""
-        return self._trained().labels
+        """Return the label of each class of the trained model."""
+        return self._trained_model().labels
 
     def GetRaterIds(self) -> tuple[RaterId, ...]:
-        """The ids of the raters Fit met."""
-        return self._trained().rater_ids
+        """Return the ids of the raters in Fit."""
+        return self._trained_model().rater_ids
 
-    def _lent(self, *terms: Any) -> DeepConsensusFilter:
-        worker = super()._lent(*terms)
+    def _clone_sharing_runs(self, *terms: Any) -> DeepConsensusFilter:
+        worker = super()._clone_sharing_runs(*terms)
         worker._model = self._model
         return worker
 
@@ -762,7 +772,7 @@ def _no_evidence(out: NDArray[Any]) -> None:
 
 @dataclass(frozen=True)
 class WriteEvidence:
-    """Writes the network's evidence; 0 where it was not run."""
+    """Function that writes the network's evidence, 0 where it was not run; picklable."""
 
     prediction: Prediction
     asked: NDArray[np.bool_]
@@ -772,10 +782,10 @@ class WriteEvidence:
         _fill(out, self.prediction, self.prediction.evidence, self.asked)
 
 
-def _fused_with(
+def _overwrite_with_prediction(
     decision: NDArray[np.uint8], answered: NDArray[np.bool_], prediction: Prediction
 ) -> VolumeFusion:
-    """The raters' classes, overwritten by the network's where its answer counts.
+    """Overwrite the raters' decision by the network's at the `answered` voxels.
 
     Elsewhere probabilities are 0 or 1.
     """
@@ -785,7 +795,7 @@ def _fused_with(
 
 @dataclass(frozen=True)
 class NetworkShares(LabelShares):
-    """The network's probabilities where its answer counts; elsewhere 0 or 1."""
+    """The network's probabilities at the `answered` voxels; elsewhere 0 or 1."""
 
     decision: NDArray[np.uint8]
     answered: NDArray[np.bool_]
@@ -800,10 +810,10 @@ class NetworkShares(LabelShares):
 def _fill(
     volume: NDArray[Any], prediction: Prediction, inside: NDArray[Any], where: NDArray[np.bool_]
 ) -> None:
-    """Copy what holds inside the prediction's box to the volume, at the voxels of `where`."""
+    """Copy values inside the prediction's box to the volume, at the voxels of `where`."""
     box = prediction.box
     np.copyto(volume[box], inside, where=where[box])
 
 
-def _channels(number: int) -> str:
+def _channel_phrase(number: int) -> str:
     return "" if number == 1 else f" with {number} channels"

@@ -1,4 +1,4 @@
-"""What a trained network gains where training did not look, and what speaks against it."""
+"""Gain of a trained network on held-out cases, and findings about it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.assessment.findings import Finding, Severity
 from itk_consensus.deep.cases import MISSING
-from itk_consensus.deep.deep_inputs import DeepInput, encoded
+from itk_consensus.deep.deep_inputs import DeepInput, encode_labels
 from itk_consensus.deep.worth import VOTE, Gain, Interval
 from itk_consensus.images import convert
 from itk_consensus.methods.consensus.consensus_filter import ConsensusFilter
@@ -21,13 +21,13 @@ from itk_consensus.votes.overlap import dice
 if TYPE_CHECKING:
     from itk_consensus.deep.model import ConsensusModel
 
-#: Of a case whose truth nobody knows so many raters are held out, one after the other.
+#: Maximum number of raters that are held out in turn in a case without a truth.
 _HELD_OUT_RATERS = 3
 
-#: Of a vote: what breaks ties and turns no majority.
+#: Additional vote share that breaks ties but does not change majorities.
 _CASTING_VOTE = np.float32(1e-6)
 
-#: The class of every voxel of a case.
+#: Returns the class of every voxel of a case.
 Decide = Callable[[DeepInput], NDArray[np.uint8]]
 
 
@@ -39,21 +39,21 @@ def gain_of(
     by_truth: bool,
     with_atlases: bool,
 ) -> Gain:
-    """Dice beyond other fusers of cases that training did not see.
+    """Return the network's gain in Dice over other fusers on held-out cases.
 
-    Where raters judge, the vote breaks ties as the network does: seven raters never tie, but six of
-    them do, and breaking these ties better is no gain over the vote of seven.
+    With held-out raters as reference, ties of the vote are broken in favour of the network's label:
+    seven raters cannot tie but six can, and breaking these ties is no gain over the vote of seven.
 
     Parameters
     ----------
     network : callable
-        Its answer to a case.
+        Fuses a case by the network.
     labels : sequence of int
-        Of each class.
+        Label of each class.
     by_truth : bool
-        Whether the cases' truths judge, or raters of each case whom nobody is shown.
+        Whether the reference is the truth; else it is a held-out rater of each case.
     with_atlases : bool
-        Whether raters have images, so that joint fusion is to be fallen back on, not the vote.
+        Whether raters have images, so that joint fusion is the fallback instead of the vote.
     """
     others = {VOTE: vote_of(labels), "Consensus": consensus_of(labels)}
     if with_atlases:
@@ -61,7 +61,9 @@ def gain_of(
     rows = []
     for turn, case in enumerate(cases):
         judged = (
-            [(case, case.true_classes(labels))] if by_truth else _without_one(case, labels, turn)
+            [(case, case.true_classes(labels))]
+            if by_truth
+            else _leave_one_rater_out(case, labels, turn)
         )
         scores = []
         for shown, judge in judged:
@@ -80,7 +82,7 @@ def gain_of(
 def gain_over(
     one: Decide, other: Decide, cases: Iterable[DeepInput], labels: Sequence[int]
 ) -> Interval:
-    """Dice with the truth that one answer gains over another."""
+    """Return the gain in Dice with the truth of one fuser over another."""
     gains = []
     for case in cases:
         truth = case.true_classes(labels)
@@ -90,7 +92,7 @@ def gain_over(
 
 
 def mean_dice(found: NDArray[np.uint8], judge: NDArray[np.uint8], classes: int) -> float:
-    """Of the classes but the first, where the judge has an opinion, and of those that he uses."""
+    """Return the mean Dice over the foreground classes of `judge`, where that is not missing."""
     known = judge != MISSING
     found, judge = found[known], judge[known]
     used = [index for index in range(1, classes) if (judge == index).any()] or range(1, classes)
@@ -98,7 +100,7 @@ def mean_dice(found: NDArray[np.uint8], judge: NDArray[np.uint8], classes: int) 
 
 
 def vote_of(labels: Sequence[int], casting: NDArray[np.uint8] | None = None) -> Decide:
-    """The vote; of tied classes that of `casting` wins if it is one of them, else the first."""
+    """Return a fuser by vote; ties go to the class of `casting` if it is tied, else the first."""
 
     def decide(given: DeepInput) -> NDArray[np.uint8]:
         shares = vote_shares(given, labels)
@@ -111,33 +113,33 @@ def vote_of(labels: Sequence[int], casting: NDArray[np.uint8] | None = None) -> 
 
 
 def joint_fusion_of(labels: Sequence[int]) -> Decide:
-    """Joint fusion's answer, of cases whose raters have images."""
+    """Return a fuser by joint fusion, for cases whose raters have images."""
     return lambda given: given.prior(labels).argmax(0).astype(np.uint8)
 
 
-def raters_answer(given: DeepInput, labels: Sequence[int]) -> VolumeFusion:
-    """What is fallen back on: joint fusion of raters that have images, else the vote."""
+def fuse_raters(given: DeepInput, labels: Sequence[int]) -> VolumeFusion:
+    """Fuse without the network: joint fusion if raters have images, else the vote."""
     shares = vote_shares(given, labels) if given.shares is None else given.prior(labels)
     return VolumeFusion(shares.argmax(0).astype(np.uint8), WidenedShares(shares))
 
 
 @dataclass(frozen=True)
 class WidenedShares(StoredShares):
-    """The same, as float64."""
+    """`StoredShares` that are returned as float64."""
 
     def of_label(self, label: int) -> NDArray[np.float64]:
         return super().of_label(label).astype(np.float64)
 
 
 def vote_shares(given: DeepInput, labels: Sequence[int]) -> NDArray[np.float32]:
-    """(K, \\*S) share of the raters that chose each class; 0 where there are none."""
-    drawn = encoded(given.stack, labels, given.shape)
+    """Return (K, \\*S) the share of raters with each class; 0 where none annotated."""
+    drawn = encode_labels(given.stack, labels, given.shape)
     present = np.maximum((drawn != MISSING).sum(0, dtype=np.float32), 1)
     return np.stack([(drawn == k).sum(0, dtype=np.float32) / present for k in range(len(labels))])
 
 
 def consensus_of(labels: Sequence[int]) -> Decide:
-    """ConsensusFilter's answer."""
+    """Return a fuser by ConsensusFilter."""
 
     def decide(given: DeepInput) -> NDArray[np.uint8]:
         images = [
@@ -151,11 +153,14 @@ def consensus_of(labels: Sequence[int]) -> Decide:
     return decide
 
 
-def _without_one(
+def _leave_one_rater_out(
     case: DeepInput, labels: Sequence[int], turn: int
 ) -> Iterator[tuple[DeepInput, NDArray[np.uint8]]]:
-    """The case without one of its raters, and what that one drew; raters take turns."""
-    drawn = encoded(case.stack, labels, case.shape)
+    """Yield the case without one of its raters, and the labels of that rater.
+
+    `turn` is the number of the case, so that different raters are held out first.
+    """
+    drawn = encode_labels(case.stack, labels, case.shape)
     present = [i for i, array in enumerate(case.stack.arrays) if array is not None]
     if len(present) < 2:
         return
@@ -168,8 +173,8 @@ def _without_one(
 def findings(
     model: ConsensusModel, without_gain: str, unlike: Sequence[str] | None
 ) -> Iterator[Finding]:
-    """What is to be said of a model, and of an image it was asked about."""
-    gain = known_gain(model)
+    """Yield findings about a model and, if executed, about its image."""
+    gain = gain_or_unknown(model)
     answer = f"{gain.instead} answers" if without_gain == "raters" else "the network answers"
     facts = {"gain": str(gain), "instead": gain.instead.removeprefix("the "), "answer": answer}
     severity: Severity = None if gain.is_shown else "look"
@@ -180,13 +185,13 @@ def findings(
         yield unlike_finding(unlike)
 
 
-def known_gain(model: ConsensusModel) -> Gain:
-    """A model's gain; of one whose file does not say, nothing is known."""
+def gain_or_unknown(model: ConsensusModel) -> Gain:
+    """Return a model's gain, or an empty one for files of old versions without a gain."""
     return model.gain or Gain(by_truth=False, over={VOTE: (), "Consensus": ()})
 
 
 def unlike_finding(unlike: Sequence[str]) -> Finding:
-    """Whether an image is of the kind that the model was trained on."""
+    """Return the finding about the properties in which an image differs from the training."""
     fields = " and ".join(unlike)
     severity: Severity = "look" if unlike else None
     kind = "" if unlike else "fine"

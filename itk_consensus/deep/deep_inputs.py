@@ -1,4 +1,4 @@
-"""How images, label lists and rater ids become the cases that deep/ works on. No torch here."""
+"""Load images, label lists and rater ids into the cases that deep/ works on. No torch here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.core.constraints import is_integer
 from itk_consensus.core.errors import InputError, ParameterError
-from itk_consensus.deep.cases import MISSING, Case, normalised
+from itk_consensus.deep.cases import MISSING, Case, normalise
 from itk_consensus.deep.worth import image_figures
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
@@ -22,20 +22,20 @@ from itk_consensus.methods.atlas.joint_label_fusion_filter import JointLabelFusi
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 
-#: Beyond it single precision ends.
+#: Largest intensity; float32 would overflow in computations beyond it.
 _LARGEST_INTENSITY = 1e30
 
-#: Added to the shares of joint fusion: no atlas is infallible.
+#: Added to the shares of joint fusion, so that no probability is 0.
 _SMALLEST_SHARE = 0.01
 
 RaterId: TypeAlias = int | str
-#: Ids of one case's raters; None or 0 is a rater without a name.
+#: Ids of one case's raters; None or 0 is an unknown rater.
 RaterIds: TypeAlias = Sequence[RaterId | None]
 
 
 @dataclass(frozen=True)
 class CaseSummary:
-    """What has to be known of all cases before any of them teaches."""
+    """Properties of a case that are needed of all cases before training."""
 
     shape: tuple[int, ...]
     number_of_channels: int
@@ -43,28 +43,28 @@ class CaseSummary:
     missing_label: float | None
     rater_ids: tuple[RaterId | None, ...]
     spacing: tuple[float, ...]  #: In array axis order
-    figures: tuple[float, ...]  #: Of the image
+    figures: tuple[float, ...]  #: `image_figures` of the image
 
 
 @dataclass(frozen=True)
 class DeepInput:
     """One image with its raters' labels, loaded and checked."""
 
-    loaded: LoadedImages  #: The labels
+    loaded: LoadedImages  #: The label images
     stack: LabelStack
-    channels: tuple[NDArray[Any], ...]  #: Of the image
+    channels: tuple[NDArray[Any], ...]  #: Channels of the image
     truth: LabelStack | None
     rater_ids: tuple[RaterId | None, ...]  #: One per rater
-    #: Share of each label by joint fusion, if the raters are atlases that come with images
+    #: Probability of each label by joint fusion, if the raters are atlases with images
     shares: Mapping[int, NDArray[Any]] | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the image, without its channels."""
+        """Shape of the image, without channels."""
         return self.channels[0].shape
 
     def summary(self) -> CaseSummary:
-        """The case without its voxels."""
+        """Return the properties of the case without its voxels."""
         stacks = [self.stack] if self.truth is None else [self.stack, self.truth]
         values = frozenset(int(label) for stack in stacks for label in stack.labels)
         missing = self.stack.missing_label
@@ -80,7 +80,7 @@ class DeepInput:
         )
 
     def agreed_classes(self, labels: Sequence[int]) -> NDArray[np.uint8]:
-        """The class all raters chose at each voxel, or `MISSING` where they dispute it."""
+        """Return the class of unanimous voxels, `MISSING` at disputed ones."""
         patterns = DecisionPatterns.from_stack(self.stack)
         chosen = patterns.votes().argmax(1)
         classes = np.array([labels.index(int(value)) for value in patterns.labels], np.uint8)
@@ -89,29 +89,29 @@ class DeepInput:
         )
 
     def true_classes(self, labels: Sequence[int]) -> NDArray[np.uint8]:
-        """The class of each voxel by the truth."""
+        """Return the true class of each voxel."""
         assert self.truth is not None
-        classes: NDArray[np.uint8] = encoded(self.truth, labels, self.shape)[0]
+        classes: NDArray[np.uint8] = encode_labels(self.truth, labels, self.shape)[0]
         return classes
 
     def figures(self) -> tuple[float, ...]:
-        """What images of one kind have in common."""
+        """Return the image's `image_figures`."""
         return image_figures(self.channels, self.loaded.geometry.array_spacing)
 
     def as_case(self, labels: Sequence[int], raters: Mapping[RaterId, int]) -> Case:
-        """Class indices, rater indices and normalised intensities; unknown raters become 0."""
+        """Convert to class indices, rater indices (0: unknown) and normalised intensities."""
         truth = None if self.truth is None else self.true_classes(labels)
         indices = [0 if name is None else raters.get(name, 0) for name in self.rater_ids]
         return Case(
-            np.stack([normalised(channel) for channel in self.channels]),
-            encoded(self.stack, labels, self.shape),
+            np.stack([normalise(channel) for channel in self.channels]),
+            encode_labels(self.stack, labels, self.shape),
             np.array(indices, np.int64),
             truth,
             None if self.shares is None else self.prior(labels),
         )
 
     def prior(self, labels: Sequence[int]) -> NDArray[np.float32]:
-        """(K, \\*S) probabilities by joint fusion, of which none is 0."""
+        """Return (K, \\*S) probabilities by joint fusion, none of which is 0."""
         assert self.shares is not None
         nowhere = np.zeros(self.shape, np.float32)
         found = np.stack([self.shares.get(label, nowhere) for label in labels]).astype(np.float32)
@@ -131,20 +131,20 @@ def load_input(
     tolerances: Mapping[str, Any],
     of_labels: Mapping[str, Any] = MappingProxyType({}),
 ) -> DeepInput:
-    """Load an image and its labels and check that they share one space.
+    """Load an image and its labels, and check that they have the same geometry.
 
     Parameters
     ----------
     labels : list of images
-        As for every fuser: None is a missing rater, a vector image one rater per component.
+        As for fusers: None is a missing rater, a vector image has one rater per component.
     rater_ids : sequence of int, str or None
-        By default 1, 2, 3, ...: a position is a person.
+        By default 1, 2, 3, ..., the position in the list.
     atlas_images : list of images
-        Of raters that are atlases, in their order: joint fusion says how far to believe each.
+        Images of raters that are atlases, in their order, for joint fusion.
     owner : str
-        Opens the messages.
+        Name that error messages begin with.
     of_labels : mapping
-        How `convert.load` reads them: what is kept of metadata, and what becomes of images.
+        Further keywords of `convert.load` for label images.
     """
     if image is None:
         raise InputError(
@@ -166,7 +166,7 @@ def load_input(
         )
     ids: tuple[RaterId | None, ...] = tuple(range(1, len(stack.arrays) + 1))
     if rater_ids is not None:
-        ids = checked_ids(rater_ids, owner)
+        ids = check_ids(rater_ids, owner)
     if len(ids) != len(stack.arrays):
         raise InputError(
             f"rater_ids must have one entry for each of the {len(stack.arrays)} raters, "
@@ -194,7 +194,7 @@ def _joint_fusion(
     missing_label: int | None,
     tolerances: Mapping[str, Any],
 ) -> dict[int, NDArray[Any]]:
-    """The share of each label where atlases that look like the image count for more."""
+    """Return the probability of each label by joint label fusion."""
     fuser = JointLabelFusionFilter(
         Image=image, AtlasImages=atlas_images, MissingLabel=missing_label, InputsAreLabels=True
     )
@@ -214,7 +214,7 @@ def _joint_fusion(
 def class_labels(
     inputs: Sequence[CaseSummary], number_of_classes: int | None, owner: str
 ) -> tuple[int, ...]:
-    """The label of each class: 0, 1, ... if their number is given, else those that occur."""
+    """Return the label of each class: 0, 1, ... if their number is given, else those that occur."""
     if number_of_classes is not None:
         labels = tuple(range(number_of_classes))
         for number, one in enumerate(inputs):
@@ -227,7 +227,7 @@ def class_labels(
 
 
 def reject_other_labels(one: CaseSummary, labels: tuple[int, ...], owner: str) -> None:
-    """Raise if a label belongs to no class, or if the missing label is one of the classes'."""
+    """Raise if a label is not that of a class, or if the missing label is."""
     missing = one.missing_label
     if missing in labels:
         raise ParameterError(
@@ -240,8 +240,8 @@ def reject_other_labels(one: CaseSummary, labels: tuple[int, ...], owner: str) -
         raise InputError(f"labels must be among {labels}, got {unknown}", owner=owner)
 
 
-def checked_ids(rater_ids: Any, owner: str) -> tuple[RaterId | None, ...]:
-    """The ids of one case's raters, each an int, a str or None."""
+def check_ids(rater_ids: Any, owner: str) -> tuple[RaterId | None, ...]:
+    """Return the ids of one case's raters; raise unless each is an int, a str or None."""
     wanted = f"{owner}: rater_ids must be a list with an int, a str or None for each rater"
     ids = as_list(rater_ids, wanted)
     odd = [one for one in ids if not (one is None or _is_id(one))]
@@ -251,21 +251,21 @@ def checked_ids(rater_ids: Any, owner: str) -> tuple[RaterId | None, ...]:
 
 
 def ids_per_case(rater_ids: Any, number: int, owner: str) -> list[RaterIds | None]:
-    """The ids of each case, from one list for all or a list per case."""
+    """Return the ids of each case, from one list for all or a list per case."""
     if rater_ids is None:
         return [None] * number
     wanted = f"{owner}: rater_ids must be one list of ids, or a list of ids for each case"
     entries = as_list(rater_ids, wanted)
     nested = [not (entry is None or _is_id(entry)) for entry in entries]
     if not any(nested):
-        return [checked_ids(entries, owner)] * number
+        return [check_ids(entries, owner)] * number
     if not all(nested) or len(nested) != number:
         raise InputError(f"{wanted} ({number}), got {len(nested)} entries")
-    return [checked_ids(entry, f"{owner}: case {i}") for i, entry in enumerate(entries)]
+    return [check_ids(entry, f"{owner}: case {i}") for i, entry in enumerate(entries)]
 
 
 def as_list(value: Any, wanted: str) -> list[Any]:
-    """The members of a list, tuple, array or iterator; `wanted` opens the error of all else."""
+    """Convert any iterable except text, mappings and sets to a list; `wanted` begins the error."""
     if isinstance(value, (str, bytes, Mapping, Set)) or not isinstance(value, Iterable):
         raise InputError(f"{wanted}, got {value!r:.80}")
     return list(value)
@@ -276,13 +276,15 @@ def _is_id(value: Any) -> bool:
 
 
 def known_raters(inputs: Sequence[CaseSummary]) -> tuple[RaterId, ...]:
-    """The ids that occur, in order of appearance."""
+    """Return the ids that occur, in order of appearance."""
     seen = dict.fromkeys(name for one in inputs for name in one.rater_ids)
     return tuple(name for name in seen if name is not None and name != 0)
 
 
-def encoded(stack: LabelStack, labels: Sequence[int], shape: tuple[int, ...]) -> NDArray[np.uint8]:
-    """(A, \\*S) class indices; `MISSING` where a rater drew nothing."""
+def encode_labels(
+    stack: LabelStack, labels: Sequence[int], shape: tuple[int, ...]
+) -> NDArray[np.uint8]:
+    """Return (A, \\*S) class indices; `MISSING` where a label is missing."""
     indices = np.full((len(stack.arrays), *shape), MISSING, np.uint8)
     for row, array in zip(indices, stack.arrays, strict=True):
         if array is not None:
@@ -296,9 +298,9 @@ def encoded(stack: LabelStack, labels: Sequence[int], shape: tuple[int, ...]) ->
 
 @dataclass(frozen=True)
 class CaseSource:
-    """One case as it was given to Fit; images may be paths of files."""
+    """One case as passed to Fit; images may be paths of files."""
 
-    image: Any  #: As `load_input` takes them
+    image: Any  #: Arguments of `load_input`
     labels: Any
     truth: Any
     rater_ids: RaterIds | None
@@ -306,28 +308,28 @@ class CaseSource:
     reading: Mapping[str, Any]  #: The other keywords of `load_input`
 
     def load(self) -> DeepInput:
-        """Read what is a file, and check that all of it shares one space."""
+        """Read files, and check that all images have the same geometry."""
         return load_input(
-            _opened(self.image),
-            _opened(self.labels),
-            truth=_opened(self.truth),
+            _open_files(self.image),
+            _open_files(self.labels),
+            truth=_open_files(self.truth),
             rater_ids=self.rater_ids,
-            atlas_images=_opened(self.atlas_images),
+            atlas_images=_open_files(self.atlas_images),
             **self.reading,
         )
 
     def case(self, labels: Sequence[int], raters: Mapping[RaterId, int]) -> Case:
-        """What training sees of it; made anew at every call."""
+        """Load the case for training; nothing is cached."""
         return self.load().as_case(labels, raters)
 
     def present_atlases(self) -> list[int]:
-        """Of those in its list of labels; with one alone, nobody is left to label it."""
+        """Return indices of atlases with labels; none if only one has, as others must label it."""
         drawn = replace(self, truth=None, atlas_images=None).load().loaded.arrays
         present = [number for number, array in enumerate(drawn) if array is not None]
         return present if len(present) > 1 else []
 
     def with_atlas_as_truth(self, atlas: int) -> CaseSource:
-        """One of its atlases in place of image and truth, seen by the other atlases."""
+        """Return the case in which one atlas replaces image and truth, labelled by the others."""
         drawn = replace(self, truth=None, atlas_images=None).load().loaded
         images = [
             None if one is None else convert.to_image(np.ascontiguousarray(one), drawn)
@@ -348,7 +350,7 @@ def case_sources(
     owner: str,
     **reading: Any,
 ) -> list[CaseSource]:
-    """The cases of Fit, none of them read yet."""
+    """Check the arguments of Fit and return its cases, not yet loaded."""
     images = as_list(images, f"{owner}: Fit needs a list of images")
     label_lists = as_list(label_lists, f"{owner}: Fit needs a list of label lists")
     known = [None] * len(images)
@@ -371,7 +373,7 @@ def case_sources(
             atlas_images, f"{owner}: Fit needs a list of the atlases' images of a case"
         )
         if truths is None or len(warped) != len(images) or any(one is None for one in warped):
-            # A rater who is held out would be among those whom joint fusion has asked.
+            # Without truths raters are held out, but joint fusion would have used them.
             raise InputError(
                 f"atlas_images must be given for all {len(images)} cases, and with truths; got "
                 f"{len(warped)} and {'no' if truths is None else 'their'} truths",
@@ -381,7 +383,7 @@ def case_sources(
     return [
         CaseSource(
             image,
-            # A case is read more than once.
+            # A case is loaded more than once, so iterators must be stored as lists.
             list(labels) if isinstance(labels, Iterator) else labels,
             truth,
             who,
@@ -395,8 +397,8 @@ def case_sources(
 
 
 def summaries_of(sources: Sequence[CaseSource], owner: str) -> list[CaseSummary]:
-    """Look at every case, one at a time, and check that they are of one kind."""
-    # Joint fusion of atlases can wait.
+    """Load the cases one at a time; check that dimensions and channels agree."""
+    # Joint fusion of atlases is not needed here.
     found = [replace(source, atlas_images=None).load().summary() for source in sources]
     if len({len(one.shape) for one in found}) > 1:
         raise InputError("Fit needs cases of one dimension, got 2D and 3D", owner=owner)
@@ -406,10 +408,10 @@ def summaries_of(sources: Sequence[CaseSource], owner: str) -> list[CaseSummary]
     return found
 
 
-def _opened(given: Any) -> Any:
-    """What files hold, in place of their paths."""
+def _open_files(given: Any) -> Any:
+    """Replace paths by the images that the files hold."""
     if isinstance(given, (str, os.PathLike)):
         return read_image(given)
     if isinstance(given, (list, tuple)):
-        return [_opened(one) for one in given]
+        return [_open_files(one) for one in given]
     return given

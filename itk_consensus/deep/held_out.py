@@ -1,4 +1,4 @@
-"""Held-out raters choose the rater weight of a model, without a truth."""
+"""Choose the rater weight of a model by predicting held-out raters, without truths."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ _STANDARD_ERRORS = 2.0
 
 
 class _HeldOut(NamedTuple):
-    """One rater of a case, whom the others have to predict."""
+    """A held-out rater of a case, to be predicted from the others."""
 
     others: Tensor  #: (1, A, K, *S) votes of the others
-    drawn: Tensor  #: (V,) what was drawn at the voxels that are judged
+    drawn: Tensor  #: (V,) labels of the rater at the judged voxels
     judged: Tensor  #: (*S) voxels at which the rater and another one are present
 
 
 @torch.no_grad()
-def chosen_rater_weight(model: ConsensusModel, cases: Iterable[Case]) -> float:
-    """The largest rater weight that does not predict held-out raters clearly worse than the best.
+def choose_rater_weight(model: ConsensusModel, cases: Iterable[Case]) -> float:
+    """Return the largest rater weight whose prediction is not significantly worse than the best.
 
-    For networks of the image alone, as the joint mode trains them. The criterion is how often the
-    label is right, as in a fusion: likelihood would also reward confidence, which changes with the
-    weight. Clear is a difference of two standard errors over the cases. Voxels on which all other
-    raters agree are left out.
+    For networks that see the image alone (joint mode). The criterion is the accuracy of the
+    predicted labels of held-out raters; likelihood would also depend on confidence, which changes
+    with the weight. Significant is a difference of two standard errors over the cases. Voxels on
+    which all other raters agree are left out.
     """
     rows = [row for case in cases if (row := _hits_of_weights(model, case)) is not None]
     if not rows:
@@ -47,14 +47,14 @@ def chosen_rater_weight(model: ConsensusModel, cases: Iterable[Case]) -> float:
 
 
 def _hits_of_weights(model: ConsensusModel, case: Case) -> NDArray[np.float64] | None:
-    """Share of the raters' labels that each weight predicts; None if none is disputed."""
+    """Return the accuracy of predicted raters' labels by weight; None without disputed voxels."""
     shares = []
     for one in _held_out(model, case):
         disputed = (one.others[0].sum(0) > 0).sum(0).cpu() > 1
         where = disputed[one.judged]
         if not where.any():
             continue
-        image, votes, raters = _shown(model, case, one.others)
+        image, votes, raters = _model_inputs(model, case, one.others)
         log_rates = on_device(model.rater_model.log_rates(), model.device)[raters]
         drawn = rater_log_likelihood(votes, log_rates)[0].cpu()[:, one.judged][:, where]
         seen, _ = model.posterior(image, votes, raters, 0.0)
@@ -65,7 +65,7 @@ def _hits_of_weights(model: ConsensusModel, case: Case) -> NDArray[np.float64] |
 
 
 def _held_out(model: ConsensusModel, case: Case) -> Iterator[_HeldOut]:
-    """Each rater of a case in turn, if there is another one to predict it."""
+    """Yield each rater of a case in turn, if there is another one to predict it from."""
     for rater in range(len(case.raters)):
         others = case.labels.copy()
         others[rater] = MISSING
@@ -76,7 +76,9 @@ def _held_out(model: ConsensusModel, case: Case) -> Iterator[_HeldOut]:
             yield _HeldOut(votes, drawn, torch.from_numpy(judged))
 
 
-def _shown(model: ConsensusModel, case: Case, votes: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Image, votes and raters as the model takes them."""
+def _model_inputs(
+    model: ConsensusModel, case: Case, votes: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return image, votes and raters as the model's input tensors."""
     image, raters = (on_device(one[None], model.device) for one in (case.image, case.raters))
     return image, votes, raters

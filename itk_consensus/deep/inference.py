@@ -1,7 +1,7 @@
-"""Inference by windows: only those that hold a requested voxel, blended where they overlap.
+"""Sliding-window inference: windows with requested voxels only, blended where they overlap.
 
-The windows lie on one grid over the whole volume, whichever of them are computed. Every window that
-covers a requested voxel is computed, so its result does not depend on the others.
+The windows lie on a fixed grid over the whole volume. All windows that cover a requested voxel are
+computed, so the result at a voxel does not depend on which others are requested.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt
 
 from itk_consensus.core.errors import TrainingError
-from itk_consensus.deep.cases import Case, as_batch, cropped
+from itk_consensus.deep.cases import Case, as_batch, crop
 from itk_consensus.deep.model import ConsensusModel, on_device
-from itk_consensus.deep.network import one_hot, rounded_up
+from itk_consensus.deep.network import one_hot, round_up
 from itk_consensus.space.boxes import Box, relative_to
 from itk_consensus.votes.disputed_voxels import chunks
 
-#: Of a window's corners, which sometimes are all there is.
+#: Lower bound of blending weights, since some voxels are only covered by corners of windows.
 _SMALLEST_WEIGHT = np.float32(1e-3)
-#: On a GPU; a CPU is as fast with one, and then an answer never depends on which others are asked.
+#: Batch size on a GPU. On a CPU it is 1, which is as fast and makes results reproducible.
 _WINDOWS_AT_ONCE = 4
 
 
@@ -34,7 +34,7 @@ _WINDOWS_AT_ONCE = 4
 class Prediction:
     """The network's prediction inside a box; it is valid at the requested voxels."""
 
-    box: Box  #: Where in the volume
+    box: Box  #: Position in the volume
     probability: NDArray[np.float32]  #: (K, *B)
     evidence: NDArray[np.float32]  #: (*B)
 
@@ -50,18 +50,18 @@ def predict(
     mixed_precision: bool,
     progress: Callable[[float], None],
 ) -> Prediction:
-    """Class probabilities and evidence at the requested voxels.
+    """Predict class probabilities and evidence at the requested voxels.
 
     Parameters
     ----------
     asked : ndarray of bool
         The requested voxels.
     window : sequence of int
-        In array axis order.
+        Size of a window in array axis order.
     overlap : float
-        Overlap of neighbouring windows, as a share of the window.
+        Overlap of neighbouring windows, as a fraction of the window.
     progress : callable
-        Called with the share that is done; may raise to stop.
+        Called with the fraction done; may raise to abort.
     """
     windows = [box for box in window_grid(asked.shape, window, overlap) if asked[box].any()]
     box = _hull(windows, asked.ndim)
@@ -82,10 +82,10 @@ def predict(
     return Prediction(box, total[:-1], total[-1])
 
 
-def voxels_to_ask(
+def requested_voxels(
     disputed: NDArray[np.bool_], spacing: Sequence[float], margin: float | None
 ) -> NDArray[np.bool_]:
-    """What the raters dispute and a margin in mm around it; without a margin, everything."""
+    """Return disputed voxels and those within a margin in mm; all voxels if margin is None."""
     if margin is None:
         return np.ones_like(disputed)
     if margin == 0 or not disputed.any():
@@ -94,7 +94,7 @@ def voxels_to_ask(
 
 
 def window_grid(shape: Sequence[int], window: Sequence[int], overlap: float) -> Iterator[Box]:
-    """Windows that cover a volume; the last of each axis ends with it."""
+    """Yield windows that cover a volume; the last one of each axis ends at its border."""
     axes = []
     for side, wanted in zip(shape, window, strict=True):
         extent = min(side, wanted)
@@ -111,9 +111,9 @@ def _predict_windows(
     rater_weight: float,
     mixed_precision: bool,
 ) -> NDArray[np.float32]:
-    """(N, K + 1, \\*W): probabilities, then evidence, of windows of one size."""
+    """Return (N, K + 1, \\*W) probabilities, then evidence, of windows of the same size."""
     sides = [side.stop - side.start for side in places[0]]
-    padded = [rounded_up(side, model.network.sides) for side in sides]
+    padded = [round_up(side, model.network.sides) for side in sides]
     batch = as_batch([_padded_window(case, place, padded) for place in places])
     device = model.device
     with torch.no_grad():
@@ -140,7 +140,7 @@ def _padded_window(case: Case, place: Box, padded: Sequence[int]) -> Case:
     inside = (slice(None), *place)
     prior = None if case.prior is None else case.prior[inside]
     within = Case(case.image[inside], case.labels[inside], case.raters, prior=prior)
-    return cropped(within, [0] * len(place), padded)
+    return crop(within, [0] * len(place), padded)
 
 
 def _hull(windows: Sequence[Box], dimension: int) -> Box:
@@ -153,7 +153,7 @@ def _hull(windows: Sequence[Box], dimension: int) -> Box:
 
 
 def _bell(shape: tuple[int, ...]) -> NDArray[Any]:
-    """Gaussian weights, an eighth of the side wide: a window knows least at its border."""
+    """Return Gaussian weights (sigma: side / 8), since predictions are worst at borders."""
     axes = []
     for axis, side in enumerate(shape):
         offset = (np.arange(side) - (side - 1) / 2) / max(1.0, side / 8)

@@ -1,4 +1,4 @@
-"""A trained consensus: the network, what its classes mean, who its raters are and how they err."""
+"""Trained model: the network, the labels of its classes, and its raters' error rates."""
 
 from __future__ import annotations
 
@@ -25,47 +25,46 @@ from itk_consensus.deep.worth import Gain, Likeness
 
 RaterId = int | str
 
-#: Votes added to every rater's tally: a rater with few votes is assumed to be right 4 times out of
-#: 5.
+#: Pseudo-votes added to every rater's tally, with this accuracy.
 _PRIOR_VOTES = 10.0
 _PRIOR_ACCURACY = 0.8
-#: No rater is infallible; log C stays finite.
+#: Lower bound of rates, so that log C stays finite.
 _SMALLEST_RATE = 1e-4
-#: CUDA compute capability of the first GPUs that compute in bfloat16.
+#: CUDA compute capability of the first GPUs with native bfloat16 (Ampere).
 _FIRST_BFLOAT16 = (8, 0)
 
 
 @dataclass
 class RaterModel:
-    """How often each rater draws each class for each true class, from tallies that can be added."""
+    """Confusion rates of each rater, estimated from tallies."""
 
-    #: (R + 1, K, K) weight of (true class, drawn class) for each rater; row 0 collects raters
-    #: without a name.
+    #: (R + 1, K, K) weight of (true class, drawn class) for each rater; row 0 is for raters
+    #: without an id.
     tally: NDArray[np.float64]
-    #: One accuracy per rater, and all errors alike. Without a truth a free confusion drifts: the
-    #: rater who draws too much is then rated best.
+    #: Whether a rater has one accuracy for all classes, and all errors are equally likely. Without
+    #: truths full confusion matrices drift, so that the rater who draws too much seems the best.
     symmetric: bool
 
     @classmethod
-    def blank(cls, raters: int, classes: int, *, symmetric: bool) -> RaterModel:
-        """A tally without votes."""
+    def empty(cls, raters: int, classes: int, *, symmetric: bool) -> RaterModel:
+        """Return a model without votes."""
         return cls(np.zeros((raters + 1, classes, classes)), symmetric)
 
     @property
     def pooled(self) -> NDArray[np.float64]:
-        """The tallies with row 0 standing for anybody: an unknown rater is an average one."""
+        """The tallies, with row 0 replaced by the mean over raters, for unknown raters."""
         tally = self.tally.copy()
         tally[0] = tally.sum(0) / max(1, np.count_nonzero(tally.sum((1, 2))))
         return tally
 
     def accuracy(self) -> NDArray[np.float64]:
-        """(R + 1,) probability of drawing the true class."""
+        """Return the (R + 1,) probability of drawing the true class."""
         tally = self.pooled
         right = np.trace(tally, axis1=1, axis2=2) + _PRIOR_ACCURACY * _PRIOR_VOTES
         return np.asarray(right / (tally.sum((1, 2)) + _PRIOR_VOTES))
 
     def log_rates(self) -> NDArray[np.float32]:
-        """(R + 1, K, K) log C_a[true, drawn]."""
+        """Return (R + 1, K, K) log C_a[true, drawn]."""
         classes = self.tally.shape[1]
         right = self.accuracy()[:, None, None]
         same = np.eye(classes, dtype=bool)
@@ -78,21 +77,21 @@ class RaterModel:
 
 @dataclass
 class ConsensusModel:
-    """What `Save` writes, and the history of the training."""
+    """A trained model, as written by `Save`, and its training history."""
 
     network: ConsensusNetwork
-    mode: str  #: "truth", "joint" or "set": what the network was trained for
+    mode: str  #: Training mode: "truth", "joint" or "set"
     labels: tuple[int, ...]  #: The label value of each class
-    rater_ids: tuple[RaterId, ...]  #: Of rater 1, rater 2 and so on
+    rater_ids: tuple[RaterId, ...]  #: Ids of raters 1, 2, ...
     rater_model: RaterModel
-    #: Joint mode: the power of the raters' likelihood that held-out raters support.
+    #: Joint mode: exponent of the raters' likelihood, chosen by held-out raters.
     rater_weight: float = 1.0
-    gain: Gain | None = None  #: What it gained where training did not look; None: nobody knows
-    likeness: Likeness | None = None  #: Of the images it was trained on
-    improving: bool = False  #: Whether training ended before it had learnt
-    has_prior: bool = False  #: Whether the raters of its training had images
-    locks: bool = True  #: Whether voxels on which all raters agree are left to them
-    #: Iteration and score of each evaluation; not written.
+    gain: Gain | None = None  #: Gain on held-out cases; None: unknown
+    likeness: Likeness | None = None  #: Range of the figures of the training images
+    improving: bool = False  #: Whether training stopped while the loss was still improving
+    has_prior: bool = False  #: Whether it was trained with atlas images
+    locks: bool = True  #: Whether voxels on which all raters agree keep their label
+    #: Iteration and score of each evaluation; not saved.
     history: list[dict[str, float]] = field(default_factory=list)
     _elsewhere: dict[torch.device, ConsensusModel] = field(default_factory=dict, repr=False)
 
@@ -107,13 +106,13 @@ class ConsensusModel:
         image_stream: Any = None,
         sides: StreamSides = OWN_SIDES,
     ) -> ConsensusModel:
-        """An untrained model; its weights depend on the seed only."""
-        rater_model = RaterModel.blank(len(rater_ids), len(labels), symmetric=mode != "truth")
+        """Return an untrained model; its weights depend only on the seed."""
+        rater_model = RaterModel.empty(len(rater_ids), len(labels), symmetric=mode != "truth")
         network = new_network(shape, seed, image_stream, sides)
         return cls(network, mode, labels, rater_ids, rater_model)
 
-    def meeting(self, others: Iterable[RaterId]) -> ConsensusModel:
-        """A copy to train further, which also knows these raters; new ones begin as unknown."""
+    def with_new_raters(self, others: Iterable[RaterId]) -> ConsensusModel:
+        """Return a copy that also has these raters, initialized like the unknown rater."""
         new = tuple(dict.fromkeys(name for name in others if name not in self.rater_ids))
         shape = replace(self.network.shape, raters=self.network.shape.raters + len(new))
         stream = self.network.image_stream if self.network.has_own_image_stream else None
@@ -121,7 +120,7 @@ class ConsensusModel:
         weights = self.network.state_dict()
         for name, value in network.state_dict().items():
             if value.shape != weights[name].shape:
-                # Rows of raters, of which the first is the unknown one.
+                # Embedding with one row per rater; row 0 is the unknown rater.
                 unknown = weights[name][:1].expand(len(new), *value.shape[1:])
                 weights[name] = torch.cat([weights[name], unknown])
         network.load_state_dict(weights)
@@ -131,7 +130,7 @@ class ConsensusModel:
         return ConsensusModel(network, self.mode, self.labels, self.rater_ids + new, raters)
 
     def on(self, device: torch.device) -> ConsensusModel:
-        """The model with its network on a device: itself, or a copy that is made once."""
+        """Return the model on a device: itself, or a cached copy."""
         if device == self.device:
             return self
         if device not in self._elsewhere:
@@ -144,19 +143,19 @@ class ConsensusModel:
 
     @property
     def device(self) -> torch.device:
-        """Where the network is."""
+        """Device of the network."""
         return next(self.network.parameters()).device
 
     @property
     def rater_numbers(self) -> dict[RaterId, int]:
-        """The number of each rater by id; whoever drew nothing in training stays unknown."""
+        """Index of each rater by id, without raters who drew nothing in training."""
         seen = self.rater_model.tally.sum((1, 2)) > 0
         return {name: i for i, name in enumerate(self.rater_ids, start=1) if seen[i]}
 
     def reliability(self) -> dict[RaterId, float]:
-        """Each rater's probability of drawing the true class; 0 is an average rater.
+        """Return each rater's probability of drawing the true class, by id.
 
-        0 is given only if training met raters without an id.
+        The id 0, an average rater, is present only if training had raters without an id.
         """
         accuracy = self.rater_model.accuracy()
         named = {name: float(accuracy[number]) for name, number in self.rater_numbers.items()}
@@ -172,17 +171,17 @@ class ConsensusModel:
         mixed_precision: bool = False,
         prior: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
-        """Class probabilities and total evidence.
+        """Return class probabilities and total evidence.
 
         Parameters
         ----------
         image : (N, inputs, \\*S) Tensor
-        votes : (N, A, K, \\*S) Tensor of the image's type
+        votes : (N, A, K, \\*S) Tensor of the image's dtype
         raters : (N, A) Tensor of int64
         rater_weight : float
-            Joint mode: the power of the raters' likelihood; 0 is the image alone.
+            Joint mode: the exponent of the raters' likelihood; 0 uses the image alone.
         prior : (N, K, \\*S) Tensor, optional
-            In place of the likelihood of raters who err independently, if training had it too.
+            Replaces the likelihood of independent raters, if the model was trained with it.
 
         Returns
         -------
@@ -205,14 +204,14 @@ class ConsensusModel:
 def new_network(
     shape: NetworkShape, seed: int, image_stream: Any = None, sides: StreamSides = OWN_SIDES
 ) -> ConsensusNetwork:
-    """A network whose first weights depend on the seed only; a stream of the user's is copied."""
-    with seeded(seed, torch.device("cpu")):
+    """Return a network whose initial weights depend only on the seed; copies the image stream."""
+    with fixed_seed(seed, torch.device("cpu")):
         return ConsensusNetwork(shape, copy.deepcopy(image_stream), sides)
 
 
 @contextmanager
-def seeded(seed: int, device: torch.device) -> Iterator[None]:
-    """Let torch's random numbers depend on a seed, and leave the caller's alone."""
+def fixed_seed(seed: int, device: torch.device) -> Iterator[None]:
+    """Seed torch's random generators, and restore the caller's state afterwards."""
     on_cuda = device.type == "cuda"
     with torch.random.fork_rng(devices=[device] if on_cuda else []):
         torch.default_generator.manual_seed(seed)
@@ -222,19 +221,19 @@ def seeded(seed: int, device: torch.device) -> Iterator[None]:
 
 
 def precision(device: torch.device, mixed: bool) -> AbstractContextManager[Any]:
-    """bfloat16 on CUDA devices that have it; elsewhere float32, which is faster or safer there."""
+    """Return a context for bfloat16 on CUDA devices that have it; elsewhere float32."""
     if mixed and device.type == "cuda" and _has_bfloat16(device):
         return torch.autocast("cuda", torch.bfloat16)
     return nullcontext()
 
 
 def _has_bfloat16(device: torch.device) -> bool:
-    """Whether the device computes in bfloat16 (from Ampere on) rather than emulates it."""
+    """Return whether the device has native bfloat16 instead of emulating it."""
     return torch.cuda.get_device_capability(device) >= _FIRST_BFLOAT16
 
 
 def on_device(array: NDArray[Any], device: torch.device) -> Tensor:
-    """An array as a tensor there; a GPU gets it from pinned memory, and nobody waits for it."""
+    """Copy an array to a tensor on the device; to a GPU asynchronously, from pinned memory."""
     tensor = torch.from_numpy(np.ascontiguousarray(array))
     if device.type == "cuda":
         return tensor.pin_memory().to(device, non_blocking=True)
@@ -242,7 +241,7 @@ def on_device(array: NDArray[Any], device: torch.device) -> Tensor:
 
 
 def find_device(name: str, owner: str) -> torch.device:
-    """The device meant by a name; "auto" takes the first of CUDA, MPS and CPU there is."""
+    """Return the device of a name; "auto" is the first available of CUDA, MPS and CPU."""
     there = {
         "cuda": torch.cuda.is_available(),
         "mps": torch.backends.mps.is_available(),

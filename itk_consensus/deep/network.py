@@ -14,45 +14,45 @@ from torch import Tensor, nn
 
 from itk_consensus.core.errors import ParameterError
 
-#: Evidence is exp of the logit, clamped here: softplus is slow to reach confident voxels.
+#: Evidence is exp of the logit, clamped to this; with softplus, confident voxels train slowly.
 _LARGEST_LOGIT = 10.0
 _FIRST_TRUST = 0.5
-#: Of more raters a training encodes so many, drawn anew for every batch: they are pooled, so a few
-#: of them stand for all, and with fifteen atlases they would cost twice the U-Net.
+#: Maximum number of raters, drawn for every batch, that are encoded in training. A sample suffices,
+#: since they are pooled; encoding fifteen atlases would cost twice as much as the U-Net.
 _ENCODED_RATERS = 6
 _KEPT_TYPES = {torch.float32, torch.float64, torch.int64, torch.uint8}
 _DOWNSAMPLINGS = 2
 #: Sides of the U-Net's input must be multiples of this.
 STRIDE = 2**_DOWNSAMPLINGS
-#: Of streams that do not say what they want.
+#: Strides that are tried for image streams without an attribute `stride`.
 _TRIED_STRIDES = (4, 8, 16, 32)
 
 
 @dataclass(frozen=True)
 class NetworkShape:
-    """What is needed to build the network again."""
+    """Parameters of the architecture."""
 
     dimension: int  #: 2 or 3
     classes: int  #: K
-    raters: int  #: Known raters; rater 0 is unknown and comes on top
+    raters: int  #: Number of known raters, without the unknown rater 0
     channels: int  #: Features of the image stream at full resolution
-    sees_labels: bool  #: False for a network of the image alone, as the joint mode trains it
+    sees_labels: bool  #: False if the network sees the image only (joint mode)
     inputs: int = 1  #: Channels of the image
 
 
 class StreamSides(NamedTuple):
-    """What an image stream wants of the sides of its input."""
+    """Constraints on the sides of an image stream's input."""
 
     stride: int  #: Sides must be multiples of it
     least: int  #: No side may be smaller
 
 
-#: Of the built-in U-Net.
+#: Constraints of the built-in U-Net.
 OWN_SIDES = StreamSides(STRIDE, STRIDE)
 
 
 class ConsensusNetwork(nn.Module):
-    """Image and label stack to the concentrations of a Dirichlet distribution per voxel."""
+    """Maps image and label stack to the concentrations of a Dirichlet distribution per voxel."""
 
     def __init__(
         self,
@@ -60,10 +60,13 @@ class ConsensusNetwork(nn.Module):
         image_stream: nn.Module | None = None,
         sides: StreamSides = OWN_SIDES,
     ) -> None:
-        """`image_stream` replaces the U-Net: (N, inputs, \\*S) to (N, channels, \\*S).
+        """Build the network; `image_stream` replaces the U-Net.
 
-        The U-Net sees image and raters at once: which intensity belongs to a class here, only both
-        can tell. A stream of the user's knows the image only, and two more blocks join the raters.
+        It maps (N, inputs, \\*S) to (N, channels, \\*S).
+
+        The U-Net gets image and label features together, since the relation of intensities to
+        classes varies between images. A custom stream gets the image only; two more blocks then
+        combine its features with those of the labels.
         """
         super().__init__()
         self.shape = shape
@@ -83,31 +86,31 @@ class ConsensusNetwork(nn.Module):
         self.head = nn.Sequential(
             *blocks, convolution(shape.dimension, shape.channels, shape.classes, 1)
         )
-        # Where the raters' likelihood already knows the answer, the head need not learn it again.
+        # Weight of the raters' likelihood, a skip connection to the logits.
         self.trust = nn.Parameter(torch.tensor(_FIRST_TRUST)) if shape.sees_labels else None
-        # Channels last saves a sixth of the time on CPUs.
+        # Channels-last layout saves a sixth of the time on CPUs.
         self._layout = torch.channels_last if shape.dimension == 2 else torch.channels_last_3d
         self.to(memory_format=self._layout)  # type: ignore[call-overload]
 
-    def begin_with_raters(self) -> None:
-        """Say what the raters' likelihood, or joint fusion, says until training says otherwise.
+    def start_from_raters(self) -> None:
+        """Initialize the head to 0, so that the first output is the raters' likelihood or prior.
 
-        For trainings with truths. Without, one has to unlearn the confidence of raters who are
-        taken for independent first.
+        For training with truths. Without truths training would first have to reduce the
+        overconfidence of that likelihood, which assumes independent raters.
         """
         for value in self.head[-1].parameters() if self.shape.sees_labels else ():
             nn.init.zeros_(value)
 
     def forward(self, image: Tensor, votes: Tensor, raters: Tensor, likelihood: Tensor) -> Tensor:
-        """Concentrations alpha >= 1.
+        """Return concentrations alpha >= 1.
 
         Parameters
         ----------
         image : (N, inputs, \\*S) Tensor
         votes : (N, A, K, \\*S) Tensor
-            What each rater drew, one-hot; all zero where the rater is missing.
+            Labels of each rater, one-hot; all zero where missing.
         raters : (N, A) Tensor of int64
-            Who drew; 0 is an unknown rater.
+            Index of each rater; 0 is an unknown rater.
         likelihood : (N, K, \\*S) Tensor
             sum_a log C_a[k, d_a], from `rater_log_likelihood`.
 
@@ -126,7 +129,7 @@ class ConsensusNetwork(nn.Module):
         return 1 + torch.exp(logits.clamp(-_LARGEST_LOGIT, _LARGEST_LOGIT))
 
     def _image_features(self, image: Tensor) -> Tensor:
-        return _finest(self.image_stream(image.contiguous(memory_format=self._layout)))
+        return _full_resolution(self.image_stream(image.contiguous(memory_format=self._layout)))
 
 
 class UNet(nn.Module):
@@ -147,7 +150,7 @@ class UNet(nn.Module):
         self.grow = nn.Upsample(scale_factor=2, mode="nearest")
 
     def forward(self, image: Tensor) -> Tensor:
-        """(N, inputs, \\*S) to (N, channels, \\*S)."""
+        """Map (N, inputs, \\*S) to (N, channels, \\*S)."""
         skipped = []
         features = image
         for level, stage in enumerate(self.down):
@@ -159,9 +162,9 @@ class UNet(nn.Module):
 
 
 class LabelStream(nn.Module):
-    """Encodes each rater alike, tells them apart by their embedding, and pools them by attention.
+    """Encodes each rater with shared weights and an embedding, and pools raters by attention.
 
-    The order of the raters cannot matter: nothing but sums over them leaves this module.
+    It is invariant to the order of raters, since its outputs are sums over them.
     """
 
     def __init__(self, shape: NetworkShape) -> None:
@@ -175,15 +178,15 @@ class LabelStream(nn.Module):
         self.attend = convolution(shape.dimension, self.features, 1, 1)
 
     def forward(self, votes: Tensor, raters: Tensor, likelihood: Tensor) -> Tensor:
-        """(N, A, K, \\*S) votes to (N, width, \\*S) features."""
+        """Map (N, A, K, \\*S) votes to (N, width, \\*S) features."""
         fractions = votes.sum(1) / votes.sum((1, 2)).clamp(min=1).unsqueeze(1)
         if self.training and votes.shape[1] > _ENCODED_RATERS:
             drawn = torch.randperm(votes.shape[1], device=votes.device)[:_ENCODED_RATERS]
             votes, raters = votes[:, drawn], raters[:, drawn]
-        return torch.cat([self._pooled(votes, raters), fractions, torch.softmax(likelihood, 1)], 1)
+        return torch.cat([self._pool(votes, raters), fractions, torch.softmax(likelihood, 1)], 1)
 
-    def _pooled(self, votes: Tensor, raters: Tensor) -> Tensor:
-        """The raters' features, weighted by attention."""
+    def _pool(self, votes: Tensor, raters: Tensor) -> Tensor:
+        """Return the attention-weighted sum of the raters' features."""
         cases, number = votes.shape[:2]
         present = votes.sum(2, keepdim=True) > 0
         scale, shift = self._modulation(raters, votes.ndim - 3)
@@ -191,7 +194,7 @@ class LabelStream(nn.Module):
         encoded = torch.relu(encoded * (1 + scale) + shift)
         scores = self.attend(encoded).reshape(cases, number, 1, *votes.shape[3:])
         scores = scores.masked_fill(~present, -torch.inf)
-        # A voxel nobody annotated has no raters to weigh: its features are zero.
+        # The softmax is NaN where no rater annotated; features are zero there.
         weights = torch.nan_to_num(torch.softmax(scores, 1))
         return (weights * encoded.reshape(cases, number, -1, *votes.shape[3:])).sum(1)
 
@@ -202,7 +205,7 @@ class LabelStream(nn.Module):
 
 
 def block(dimension: int, inputs: int, outputs: int) -> nn.Module:
-    """Convolution, normalisation, rectifier."""
+    """Return a block of convolution, batch normalisation and ReLU."""
     norm = nn.BatchNorm2d(outputs) if dimension == 2 else nn.BatchNorm3d(outputs)
     return nn.Sequential(
         convolution(dimension, inputs, outputs, 3, bias=False), norm, nn.ReLU(True)
@@ -212,18 +215,18 @@ def block(dimension: int, inputs: int, outputs: int) -> nn.Module:
 def convolution(
     dimension: int, inputs: int, outputs: int, side: int, bias: bool = True
 ) -> nn.Module:
-    """One that keeps the size."""
+    """Return a convolution that keeps the size."""
     kind: Any = nn.Conv2d if dimension == 2 else nn.Conv3d
     module: nn.Module = kind(inputs, outputs, side, padding=side // 2, bias=bias)
     return module
 
 
 def check_image_stream(stream: Any, shape: NetworkShape, owner: str) -> StreamSides:
-    """The sides a stream of the user's wants; raise unless it makes the features that are wanted.
+    """Return the side constraints of a custom stream; raise if its output is not as required.
 
-    A stream says so itself by the attributes `stride` and `least_size`; of any other the smallest
-    stride is found by trying, and twice the stride is the least size: what normalises each image by
-    itself needs more than one value where the image is smallest.
+    A stream can declare them by attributes `stride` and `least_size`. Otherwise the smallest stride
+    is found by trial, and the least size is twice the stride, since instance normalisation needs
+    more than one value at the coarsest level.
     """
     if not isinstance(stream, nn.Module):
         raise ParameterError(
@@ -243,27 +246,27 @@ def check_image_stream(stream: Any, shape: NetworkShape, owner: str) -> StreamSi
     for stride in strides:
         least = getattr(stream, "least_size", None)
         sides = StreamSides(stride, least if isinstance(least, int) else 2 * stride)
-        # Of an even multiple a stream may take more than its stride.
-        sizes = {rounded_up(size, sides) for size in (sides.least, sides.least + stride)}
+        # Also try an odd multiple: a stream may accept even multiples of a smaller stride.
+        sizes = {round_up(size, sides) for size in (sides.least, sides.least + stride)}
         complaint = next(
-            (said for size in sorted(sizes) if (said := _complaint(trial, shape, size))), ""
+            (text for size in sorted(sizes) if (text := _stream_error(trial, shape, size))), ""
         )
         if not complaint:
             return sides
     raise ParameterError(f"image_stream must {complaint}", owner=owner)
 
 
-def rounded_up(side: int, sides: StreamSides) -> int:
-    """The smallest side a stream takes that is not below this one."""
+def round_up(side: int, sides: StreamSides) -> int:
+    """Return the smallest valid side that is not below this one."""
     return -(-max(side, sides.least) // sides.stride) * sides.stride
 
 
-def _complaint(stream: nn.Module, shape: NetworkShape, side: int) -> str:
-    """What is wrong with what a stream makes of an image with these sides; empty if nothing."""
+def _stream_error(stream: nn.Module, shape: NetworkShape, side: int) -> str:
+    """Return what is wrong with a stream's output for images with these sides, or ""."""
     space = (side,) * shape.dimension
     try:
         with torch.no_grad():
-            features = _finest(stream(torch.zeros(1, shape.inputs, *space)))
+            features = _full_resolution(stream(torch.zeros(1, shape.inputs, *space)))
         found = (tuple(features.shape), features.dtype)
     except Exception as error:
         return f"take (N, {shape.inputs}, ...) float32 images, it failed: {error}"
@@ -276,20 +279,20 @@ def _complaint(stream: nn.Module, shape: NetworkShape, side: int) -> str:
     )
 
 
-def _finest(features: Any) -> Tensor:
-    """The features at full resolution, which come first from networks that give several."""
+def _full_resolution(features: Any) -> Tensor:
+    """Return the features at full resolution: the first ones, if there are several."""
     first: Tensor = features[0] if isinstance(features, (list, tuple)) else features
     return first
 
 
 def one_hot(labels: Tensor, classes: int, dtype: torch.dtype = torch.float32) -> Tensor:
-    """(N, A, \\*S) class indices to (N, A, K, \\*S); a missing label is all zero."""
+    """Map (N, A, \\*S) class indices to (N, A, K, \\*S); all zero for missing labels."""
     values = torch.arange(classes, dtype=labels.dtype, device=labels.device)
     return (labels.unsqueeze(2) == values.reshape(-1, *(1,) * (labels.ndim - 2))).to(dtype)
 
 
 def rater_log_likelihood(votes: Tensor, log_rates: Tensor) -> Tensor:
-    """sum_a log C_a[k, d_a] over the raters present.
+    """Return sum_a log C_a[k, d_a] over the raters present.
 
     Parameters
     ----------

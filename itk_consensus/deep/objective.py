@@ -1,4 +1,4 @@
-"""What training asks of a model: to foresee the truth, or the raters it was not shown."""
+"""Loss functions of training: prediction of the truth, or of held-out raters."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from itk_consensus.deep.cases import (
     Batch,
     Case,
     draw_held_out,
-    hidden,
-    with_names_dropped,
-    with_raters_dropped,
+    drop_names,
+    drop_raters,
+    hide_raters,
 )
 from itk_consensus.deep.model import ConsensusModel, on_device, precision
 from itk_consensus.deep.network import one_hot, rater_log_likelihood
 
 _DICE_WEIGHT = 0.5
-#: How fast old tallies of the raters fade: an average over the last fifty batches.
+#: Decay of the raters' tallies per batch: an average over the last fifty batches.
 _TALLY_DECAY = 0.98
-#: A GPU has to be waited for before its tallies can be read: that is done once in so many batches.
+#: Number of batches between reads of a GPU's tallies, each of which synchronizes with it.
 _NOTED_BATCHES = 10
 
 
 class Objective:
-    """The loss of a model on batches, by the mode it is trained in."""
+    """Loss of a model on batches, depending on its training mode."""
 
     def __init__(self, model: ConsensusModel, edge_weight: float, mixed_precision: bool) -> None:
         self.model = model
@@ -41,13 +41,13 @@ class Objective:
     def loss(
         self, batch: Batch, rng: np.random.Generator, kl_weight: float, *, learn: bool
     ) -> Tensor:
-        """The mean loss; `learn` lets raters go missing and be tallied."""
+        """Return the mean loss; with `learn`, drop random raters and update tallies."""
         if self.model.mode == "truth":
-            return self._truth_loss(with_raters_dropped(batch, rng) if learn else batch, kl_weight)
+            return self._truth_loss(drop_raters(batch, rng) if learn else batch, kl_weight)
         held_out, names = np.ones(batch.raters.shape, bool), batch.raters
         if self.model.mode == "set":
             held_out = draw_held_out(batch, rng)
-            names = with_names_dropped(names, rng) if learn else names
+            names = drop_names(names, rng) if learn else names
         return self._rater_loss(batch, held_out, names, kl_weight, learn=learn)
 
     def _truth_loss(self, batch: Batch, kl_weight: float) -> Tensor:
@@ -70,9 +70,9 @@ class Objective:
         *,
         learn: bool,
     ) -> Tensor:
-        """-log likelihood of the held-out raters given the image and the others, so named."""
-        alpha = self._concentrations(batch.images, hidden(batch.labels, held_out), names)
-        votes = one_hot(self._tensor(hidden(batch.labels, ~held_out)), alpha.shape[1])
+        """Return -log likelihood of held-out raters given image and others, with ids `names`."""
+        alpha = self._concentrations(batch.images, hide_raters(batch.labels, held_out), names)
+        votes = one_hot(self._tensor(hide_raters(batch.labels, ~held_out)), alpha.shape[1])
         valid = (votes.sum((1, 2)) > 0).float()
         likelihood = self._likelihood(votes, batch.raters)
         log_probability = torch.log(alpha / alpha.sum(1, keepdim=True))
@@ -84,7 +84,7 @@ class Objective:
         loss = masked_mean(kl_weight * kl - log_likelihood, valid)
         if self.model.mode == "set":
             return loss
-        # Where contours wander the votes say nothing; the truth follows the edges of the image.
+        # Votes alone do not locate contours; contours follow edges of the image.
         roughness = edge_aware_roughness(
             torch.exp(log_probability), self._tensor(batch.images), valid
         )
@@ -97,7 +97,7 @@ class Objective:
         raters: NDArray[np.int64],
         priors: NDArray[np.float32] | None = None,
     ) -> Tensor:
-        """Alpha of the network that sees these labels of these raters."""
+        """Return the network's alpha given these labels of these raters."""
         network = self.model.network
         votes = one_hot(self._tensor(seen), network.shape.classes)
         if priors is None:
@@ -113,14 +113,14 @@ class Objective:
         return rater_log_likelihood(votes, log_rates)
 
     def _tally(self, posterior: Tensor, votes: Tensor, raters: NDArray[np.int64]) -> None:
-        """Note what the posterior says about each rater, for the averaged, closed-form M-step."""
+        """Store each rater's expected confusion counts, for the averaged, closed-form M-step."""
         met = torch.einsum("nks,najs->nakj", posterior.flatten(2), votes.flatten(3))
         self._met.append((raters, met))
         if self.model.device.type == "cpu" or len(self._met) == _NOTED_BATCHES:
-            self.settle()
+            self.flush_tallies()
 
-    def settle(self) -> None:
-        """Add what was noted to the tallies."""
+    def flush_tallies(self) -> None:
+        """Add stored counts to the tallies."""
         tally = self.model.rater_model.tally
         for raters, met in self._met:
             tally *= _TALLY_DECAY
@@ -131,8 +131,8 @@ class Objective:
         return on_device(array, self.model.device)
 
 
-def first_tally(model: ConsensusModel, cases: Sequence[Case]) -> None:
-    """Count confusions with the truth, or without one with the raters' own vote."""
+def initialize_tally(model: ConsensusModel, cases: Sequence[Case]) -> None:
+    """Initialize tallies by confusions with the truth or, without truths, with vote shares."""
     classes = len(model.labels)
     for case in cases:
         present = np.maximum((case.labels != MISSING).sum(0), 1)
@@ -146,19 +146,19 @@ def first_tally(model: ConsensusModel, cases: Sequence[Case]) -> None:
                 model.rater_model.tally[rater, true] += counts[:classes]
 
 
-#: Dice of a class that neither the truth nor the prediction holds is 1, not 0 / 0.
+#: Makes the Dice of a class that is neither in the truth nor predicted 1, not 0 / 0.
 _SMOOTH = 1.0
 #: Keeps the weights of a flat image finite.
 _SMALLEST_CONTRAST = 1e-6
 
 
 def expected_cross_entropy(alpha: Tensor, target: Tensor) -> Tensor:
-    """E[-log p_t] under Dir(alpha), per voxel: sum_k t_k (digamma(S) - digamma(alpha_k)).
+    """Return E[-log p_t] under Dir(alpha) per voxel: sum_k t_k (digamma(S) - digamma(alpha_k)).
 
     Parameters
     ----------
     alpha : (N, K, \\*S) Tensor, >= 1
-        Of at least 32 bits: in half precision digamma and lgamma lose everything.
+        At least float32: in half precision digamma and lgamma are too inexact.
     target : (N, K, \\*S) Tensor
         Probabilities of the true class, one-hot if it is known.
 
@@ -171,7 +171,7 @@ def expected_cross_entropy(alpha: Tensor, target: Tensor) -> Tensor:
 
 
 def kl_to_uniform(alpha: Tensor) -> Tensor:
-    """KL(Dir(alpha) || Dir(1)) per voxel, the paper's equation 46."""
+    """Return KL(Dir(alpha) || Dir(1)) per voxel, the paper's equation 46."""
     total = alpha.sum(1, keepdim=True)
     classes = alpha.new_tensor(float(alpha.shape[1]))
     normaliser = torch.lgamma(total).sum(1) - torch.lgamma(alpha).sum(1) - torch.lgamma(classes)
@@ -179,16 +179,16 @@ def kl_to_uniform(alpha: Tensor) -> Tensor:
 
 
 def misleading_evidence(alpha: Tensor, target: Tensor) -> Tensor:
-    """Sensoy's alpha~ = t + (1 - t) alpha: what is left without the evidence for the truth.
+    """Return Sensoy's alpha~ = t + (1 - t) alpha: alpha without the evidence for the truth.
 
-    The paper prints the KL of the raw alpha. Its optimum is S = K + 1 / weight at every voxel, so
-    that total evidence would say nothing about uncertainty.
+    The paper prints the KL of alpha itself. Its optimum is S = K + 1 / weight at every voxel, so
+    that total evidence would be independent of uncertainty.
     """
     return target + (1 - target) * alpha
 
 
 def soft_dice_loss(probability: Tensor, target: Tensor, valid: Tensor) -> Tensor:
-    """1 - Dice of the foreground classes, averaged over them; sums run over the whole batch."""
+    """Return 1 - mean Dice of the foreground classes; sums are over the whole batch."""
     axes = (0, *range(2, probability.ndim))
     p, t = probability * valid.unsqueeze(1), target * valid.unsqueeze(1)
     overlap = 2 * (p * t).sum(axes) + _SMOOTH
@@ -197,7 +197,7 @@ def soft_dice_loss(probability: Tensor, target: Tensor, valid: Tensor) -> Tensor
 
 
 def marginal_log_likelihood(log_probability: Tensor, log_rater_likelihood: Tensor) -> Tensor:
-    """log sum_k p(k | image) prod_a C_a[k, d_a] per voxel.
+    """Return log sum_k p(k | image) prod_a C_a[k, d_a] per voxel.
 
     Parameters
     ----------
@@ -209,19 +209,20 @@ def marginal_log_likelihood(log_probability: Tensor, log_rater_likelihood: Tenso
 
 
 def edge_aware_roughness(probability: Tensor, image: Tensor, valid: Tensor) -> Tensor:
-    """How much neighbours differ in probability where they do not differ in intensity.
+    """Return the roughness of probabilities between neighbours with similar intensities.
 
-    Squared differences, weighted by exp(-d^2 / (2 mean d^2)) with d the difference of intensity:
-    the contrast term of Rother, Kolmogorov and Blake, "GrabCut", SIGGRAPH 2004, as a loss for weak
-    labels (Tang et al., "On regularized losses for weakly-supervised CNN segmentation", ECCV 2018).
-    The mean is taken along each axis of each case, so that thick slices have a scale of their own.
+    Mean squared differences, weighted by exp(-d^2 / (2 mean d^2)), where d is the difference of
+    intensities: the contrast term of Rother, Kolmogorov and Blake, "GrabCut", SIGGRAPH 2004, as a
+    loss for weak labels (Tang et al., "On regularized losses for weakly-supervised CNN
+    segmentation", ECCV 2018). The mean of d^2 is computed per axis and case, so that thick slices
+    have their own scale.
 
     Parameters
     ----------
     probability : (N, K, \\*S) Tensor
     image : (N, 1, \\*S) Tensor
     valid : (N, \\*S) Tensor
-        1 at the voxels that count.
+        1 at voxels to include.
     """
     total = probability.new_zeros(())
     for axis in range(2, probability.ndim):
@@ -238,10 +239,10 @@ def edge_aware_roughness(probability: Tensor, image: Tensor, valid: Tensor) -> T
 
 
 def masked_mean(values: Tensor, valid: Tensor) -> Tensor:
-    """Mean over the voxels that count; 0 if there are none."""
+    """Return the mean over valid voxels; 0 if there are none."""
     return (values * valid).sum() / valid.sum().clamp(min=1)
 
 
 def _squared_step(values: Tensor, axis: int) -> Tensor:
-    """Squared difference of each voxel to the next along an axis, summed over the channels."""
+    """Return squared differences between neighbours along an axis, summed over channels."""
     return values.diff(dim=axis).square().sum(1, keepdim=True)

@@ -1,4 +1,4 @@
-"""Models and unfinished trainings to bytes and back, checked on the way in."""
+"""Serialize models and training checkpoints, and check them when reading."""
 
 from __future__ import annotations
 
@@ -17,47 +17,47 @@ from itk_consensus.core.errors import FileError
 from itk_consensus.deep.model import ConsensusModel
 from itk_consensus.deep.network import OWN_SIDES, ConsensusNetwork, NetworkShape, check_image_stream
 from itk_consensus.deep.training import Trainer, TrainingState
-from itk_consensus.deep.weights import pack, refusing_damage, unpack
+from itk_consensus.deep.weights import damage_as_file_error, pack, unpack
 from itk_consensus.deep.worth import VOTE, Gain, Likeness, number_of_figures
 
 _MODES = ("truth", "joint", "set")
 _WEIGHTS, _BEST, _OPTIMIZER = "network/", "best/", "optimizer/"
 _TALLY, _BEST_TALLY = "rater_model/tally", "rater_model/best_tally"
 _MOMENTS = ("exp_avg", "exp_avg_sq")
-#: More voxels than any training sees.
+#: Upper bound of plausible tallies, in voxels.
 _LARGEST_TALLY = 1e15
 _MOST_ITERATIONS = 2**40
 _COUNTS = ("dimension", "classes", "raters", "channels", "inputs")
 
 
 def pack_model(model: ConsensusModel) -> bytes:
-    """The contents of a model's file."""
-    described = {"kind": "model", **_describe(model), **_described_worth(model)}
+    """Return the contents of a model's file."""
+    described = {"kind": "model", **_describe(model), **_describe_worth(model)}
     return pack(_model_tensors(model), described)
 
 
 def unpack_model(contents: bytes, path: str, image_stream: Any = None) -> ConsensusModel:
-    """The model in a file.
+    """Return the model of a file.
 
     Parameters
     ----------
     path : str
-        For messages.
+        Named in error messages.
     image_stream : torch module, optional
-        Needed if the model was trained with one of the user's own.
+        Needed if the model was trained with a custom image stream.
     """
     tensors, description = unpack(contents, path)
     _check_kind(description, "model", path)
-    with refusing_damage(path):
-        model = _described_model(description, path, image_stream, _under(tensors, _WEIGHTS))
+    with damage_as_file_error(path):
+        model = _build_model(description, path, image_stream, _with_prefix(tensors, _WEIGHTS))
         model.rater_model.tally[...] = _tally(tensors, _TALLY, model, path)
-        _checked_worth(description, model)
+        _read_worth(description, model)
     model.network.eval()
     return model
 
 
 def pack_checkpoint(trainer: Trainer) -> bytes:
-    """The contents of an unfinished training's file."""
+    """Return the contents of a checkpoint file."""
     state = trainer.state
     tensors = _model_tensors(trainer.model)
     if state.best_weights is not None and state.best_tally is not None:
@@ -78,36 +78,38 @@ def pack_checkpoint(trainer: Trainer) -> bytes:
         "history": trainer.model.history,
         "optimized": sorted(moments),
     }
-    return pack(tensors, {"kind": "checkpoint", **_training(trainer), "progress": progress})
+    return pack(
+        tensors, {"kind": "checkpoint", **_describe_training(trainer), "progress": progress}
+    )
 
 
 def resume(trainer: Trainer, contents: bytes, path: str) -> None:
-    """Put a training where its checkpoint was written."""
+    """Restore the state of a training from its checkpoint."""
     tensors, description = unpack(contents, path)
     _check_kind(description, "checkpoint", path)
-    for name, here in _training(trainer).items():
+    for name, here in _describe_training(trainer).items():
         there = description.get(name)
         if there != here:
             raise FileError(
                 f"belongs to another training: its {name.replace('_', ' ')} is {there}, "
-                f"here it is {here}; remove the file to start anew",
+                f"here it is {here}; remove the file to start a new training",
                 path=path,
             )
-    with refusing_damage(path):
+    with damage_as_file_error(path):
         model, progress = trainer.model, dict(description["progress"])
-        _load_weights(model.network, _under(tensors, _WEIGHTS), path)
+        _load_weights(model.network, _with_prefix(tensors, _WEIGHTS), path)
         model.rater_model.tally[...] = _tally(tensors, _TALLY, model, path)
         model.history[:] = progress.pop("history")
         optimized = progress.pop("optimized")
-        trainer.state = _checked_state(progress)
+        trainer.state = _read_state(progress)
         if math.isfinite(trainer.state.best_score):
-            best = _checked_weights(model.network, _under(tensors, _BEST), path)
+            best = _check_weights(model.network, _with_prefix(tensors, _BEST), path)
             trainer.state.best_weights = best
             trainer.state.best_tally = _tally(tensors, _BEST_TALLY, model, path)
-        _load_optimizer(trainer.optimizer, optimized, _under(tensors, _OPTIMIZER), path)
+        _load_optimizer(trainer.optimizer, optimized, _with_prefix(tensors, _OPTIMIZER), path)
 
 
-def _checked_state(progress: Mapping[str, Any]) -> TrainingState:
+def _read_state(progress: Mapping[str, Any]) -> TrainingState:
     state = TrainingState(**progress)
     for count in (state.iteration, state.stale, state.fall_from or 0):
         if type(count) is not int or not 0 <= count <= _MOST_ITERATIONS:
@@ -123,13 +125,13 @@ def _load_optimizer(
     tensors: Mapping[str, NDArray[Any]],
     path: str,
 ) -> None:
-    """Put back the moments of the parameters that have been optimised."""
+    """Restore the moments of the parameters that have been optimised."""
     parameters = [one for group in optimizer.param_groups for one in group["params"]]
     state: dict[int, dict[str, Tensor]] = {}
     for index in indices:
         shapes = dict.fromkeys(_MOMENTS, tuple(parameters[index].shape)) | {"step": ()}
         state[index] = {
-            slot: torch.from_numpy(_expect(tensors, f"{index}/{slot}", shape, path))
+            slot: torch.from_numpy(_get_tensor(tensors, f"{index}/{slot}", shape, path))
             for slot, shape in shapes.items()
         }
     groups = optimizer.state_dict()["param_groups"]
@@ -154,10 +156,10 @@ def _describe(model: ConsensusModel) -> dict[str, Any]:
     }
 
 
-def _described_worth(model: ConsensusModel) -> dict[str, Any]:
-    """What is known once a training is over."""
+def _describe_worth(model: ConsensusModel) -> dict[str, Any]:
+    """Describe the evaluation of a finished training."""
     return {
-        # Pairs, since JSON here has its keys sorted, and the first fuser is the one that counts.
+        # Pairs instead of an object, whose keys would be sorted: the first fuser is the fallback.
         "gain": model.gain
         and {"by_truth": model.gain.by_truth, "over": [*map(list, model.gain.over.items())]},
         "likeness": model.likeness and asdict(model.likeness),
@@ -166,16 +168,16 @@ def _described_worth(model: ConsensusModel) -> dict[str, Any]:
     }
 
 
-def _checked_worth(description: Mapping[str, Any], model: ConsensusModel) -> None:
-    """Put back what a file says of a model's worth; files of earlier versions say nothing."""
+def _read_worth(description: Mapping[str, Any], model: ConsensusModel) -> None:
+    """Restore the evaluation of a model; files of earlier versions have none."""
     gain, likeness = description.get("gain"), description.get("likeness")
     if gain is not None:
-        over = {str(name): _finite(values) for name, values in gain["over"]}
+        over = {str(name): _finite_numbers(values) for name, values in gain["over"]}
         if VOTE not in over:
             raise ValueError("its gain is not over the vote")
         model.gain = Gain(bool(gain["by_truth"]), over)
     if likeness is not None:
-        low, high = _finite(likeness["low"]), _finite(likeness["high"])
+        low, high = _finite_numbers(likeness["low"]), _finite_numbers(likeness["high"])
         shape = model.network.shape
         if not len(low) == len(high) == number_of_figures(shape.dimension, shape.inputs):
             raise ValueError("its likeness contradicts itself")
@@ -184,14 +186,14 @@ def _checked_worth(description: Mapping[str, Any], model: ConsensusModel) -> Non
     model.locks = bool(description.get("locks", True))
 
 
-def _finite(values: Sequence[Any]) -> tuple[float, ...]:
+def _finite_numbers(values: Sequence[Any]) -> tuple[float, ...]:
     numbers = tuple(float(value) for value in values)
     if not np.isfinite(numbers).all():
         raise ValueError("it holds numbers that are not finite")
     return numbers
 
 
-def _training(trainer: Trainer) -> dict[str, Any]:
+def _describe_training(trainer: Trainer) -> dict[str, Any]:
     settings = asdict(trainer.settings)
     settings["window"] = list(settings["window"])
     fingerprint = {"fingerprint_of_cases": trainer.fingerprint}
@@ -204,7 +206,7 @@ def _check_kind(description: Mapping[str, Any], wanted: str, path: str) -> None:
         raise FileError(f"holds a {kind}, a {wanted} was wanted", path=path)
 
 
-def _described_model(
+def _build_model(
     description: Mapping[str, Any],
     path: str,
     image_stream: Any,
@@ -236,16 +238,16 @@ def _described_model(
     if image_stream is not None:
         sides = check_image_stream(image_stream, shape, path)
     with torch.device("meta"):
-        # Without memory: what the weights do not fit must not be built.
-        _checked_weights(ConsensusNetwork(shape, copy.deepcopy(image_stream)), weights, path)
+        # On the meta device, so that a damaged description cannot allocate much memory.
+        _check_weights(ConsensusNetwork(shape, copy.deepcopy(image_stream)), weights, path)
     model = ConsensusModel.untrained(shape, mode, labels, rater_ids, 0, image_stream, sides)
     _load_weights(model.network, weights, path)
-    model.rater_weight = _checked_weight(description.get("rater_weight", model.rater_weight))
+    model.rater_weight = _read_rater_weight(description.get("rater_weight", model.rater_weight))
     model.has_prior = bool(description.get("has_prior", False))
     return model
 
 
-def _checked_weight(value: Any) -> float:
+def _read_rater_weight(value: Any) -> float:
     if type(value) is not float or not 0 <= value <= 1:
         raise ValueError(f"its rater weight is {value!r:.40}")
     return value
@@ -254,13 +256,13 @@ def _checked_weight(value: Any) -> float:
 def _load_weights(
     network: ConsensusNetwork, tensors: Mapping[str, NDArray[Any]], path: str
 ) -> None:
-    network.load_state_dict(_checked_weights(network, tensors, path))
+    network.load_state_dict(_check_weights(network, tensors, path))
 
 
-def _checked_weights(
+def _check_weights(
     network: ConsensusNetwork, tensors: Mapping[str, NDArray[Any]], path: str
 ) -> dict[str, Tensor]:
-    """The tensors, if they are those of the network and could have been learned."""
+    """Return the tensors; raise unless they fit the network and have valid values."""
     wanted = network.state_dict()
     if wanted.keys() != tensors.keys():
         odd = sorted(wanted.keys() ^ tensors.keys())
@@ -269,7 +271,7 @@ def _checked_weights(
         )
     learned = {name for name, _ in network.named_parameters()}
     for name, value in wanted.items():
-        array = _expect(tensors, name, tuple(value.shape), path)
+        array = _get_tensor(tensors, name, tuple(value.shape), path)
         infinite = name in learned and not np.isfinite(array).all()
         if infinite or (name.endswith("running_var") and not array.min() >= 0):
             raise ValueError(f"{name} holds values that no training gives")
@@ -279,13 +281,13 @@ def _checked_weights(
 def _tally(
     tensors: Mapping[str, NDArray[Any]], name: str, model: ConsensusModel, path: str
 ) -> NDArray[np.float64]:
-    tally = _expect(tensors, name, model.rater_model.tally.shape, path).astype(np.float64)
+    tally = _get_tensor(tensors, name, model.rater_model.tally.shape, path).astype(np.float64)
     if not (tally.min() >= 0 and tally.max() <= _LARGEST_TALLY):
         raise ValueError(f"{name} holds values that no training gives")
     return tally
 
 
-def _expect(
+def _get_tensor(
     tensors: Mapping[str, NDArray[Any]], name: str, shape: tuple[int, ...], path: str
 ) -> NDArray[Any]:
     found = tensors[name].shape if name in tensors else None
@@ -296,5 +298,5 @@ def _expect(
     return tensors[name]
 
 
-def _under(tensors: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+def _with_prefix(tensors: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
     return {n.removeprefix(prefix): array for n, array in tensors.items() if n.startswith(prefix)}

@@ -1,4 +1,4 @@
-"""Whether torch and safetensors are there, and how many threads it may use."""
+"""Check that torch and safetensors are installed, and set torch's number of threads."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from importlib import import_module
 
 from itk_consensus.core.errors import MissingDependencyError
 
-#: More than any machine has; torch takes no larger numbers than C does.
+#: Upper bound of the number of threads, since torch fails beyond C's int.
 _MOST_THREADS = 2**15
 
 
 def require_torch(owner: str) -> None:
-    """Raise, naming the extra, unless torch and its file format can be imported."""
+    """Raise, naming the extra to install, unless torch and safetensors can be imported."""
     for library in ("torch", "safetensors"):
         try:
             import_module(library)
@@ -25,7 +25,7 @@ def require_torch(owner: str) -> None:
 
 @contextmanager
 def torch_threads(number: int) -> Iterator[None]:
-    """Let torch use this many threads, and give it back what it had."""
+    """Set torch's number of threads, and restore the previous one on exit."""
     import torch
 
     before = torch.get_num_threads()

@@ -1,9 +1,9 @@
-"""Training, in three modes that differ in what they are told.
+"""Training, in three modes.
 
-truth : the network sees image and raters and learns a known truth.
-joint : nobody knows the truth. The network sees the image only and learns, together with one
-        accuracy per rater, to make what the raters drew likely.
-set   : nobody knows the truth. The network sees image and some raters and predicts the others.
+truth : the network sees image and raters, and learns a known truth.
+joint : without truths. The network sees the image only; it is trained, together with one accuracy
+        per rater, to maximise the likelihood of the raters' labels.
+set   : without truths. The network sees the image and some raters, and predicts the others.
 """
 
 from __future__ import annotations
@@ -33,30 +33,30 @@ from itk_consensus.deep.cases import (
     PatchSampler,
     as_batch,
     digest,
+    informative_patches,
     patch_shape,
     split,
-    telling_patches,
 )
-from itk_consensus.deep.model import ConsensusModel, seeded
-from itk_consensus.deep.objective import Objective, first_tally
+from itk_consensus.deep.model import ConsensusModel, fixed_seed
+from itk_consensus.deep.objective import Objective, initialize_tally
 
 _WEIGHT_DECAY = 1e-2
 _GRADIENT_LIMIT = 5.0
-#: The length of a training that nobody gave and no case can be spared to find.
+#: Default number of iterations if no cases are held out for early stopping.
 _USUAL_ITERATIONS = 200
-#: Of a training whose length was given.
+#: Number of evaluations if the number of iterations is given.
 _EVALUATIONS = 10
-#: Of a training that ends when it has learnt: iterations between evaluations, how long the learning
-#: rate falls after that as a share of all before, and the most there are before.
+#: With early stopping: iterations between evaluations; length of the decay of the learning rate
+#: relative to the iterations before it; and (below) the maximum number of iterations before it.
 _EVALUATED_EVERY = 50
 _FALL = 0.5
-#: Of all its evaluations it has patience for this share at least: what took long to come may take
-#: long to become better.
+#: With early stopping, patience is at least this fraction of the evaluations so far.
 _PATIENT_SHARE = 1 / 3
-#: A learning rate that is held is this share of the peak that one cycle passes through.
+#: With early stopping, the constant learning rate, relative to the peak of a one-cycle schedule.
 _HELD_PACE = 0.5
 _MOST_ITERATIONS = 10_000
-#: Share of a training, or of the usual one, in which the learning rate rises, and from where.
+#: Warm-up of the learning rate: fraction of the iterations (or of the default number), and first
+#: value relative to the peak.
 _RISE = 0.3
 _FIRST_PACE = 0.04
 
@@ -65,35 +65,35 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """How long and how to train."""
+    """Settings of training."""
 
-    iterations: int | None  #: None: until held-out cases are predicted no better
-    time_budget: float  #: Seconds, of a training that has no number of iterations
+    iterations: int | None  #: None: until the loss on held-out cases no longer improves
+    time_budget: float  #: Seconds, used if `iterations` is None
     batch_size: int
-    learning_rate: float  #: At its peak
+    learning_rate: float  #: Peak learning rate
     window: tuple[int, ...]  #: Largest patch, in array axis order
-    validation_fraction: float  #: Share of the cases that only decide when to stop, and judge
+    validation_fraction: float  #: Fraction of the cases held out for stopping and evaluation
     #: Evaluations without improvement before training stops; before the peak of the learning rate
     #: they do not count.
     patience: int
     seed: int
-    edge_weight: float  #: Joint mode: how much it costs if labels change where the image does not
+    edge_weight: float  #: Joint mode: weight of `edge_aware_roughness`
     mixed_precision: bool  #: bfloat16 for the network, on CUDA only
-    kl_weight: float = 0.05  #: Of the divergence from the uniform Dirichlet, in the end
+    kl_weight: float = 0.05  #: Final weight of the divergence from the uniform Dirichlet
 
 
 @dataclass
 class TrainingState:
-    """What a checkpoint keeps besides the model."""
+    """State of a training that checkpoints store in addition to the model."""
 
     iteration: int = 0
     best_score: float = math.inf
     best_weights: dict[str, Tensor] | None = None
     best_tally: NDArray[np.float64] | None = None
     stale: int = 0
-    fall_from: int | None = None  #: Where the learning rate begins to fall, if that is known
+    fall_from: int | None = None  #: Iteration at which the decay of the learning rate starts
     seconds: float = 0.0
-    improving: bool = False  #: Whether it was stopped before it had learnt
+    improving: bool = False  #: Whether it stopped while the loss was still improving
 
 
 class Trainer:
@@ -112,19 +112,21 @@ class Trainer:
         self.state = TrainingState()
         self.cases = cases
         training, validation = split(len(cases), settings.validation_fraction, settings.seed)
-        #: Iterations in all; None while nobody knows.
+        #: Total number of iterations; None with early stopping.
         self._length = (
             settings.iterations if validation else settings.iterations or _USUAL_ITERATIONS
         )
         self._every = max(1, self._length // _EVALUATIONS) if self._length else _EVALUATED_EVERY
-        self._rise = round(_RISE * (self._length or _USUAL_ITERATIONS))
+        self._warmup = round(_RISE * (self._length or _USUAL_ITERATIONS))
         self.held_out = validation
         shape = patch_shape([case.shape for case in cases], settings.window, *model.network.sides)
         train_cases = ChosenCases(cases, training)
         self._shape = shape
         self._augment = augment
         self._judged = ChosenCases(cases, validation or training)
-        self._validation = [patch for i in validation for patch in telling_patches(cases[i], shape)]
+        self._validation = [
+            patch for i in validation for patch in informative_patches(cases[i], shape)
+        ]
         self._sampler = PatchSampler(
             train_cases,
             shape,
@@ -138,27 +140,27 @@ class Trainer:
         )
         self._objective = Objective(model, settings.edge_weight, settings.mixed_precision)
         self._finite = torch.tensor(True, device=model.device)
-        first_tally(model, train_cases)
+        initialize_tally(model, train_cases)
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of the cases: a checkpoint goes on with the same ones only."""
+        """Hash of the cases; a checkpoint can only be resumed with the same ones."""
         return digest(self.cases)
 
-    def checked_cases(self, number: int) -> Iterator[Case]:
-        """Patches of a few cases to judge the model by: validation cases if there are any."""
+    def judged_patches(self, number: int) -> Iterator[Case]:
+        """Yield patches of a few cases for evaluation: of validation cases if there are any."""
         for one in self._judged[:number]:
-            yield from telling_patches(one, self._shape)
+            yield from informative_patches(one, self._shape)
 
     def run(self, after_iteration: Callable[[float], bool], checkpoint: Callable[[], None]) -> None:
-        """Train until done, no longer improving, or told to stop; keep the best weights.
+        """Train until done, no longer improving, or aborted; restore the best weights.
 
         Parameters
         ----------
         after_iteration : callable
-            Told the share that is done; False stops the training.
+            Called with the fraction done; training stops if it returns False.
         checkpoint : callable
-            Called after each evaluation, when the state is worth keeping.
+            Called after each evaluation, to save the state.
 
         Raises
         ------
@@ -167,64 +169,69 @@ class Trainer:
         """
         state, length = self.state, self._length
         with self._batches() as draw:
-            while state.iteration < self._last() and (not length or self._hopes()):
+            while state.iteration < self._total_iterations() and (
+                not length or self._within_patience()
+            ):
                 begin, evaluated = time.monotonic(), False
                 self._step(state.iteration, draw)
                 state.iteration += 1
-                if state.iteration % self._every == 0 or state.iteration == self._last():
+                if (
+                    state.iteration % self._every == 0
+                    or state.iteration == self._total_iterations()
+                ):
                     self._require_finite(bool(self._finite))
-                    self._objective.settle()
+                    self._objective.flush_tallies()
                     self._evaluate()
                     evaluated = True
                 state.seconds += time.monotonic() - begin
-                self._fall_if_it_is_time()
+                self._start_decay_if_due()
                 if evaluated:
                     checkpoint()
-                if not after_iteration(self._share()):
+                if not after_iteration(self._fraction_done()):
                     break
-        self._keep_best()
+        self._restore_best()
 
-    def _hopes(self) -> bool:
+    def _within_patience(self) -> bool:
         share = 0.0 if self._length else _PATIENT_SHARE * self.state.iteration / self._every
         return self.state.stale < max(self.settings.patience, share)
 
-    def _last(self) -> int:
-        """Iterations in all, as far as that is known."""
+    def _total_iterations(self) -> int:
+        """Return the total number of iterations; with early stopping, an upper bound."""
         if self._length:
             return self._length
         before = self.state.fall_from or _MOST_ITERATIONS
         return before + max(1, round(_FALL * before))
 
-    def _fall_if_it_is_time(self) -> None:
-        """Of a training that ends when it has learnt: let the learning rate fall from here on."""
+    def _start_decay_if_due(self) -> None:
+        """With early stopping: start the decay of the learning rate if it is time."""
         state = self.state
         if self._length or state.fall_from is not None:
             return
-        # Of the time the falling will take its share.
+        # Reserve time for the decay.
         late = state.seconds * (1 + _FALL) >= self.settings.time_budget
-        state.improving = self._hopes()
-        if late or not self._hopes() or state.iteration >= _MOST_ITERATIONS:
+        state.improving = self._within_patience()
+        if late or not self._within_patience() or state.iteration >= _MOST_ITERATIONS:
             state.fall_from = state.iteration
 
-    def _share(self) -> float:
-        """How much is done; while nobody knows how much there is, it creeps."""
+    def _fraction_done(self) -> float:
+        """Return the fraction done; while the length is unknown, it approaches 1 / (1 + _FALL)."""
         state = self.state
         if self._length or state.fall_from is not None:
-            return state.iteration / self._last()
+            return state.iteration / self._total_iterations()
         return (1 - math.exp(-state.iteration / (2 * _USUAL_ITERATIONS))) / (1 + _FALL)
 
     def _batches(self) -> AbstractContextManager[Draw]:
-        """Drawn when they are wanted, or ahead for a GPU, which would have to wait for files.
+        """Return a context for drawing batches: on demand, or prefetched for a GPU.
 
-        Not ahead if a transform of the user's may draw random numbers of torch: those are one
-        sequence for all threads.
+        No prefetching with a custom transform, which may use torch's random generator: that is
+        shared by all threads.
         """
         if self.model.device.type == "cpu" or not isinstance(self._augment, BuiltInAugmentation):
             return nullcontext(self._sampler.draw)
-        return drawn_ahead(self._sampler.draw, self._last())
+        return prefetch(self._sampler.draw, self._total_iterations())
 
-    def _keep_best(self) -> None:
-        self._objective.settle()
+    def _restore_best(self) -> None:
+        self._objective.flush_tallies()
         state = self.state
         if state.best_weights is not None:
             self.model.network.load_state_dict(state.best_weights)
@@ -243,42 +250,42 @@ class Trainer:
 
     def _step(self, iteration: int, draw: Draw) -> None:
         for group in self.optimizer.param_groups:
-            group["lr"] = self._pace(iteration) * self.settings.learning_rate
+            group["lr"] = self._learning_rate_factor(iteration) * self.settings.learning_rate
         self.model.network.train()
         half = (self._length or _USUAL_ITERATIONS) / 2
         kl_weight = self.settings.kl_weight * min(1.0, iteration / half)
-        # A transform or stream of the user's may draw random numbers of torch too.
-        with seeded((self.settings.seed + iteration) % 2**63, self.model.device):
+        # A custom transform or image stream may use torch's random generator, too.
+        with fixed_seed((self.settings.seed + iteration) % 2**63, self.model.device):
             batch, rng = draw(iteration)
             loss = self._objective.loss(batch, rng, kl_weight, learn=True)
         self._finite &= torch.isfinite(loss.detach())
         if self.model.device.type == "cpu":
-            # A GPU would have to be waited for; it is asked at the next evaluation.
+            # On a GPU this would synchronize; it is checked at the next evaluation.
             self._require_finite(bool(self._finite))
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(self.model.network.parameters(), _GRADIENT_LIMIT)
         self.optimizer.step()
 
-    def _pace(self, iteration: int) -> float:
-        """Learning rate as a share of its peak: up along a cosine, ahead, then down to nothing.
+    def _learning_rate_factor(self, iteration: int) -> float:
+        """Return the learning rate relative to its peak: cosine warm-up, constant, cosine decay.
 
-        With a given length it falls from the peak on: one cycle.
+        With a given number of iterations the decay starts after the warm-up (one cycle).
         """
-        fall_from = self._rise if self._length else self.state.fall_from
+        fall_from = self._warmup if self._length else self.state.fall_from
         if fall_from is None or iteration < fall_from:
-            return self._ascent(iteration)
-        fallen = _half_wave((iteration - fall_from) / (self._last() - fall_from))
-        return self._ascent(fall_from) * (1 - fallen)
+            return self._warmup_factor(iteration)
+        fallen = _cosine_ramp((iteration - fall_from) / (self._total_iterations() - fall_from))
+        return self._warmup_factor(fall_from) * (1 - fallen)
 
-    def _ascent(self, iteration: int) -> float:
+    def _warmup_factor(self, iteration: int) -> float:
         top = 1.0 if self._length else _HELD_PACE
-        if iteration >= self._rise:
+        if iteration >= self._warmup:
             return top
-        return _FIRST_PACE + (top - _FIRST_PACE) * _half_wave(iteration / self._rise)
+        return _FIRST_PACE + (top - _FIRST_PACE) * _cosine_ramp(iteration / self._warmup)
 
     def _evaluate(self) -> None:
-        """Score the validation cases; without any, the newest weights are the best."""
+        """Compute the validation loss; without validation cases the last weights are used."""
         if not self._validation:
             return
         rng = np.random.default_rng([self.settings.seed, 3])
@@ -300,33 +307,33 @@ class Trainer:
             weights = self.model.network.state_dict()
             state.best_weights = {name: value.clone() for name, value in weights.items()}
             state.best_tally = self.model.rater_model.tally.copy()
-        elif state.iteration > self._rise:
-            # Before its peak the learning rate is too low, or too new, to judge by.
+        elif state.iteration > self._warmup:
+            # Evaluations during warm-up do not count.
             state.stale += 1
 
 
-def _half_wave(share: float) -> float:
-    """From 0 to 1 along a cosine."""
+def _cosine_ramp(share: float) -> float:
+    """Return half a cosine wave that rises from 0 to 1."""
     return (1 - math.cos(math.pi * share)) / 2
 
 
-#: The batch of an iteration, and the generator that continues its random choices.
+#: Returns the batch of an iteration, and the generator for its further random choices.
 Draw: TypeAlias = Callable[[int], tuple[Batch, np.random.Generator]]
 
-#: Threads that read files and cut patches.
+#: Number of threads that read files and crop patches.
 _WORKERS = 2
 
 
 @contextmanager
-def drawn_ahead(draw: Draw, iterations: int) -> Iterator[Draw]:
-    """The same draws, begun before they are asked for; what an iteration draws is its own affair.
+def prefetch(draw: Draw, iterations: int) -> Iterator[Draw]:
+    """Draw batches ahead in threads; the result of an iteration does not depend on the others.
 
     Parameters
     ----------
     draw : callable
-        May be called by several threads at once.
+        Must be thread-safe.
     iterations : int
-        There are no batches from this one on.
+        Total number of iterations, after which nothing is drawn.
     """
     begun: dict[int, Future[tuple[Batch, np.random.Generator]]] = {}
     pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="itk-consensus-batches")

@@ -1,6 +1,6 @@
-"""Tensors and a description in one safetensors file, which can never run code.
+"""Tensors and a description in one safetensors file, which cannot contain code.
 
-Nothing is unpickled, so a file from a stranger can at worst be refused. No torch here.
+Nothing is unpickled, so reading an untrusted file is safe. No torch here.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ Tensors = dict[str, NDArray[Any]]
 
 
 def pack(tensors: Mapping[str, NDArray[Any]], description: Mapping[str, Any]) -> bytes:
-    """The contents of a file with tensors and a description that JSON can hold."""
+    """Return the contents of a file with tensors and a JSON description."""
     text = json.dumps(description, sort_keys=True)
     contiguous = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
     entries, data = _parts(safetensors.save(contiguous))
     metadata = {"format": FORMAT, "version": str(VERSION), "description": text}
     metadata["checksum"] = _checksum(entries, text, data)
-    # Written anew, in one order: the library's own changes from call to call.
+    # Rewrite the header in a fixed order, since the library's order varies between calls.
     header = json.dumps({_METADATA: metadata, **entries}).encode()
     header += b" " * (-len(header) % 8)
     return b"".join([len(header).to_bytes(_LENGTH, "little"), header, data])
 
 
 def unpack(contents: bytes, path: str) -> tuple[Tensors, dict[str, Any]]:
-    """The tensors and the description in what `pack` made; `path` opens the error messages.
+    """Return tensors and description of a file written by `pack`; errors begin with `path`.
 
     Raises
     ------
     FileError
-        The file is something else, newer than this version, cut short or damaged.
+        The file has another format or a newer version, is truncated or damaged.
     """
     try:
         tensors = safetensors.load(contents)
@@ -59,18 +59,18 @@ def unpack(contents: bytes, path: str) -> tuple[Tensors, dict[str, Any]]:
     if metadata.get("format") != FORMAT:
         raise FileError("is not a file that DeepConsensusFilter saved", path=path)
     _check_version(metadata, path)
-    with refusing_damage(path):
+    with damage_as_file_error(path):
         if metadata["checksum"] != _checksum(header, metadata["description"], data):
-            raise ValueError("its checksum is another")
+            raise ValueError("its checksum does not match")
         description = json.loads(metadata["description"])
         if not isinstance(description, dict):
-            raise TypeError("its description is no object")
+            raise TypeError("its description is not a JSON object")
         return tensors, description
 
 
 @contextmanager
-def refusing_damage(path: str) -> Iterator[None]:
-    """Turn whatever goes wrong with a file's contents into a FileError."""
+def damage_as_file_error(path: str) -> Iterator[None]:
+    """Convert exceptions due to a file's contents to FileError."""
     try:
         yield
     except ConsensusError:
@@ -79,7 +79,7 @@ def refusing_damage(path: str) -> Iterator[None]:
         ArithmeticError,
         AttributeError,
         LookupError,
-        RuntimeError,  # torch's, and JSON that is nested too deeply
+        RuntimeError,  # from torch, and RecursionError from nested JSON
         TypeError,
         ValueError,
     ) as error:
@@ -87,7 +87,7 @@ def refusing_damage(path: str) -> Iterator[None]:
 
 
 def _parts(contents: bytes) -> tuple[dict[str, Any], memoryview]:
-    """Header and data of a file that the library has found to be in order."""
+    """Split a valid file into header and data."""
     end = _LENGTH + int.from_bytes(contents[:_LENGTH], "little")
     return json.loads(contents[_LENGTH:end]), memoryview(contents)[end:]
 

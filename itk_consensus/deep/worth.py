@@ -1,4 +1,4 @@
-"""Whether a trained network is worth asking: its gain on held-out cases, and images unlike its own.
+"""Gain of a trained network on held-out cases, and detection of images unlike the training's.
 
 No torch here.
 """
@@ -13,26 +13,26 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t
 
-from itk_consensus.deep.cases import normalised, sampled_voxels
+from itk_consensus.deep.cases import normalise, sampled_voxels
 
-#: Whether a network is better is a one-sided question, with a chance of .05 to be wrong.
+#: Two-sided confidence, for a one-sided error of .05 that a network is better.
 _CONFIDENCE = 0.9
-#: One of so many images of the training's own kind is called unlike it, for each figure.
+#: False-positive rate, per figure, of calling an image unlike the training images.
 _FALSE_ALARMS = 1e-3
-#: Deviations are taken for no smaller: lengths may differ by a twentieth, and intensities by that
-#: share of their range.
+#: Lower bound of standard deviations: of the logarithms of lengths, and of intensities relative to
+#: their range.
 _LEAST_DEVIATION = 0.05
-#: What one image says of others.
+#: Finite limit that stands for infinity, used if there is one training image only.
 _NO_LIMIT = 1e300
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
-#: The fuser that every gain is over.
+#: Name of the vote among the fusers in `Gain.over`.
 VOTE = "the vote"
 
 
 class Interval(NamedTuple):
-    """A mean over cases, and where the mean of all such cases lies."""
+    """A mean over cases with its confidence interval."""
 
     mean: float
     low: float
@@ -40,7 +40,7 @@ class Interval(NamedTuple):
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Interval:
-        """Student's, at 90 %; of one case nothing is known but its own value."""
+        """Return Student's 90 % interval; infinite for a single case."""
         if not values:
             return cls(np.nan, -np.inf, np.inf)
         mean = float(np.mean(values))
@@ -56,23 +56,23 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True)
 class Gain:
-    """Dice beyond that of other fusers, of each case that training did not see."""
+    """Gain in Dice over other fusers on each held-out case."""
 
-    by_truth: bool  #: Whether truths judge; else raters whom nobody was shown
-    #: Of each case, by the name of the fuser: "the vote" and others, of which the first is the one
-    #: to fall back on.
+    by_truth: bool  #: Whether the reference is the truth; else a held-out rater
+    #: Gain on each case by name of the other fuser ("the vote" and others); the first is the
+    #: fallback.
     over: Mapping[str, tuple[float, ...]]
 
     @property
     def instead(self) -> str:
-        """The fuser that answers where no gain is shown."""
+        """Name of the fuser that is used if no gain is shown."""
         return next(iter(self.over))
 
     @property
     def is_shown(self) -> bool:
-        """Whether it is clearly better than the vote, and on average than all the others.
+        """Whether it is significantly better than the vote, and better on average than all others.
 
-        Joint fusion is so good that its interval would take dozens of cases.
+        Significance over joint fusion is not required, since it would take dozens of cases.
         """
         better = all(Interval.of(values).mean > 0 for values in self.over.values())
         return better and Interval.of(self.over[VOTE]).low > 0
@@ -80,7 +80,7 @@ class Gain:
     def __str__(self) -> str:
         cases = len(self.over[self.instead])
         if not cases:
-            return f"no case was held out: nothing is known of a gain over {self.instead}"
+            return f"no case was held out: the gain over {self.instead} is unknown"
         judge = "the truths" if self.by_truth else "held-out raters"
         beyond = [f"beyond {name} {Interval.of(values)}" for name, values in self.over.items()]
         return f"Dice with {judge} of {cases} held-out cases, {', '.join(beyond)}"
@@ -88,16 +88,16 @@ class Gain:
 
 @dataclass(frozen=True)
 class Likeness:
-    """Between what limits the figures of an image lie that is of a training's kind."""
+    """Limits of the figures of images that are like the training images."""
 
     low: tuple[float, ...]
     high: tuple[float, ...]
 
     @classmethod
     def of(cls, figures: Iterable[Sequence[float]], dimension: int) -> Likeness:
-        """Of the `image_figures` of all images, in so many dimensions.
+        """Compute limits from the `image_figures` of all training images.
 
-        A prediction interval, the wider the fewer images there were, and all that occurred.
+        They are a prediction interval, wider for fewer images, extended to all values that occur.
         """
         table = np.array(list(figures))
         images, mean = len(table), table.mean(0)
@@ -112,7 +112,7 @@ class Likeness:
         return cls(tuple(map(float, low)), tuple(map(float, high)))
 
     def unlike(self, figures: Sequence[float], dimension: int) -> tuple[str, ...]:
-        """What of an image with these figures is unlike the training, in words."""
+        """Return the properties in which an image with these figures is unlike the training."""
         odd = (np.array(figures) < self.low) | (np.array(figures) > self.high)
         parts = {
             "spacing": odd[:dimension],
@@ -123,15 +123,15 @@ class Likeness:
 
 
 def number_of_figures(dimension: int, channels: int) -> int:
-    """Of an image with so many channels."""
+    """Return the number of figures of an image."""
     return 2 * dimension + 2 * len(_QUANTILES) * channels
 
 
 def image_figures(channels: Sequence[NDArray[Any]], spacing: Sequence[float]) -> tuple[float, ...]:
-    """Logarithms of spacing and extent; quantiles of each channel, as it is and normalised."""
+    """Return log spacing, log extent, and quantiles of each raw and normalised channel."""
     extent = np.multiply(spacing, channels[0].shape)
     figures = [*np.log(spacing), *np.log(extent)]
     for channel in channels:
         sample = sampled_voxels(channel)
-        figures += [*np.quantile(sample, _QUANTILES), *np.quantile(normalised(sample), _QUANTILES)]
+        figures += [*np.quantile(sample, _QUANTILES), *np.quantile(normalise(sample), _QUANTILES)]
     return tuple(float(figure) for figure in figures)

@@ -1,1 +1,1 @@
-"""From votes to one result; knows no method."""
+"""From votes to one result: the base classes of fusers, independent of any method."""

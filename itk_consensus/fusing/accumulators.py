@@ -1,4 +1,4 @@
-"""Raters one at a time: hundreds of candidates are fused exactly, and none of them is held.
+"""Fuse hundreds of images exactly while holding only one of them in memory.
 
 >>> votes = PatternAccumulator()
 >>> for path in candidates:
@@ -27,17 +27,17 @@ from itk_consensus.votes.label_stack import LabelStack, label_array
 class PatternAccumulator:
     """The decision patterns of any number of label images, added one at a time.
 
-    Whatever needs patterns only is then fused by `fuse`, as often as wanted, with the result that
-    all images together would give. Memory is a code per voxel and the table of patterns.
+    `fuse` then runs any filter that needs patterns only, as often as you like, with the same result
+    as for all images together. Memory: a code per voxel and the table of patterns.
 
     Parameters
     ----------
     inputs_are_labels : bool
-        Take images for labels although they look like an image.
+        Accept inputs as labels although they look like intensity images.
     """
 
     def __init__(self, *, inputs_are_labels: bool = False) -> None:
-        self._of_labels = labels_only(inputs_are_labels, "inputs_are_labels")
+        self._label_options = labels_only(inputs_are_labels, "inputs_are_labels")
         self._like: LoadedImages | None = None
         self._grown = GrowingPatterns()
         #: The labels that each rater used, in increasing order and in the rater's type.
@@ -45,21 +45,21 @@ class PatternAccumulator:
 
     @property
     def NumberOfRaters(self) -> int:
-        """How many were added."""
+        """The number of raters added so far."""
         return len(self._tables)
 
     def add(self, image: Any) -> None:
-        """Tell voxels apart by one more rater; the image is not kept."""
+        """Add a rater; the image is not kept."""
         owner = type(self).__name__
         if self._like is None:
-            loaded = convert.load([image], owner=owner, **self._of_labels)
+            loaded = convert.load([image], owner=owner, **self._label_options)
             if len(loaded.arrays) != 1:
                 raise InputError("add takes one rater at a time, got a vector image", owner=owner)
             given, like = loaded.arrays[0], loaded.without_inputs()
         else:
             like, parameter = self._like, f"input {self.NumberOfRaters}"
             given = convert.load_one(
-                image, like, owner=owner, parameter=parameter, **self._of_labels
+                image, like, owner=owner, parameter=parameter, **self._label_options
             )
         stack = LabelStack.multilabel([given], owner=owner)
         (array,) = stack.arrays
@@ -70,12 +70,12 @@ class PatternAccumulator:
         self._tables.append(table)
 
     def patterns(self, foreground: float | None = None) -> DecisionPatterns:
-        """The patterns of all raters so far, with codes.
+        """The patterns of all raters added so far, with codes.
 
         Parameters
         ----------
         foreground : float, optional
-            Tell only this label from all others, as binary filters do.
+            Distinguish only this label from all others, as binary filters do.
         """
         self._reference()
         if foreground is None:
@@ -88,30 +88,33 @@ class PatternAccumulator:
         return self._grown.table(labels, digits)
 
     def fuse(self, filter_: Any) -> Any:
-        """What the filter's Execute would return for all images together.
+        """Run a filter; returns what its Execute would return for all images together.
 
         Parameters
         ----------
         filter_ : LabelFusionFilter
-            Annotated Any, since users' type checkers know filters from the stub.
+            Annotated as Any, since users' type checkers take filters from the stub.
 
         Raises
         ------
         InputError
-            The filter looks at more than votes, or has masks.
+            The filter needs more than the votes, or has masks.
         """
         like = replace(self._reference(), arrays=tuple(self._tables))
         filter_.require_chunks(like.geometry.shape, [table.dtype for table in self._tables])
         if filter_.chunking != "patterns":
             raise InputError(
-                "an accumulator has votes only, no neighbours", owner=filter_.GetName()
+                "an accumulator has votes only, no neighbours: fuse the images by Execute",
+                owner=filter_.GetName(),
             )
         if filter_.MaskImage is not None or filter_.RaterMasks is not None:
-            raise InputError("an accumulator takes no masks", owner=filter_.GetName())
+            raise InputError(
+                "an accumulator takes no masks: fuse the images by Execute", owner=filter_.GetName()
+            )
         patterns = self.patterns(filter_.foreground)
         return filter_.primary_output(filter_.fuse_case(FusionCase(like, patterns)))
 
     def _reference(self) -> LoadedImages:
         if self._like is None:
-            raise NotExecutedError(f"{type(self).__name__}: outputs are known after the first add")
+            raise NotExecutedError(f"{type(self).__name__}: add a rater first")
         return self._like

@@ -1,7 +1,7 @@
-"""A rater who is farther from all others than they are from each other.
+"""Detect a rater who is farther from all others than they are from each other.
 
-Such a mask may be a slip, such as a wrong structure or a wrong series, or the only one that is
-right; a vote counts it like any other. Which of the two, only a person can tell.
+Such a mask may be a slip, such as the wrong structure or series, or the only correct one; a vote
+counts it like any other. Only a person can decide which it is.
 """
 
 from __future__ import annotations
@@ -16,34 +16,34 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.overlap import dice_of
 from itk_consensus.votes.pair_counts import PairCounts
 
-#: Two raters cannot say which of them is far from the other.
+#: With two raters, it is undefined which of them is far from the other.
 LEAST_RATERS = 3
 
-#: A rater deviates whose distance 1 - Dice to the others is so many times theirs among each other,
-#: and whose Dice is so much lower. Chosen by
-#: `examples/benchmarks/findings/diagnostics_evidence.py --raters` on seeds 1000 to 1011: how often
-#: that is so as raters are, and where one drew twice the volume.
+#: A rater deviates if the distance 1 - Dice to the others is this many times theirs among each
+#: other, and the Dice is lower by this much. Chosen by
+#: `examples/benchmarks/findings/diagnostics_evidence.py --raters` on seeds 1000 to 1011, from the
+#: rate among ordinary raters and the rate if one drew twice the volume.
 TIMES_AS_FAR = 2.5
 LOWER_DICE = 0.1
 
-#: Others may be far from each other, too, but a rater whose Dice to them is below this part of
-#: theirs drew something else: an inverted mask, another structure.
+#: Even if the others are far from each other, a rater whose Dice to them is below this share of
+#: theirs drew something else, such as an inverted mask or another structure.
 SLIP_SHARE = 0.25
 
-#: Whoever drew too little, and this share of it where others did, too, has a say: the vote copes.
+#: A rater of whose mask at least this share lies in the others' masks is kept, however small it is.
 CONTAINED = 0.8
 
-#: Distances that are equal but for their rounding differ by less, as a share.
+#: Relative difference below which distances are equal up to rounding.
 ROUNDING = 1e-9
 
 
 class Deviation(NamedTuple):
-    """How far the farthest rater is from the others."""
+    """A rater's distance to the others, and theirs among each other."""
 
     rater: int
     dice: float  #: Mean to the others
     others_dice: float  #: Mean among the others
-    volume_ratio: float  #: To the others' volume where both annotated; NaN if they marked nothing
+    volume_ratio: float  #: Relative to the others where both annotated; NaN if they marked nothing
 
     @property
     def times_as_far(self) -> float:
@@ -54,17 +54,17 @@ class Deviation(NamedTuple):
 
     @property
     def deviates(self) -> bool:
-        """Whether that is far."""
+        """Whether the rater deviates."""
         return self.times_as_far > TIMES_AS_FAR and self.others_dice - self.dice > LOWER_DICE
 
 
 def farthest_rater(
     patterns: DecisionPatterns, counted: PairCounts | None = None
 ) -> Deviation | None:
-    """The rater who is farthest from the others; None where fewer than three met each other.
+    """Find the rater who is farthest from the others; None if fewer than three overlap.
 
-    Dice is that of all labels but 0 together, of voxels that both raters annotated. Pairs that
-    were counted before need not be again.
+    Dice is over all labels except 0 together, and over voxels that both raters annotated. `counted`
+    are the pair counts, if known.
     """
     pairs = PairCounts.of(patterns) if counted is None else counted
     drawn = patterns.labels != 0
@@ -94,16 +94,16 @@ def _deviation(
 
 
 def _mean(values: Floats) -> float:
-    """Mean of those that are known."""
+    """Mean of the finite values; NaN if there are none."""
     known = values[np.isfinite(values)]
     return float(known.mean()) if known.size else np.nan
 
 
 def raters_of_something_else(pairs: PairCounts, label: int) -> tuple[int, ...]:
-    """Raters who marked something else than the others, one after the other, never half of all.
+    """Find raters who marked something other than the rest, removing them one after the other.
 
-    They are far from others who are close to each other, or hardly meet them, and much of what they
-    marked is theirs alone.
+    They are far from raters who are close to each other, or hardly overlap them, and much of what
+    they marked no other rater did. Fewer than half of all raters are returned.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def raters_of_something_else(pairs: PairCounts, label: int) -> tuple[int, ...]:
     while len(left) >= LEAST_RATERS:
         all_left = [_of_overlaps(dices, int(rater), left) for rater in left]
         distance = max(one.times_as_far for one in all_left)
-        # Raters who are equally far go together, or stay: their order must not choose.
+        # Equally far raters are removed together or not at all, whatever the order of raters.
         farthest = [one for one in all_left if one.times_as_far >= distance * (1 - ROUNDING)]
         if len(found) + len(farthest) > most or not all(
             _marked_elsewhere(one, contained, left) for one in farthest

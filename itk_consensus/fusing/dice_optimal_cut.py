@@ -1,9 +1,9 @@
 """The mask with the highest expected Dice under a probability map.
 
-Of all masks of n voxels the n most probable have the highest expected overlap, so only the number
-is to be found: the one that maximizes ``2 sum p / (n + sum of all p)``, the ratio of expectations
-(Lipton, Elkan & Naryanaswamy, ECML PKDD 2014). Voxels of equal probability are taken all or none,
-since the ratio is monotone in how many of them are taken.
+Among masks of n voxels, the n most probable ones have the highest expected overlap, so only n is
+to be found: it maximizes ``2 sum p / (n + sum of all p)``, the ratio of expectations (Lipton, Elkan
+& Naryanaswamy, ECML PKDD 2014). Of voxels with equal probability either all or none are chosen,
+since the ratio is monotone in their number.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ def dice_optimal_cut(
     Parameters
     ----------
     probability : (P,) ndarray
-        Of the foreground, one per pattern, or one per voxel.
+        Foreground probability of each pattern, or of each voxel.
     counts : (P,) ndarray of int64, optional
         Voxels of each pattern; 1 by default.
 
     Returns
     -------
     chosen : (P,) ndarray of bool
-        Of equally good cuts the smallest mask.
+        The mask; the smallest one if several are equally good.
     expected : float
-        The expected Dice; 1 if nothing is probable at all.
+        The expected Dice; 1 if all probabilities are 0.
     """
     sizes = np.ones(len(probability), np.int64) if counts is None else counts
     order = np.argsort(-probability, kind="stable")

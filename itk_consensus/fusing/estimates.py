@@ -1,4 +1,4 @@
-"""What a method estimates beside its answer, and what it tells those who judge the answer."""
+"""What a method estimates besides its answer, and facts about the answer for its assessment."""
 
 from __future__ import annotations
 
@@ -14,40 +14,40 @@ E = TypeVar("E", bound="Estimate")
 
 
 @dataclass(frozen=True)
-class Told:
-    """What a method tells about its answer, as far as it knows."""
+class AnswerFacts:
+    """Facts about an answer that its assessment needs; each method fills in those it knows."""
 
     #: (J, K, K) confusion matrices [rater, observed, true], if the method estimates them.
     theta: Floats | None = None
-    starts: Any = None  #: A `StartSummary`, if there were several ways to begin
-    #: (K, K) alpha[d, t] and (K,) alpha[k]: what was counted of performance and labels beforehand.
+    starts: Any = None  #: A `StartSummary`, if there were several initialisations
+    #: (K, K) alpha[d, t] and (K,) alpha[k]: pseudo-counts of performance and of labels.
     pseudo_counts: Floats | float = 0.0
     prior_counts: Floats | float = 0.0
-    #: Whether one label prior, the mean of the masks, is held for all voxels of the image.
+    #: Whether the label prior is fixed to the mean of the masks, for all voxels of the image.
     holds_prior: bool = False
-    #: Whether a global performance that was asked for was no target, so that another was taken.
+    #: Whether the requested global performance was unusable as a target, so another was used.
     replaced_target: bool = False
-    #: Gives the decision for other counts of the same patterns; None if the answer cannot depend on
-    #: how much background there is.
+    #: Recomputes the decision with other counts of the same patterns, to test whether it depends on
+    #: the amount of background; None if it cannot.
     refit: Callable[[DecisionPatterns], Labels] | None = None
-    #: Settings of the same filter, in words, and what makes the answer by each.
+    #: Functions that compute the answer with other settings, by a description of the setting.
     alternatives: Mapping[str, Callable[[], Fusion]] = field(default_factory=dict)
     merges_copies: bool = False  #: Whether the method counts nearly identical raters once
-    vote_dice: float | None = None  #: Dice to the plain vote, where the method may leave it
-    vote_is_noise: bool = False  #: Whether the vote has specks that the result does not
-    #: Whether to compare the answer with what raters share would say nothing.
+    vote_dice: float | None = None  #: Dice to the plain vote, if the method may deviate from it
+    vote_is_noise: bool = False  #: Whether the vote has specks that the result does not have
+    #: Whether comparing the answer with Consensus would be pointless.
     is_shared: bool = False
 
 
 class Estimate:
-    """Base of what methods estimate: numbers, no voxels, so that a scheduler can send it."""
+    """Base of a method's estimates: numbers without voxels, cheap to pickle and send."""
 
     @classmethod
     def of(cls: type[E], result: Any) -> E:
-        """The numbers alone of a result that has voxels, too."""
+        """Copy the numbers from a result that also has voxels."""
         names = [one.name for one in fields(cls)]  # type: ignore[arg-type]
         return cls(**{name: getattr(result, name) for name in names})
 
-    def told(self, patterns: DecisionPatterns) -> Told:
-        """What those who judge the answer should know; `patterns` are the votes."""
-        return Told()
+    def answer_facts(self, patterns: DecisionPatterns) -> AnswerFacts:
+        """Facts about the answer for its assessment; `patterns` are the votes."""
+        return AnswerFacts()

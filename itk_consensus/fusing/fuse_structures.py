@@ -1,4 +1,4 @@
-"""Structures that overlap: each is fused by itself."""
+"""Fuse structures that may overlap, each separately."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itk_consensus.core.errors import InputError
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
 
 
-def FuseStructures(
+def fuse_structures(
     structures: Mapping[str, Sequence[Any]],
     fuser: LabelFusionFilter,
     output: Callable[[LabelFusionFilter], Any] | None = None,
@@ -32,13 +32,13 @@ def FuseStructures(
         Fused masks, with the fuser's label for undecided voxels where it leaves any.
     """
     if not structures:
-        raise InputError("FuseStructures: needs at least one structure, got none")
+        raise InputError("fuse_structures: needs at least one structure, got none")
     fused = {}
     for name, masks in structures.items():
         if all(mask is None for mask in masks):
-            raise InputError(f"FuseStructures: no reader has a mask of {name}")
+            raise InputError(f"fuse_structures: no reader has a mask of {name}; leave it out")
         if output is None:
-            fused[name] = fuser.fused_labels(list(masks))
+            fused[name] = fuser.fuse_to_labels(list(masks))
         else:
             fuser.Execute(list(masks))
             fused[name] = output(fuser)

@@ -1,4 +1,4 @@
-"""One Execute's input: how raters are loaded, and what a fuser's _fuse sees of them."""
+"""The input of an Execute: how raters are loaded, and the case that a fuser's `_fuse` gets."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FusionCase:
-    """Loaded images, and what raters say in them."""
+    """Loaded images and the raters' votes in them."""
 
     loaded: LoadedImages
     votes: LabelVotes  #: In the form that the filter needs
-    #: The images' voxels, as long as the caller's images are held.
+    #: The images' voxels, as long as the caller's images are referenced.
     stack: LabelStack | None = None
-    #: If the inputs are probabilities; votes are then of the likeliest labels.
+    #: The inputs, if they are probabilities; the votes are then for the most probable labels.
     opinions: SoftVotes | None = None
-    #: What was derived of the votes, also once the caller's images are gone.
+    #: Values derived from the votes; kept when the caller's images are dropped.
     memo: Memo = field(default_factory=Memo, repr=False, compare=False)
 
     @property
@@ -45,18 +45,18 @@ class FusionCase:
         """The votes as decision patterns."""
         if isinstance(self.votes, DecisionPatterns):
             return self.votes
-        return self.memo.made("patterns", lambda: patterns_of(self.votes))
+        return self.memo.get_or_make("patterns", lambda: patterns_of(self.votes))
 
     @property
     def facts(self) -> VoteFacts:
-        """What is known of the raters before anything is fused."""
+        """Facts about the raters from their votes alone, computed once."""
         from itk_consensus.fusing.vote_facts import VoteFacts
 
-        return self.memo.made("facts", lambda: VoteFacts(self.patterns))
+        return self.memo.get_or_make("facts", lambda: VoteFacts(self.patterns))
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What each rater is called; () if they have no names."""
+        """The raters' names; () if they have none."""
         given, raters = self.loaded.names, self.votes.number_of_raters
         if len(given) == raters:
             return given
@@ -64,8 +64,8 @@ class FusionCase:
         several = [f"{name}[{j}]" if n > 1 else name for name, n in parts for j in range(n)]
         return tuple(several) if len(several) == raters else ()
 
-    def named(self, names: Sequence[str]) -> FusionCase:
-        """The same of raters who are called so."""
+    def with_rater_names(self, names: Sequence[str]) -> FusionCase:
+        """A copy with these names of the raters."""
         return replace(self, loaded=replace(self.loaded, names=tuple(map(str, names))))
 
     @property
@@ -75,11 +75,11 @@ class FusionCase:
 
     @property
     def smallest_side(self) -> float:
-        """The smallest voxel side in mm, along axes of space."""
+        """The smallest voxel side in mm, along the spatial axes."""
         return float(min(voxel_sides(self.spacing)))
 
     def without_inputs(self) -> FusionCase:
-        """Keep what outputs need, and let the caller's images go."""
+        """A copy that keeps what outputs need but does not refer to the caller's images."""
         votes = self.votes
         if self.stack is not None and votes is self.stack:
             votes = KeptStack.of(self.stack)
@@ -90,8 +90,8 @@ class FusionCase:
 class RaterInputs(LabelInputs):
     """Base of filters whose Execute takes a list of label images."""
 
-    #: The form of the votes that the filter looks at: "patterns", "votes" as they are in the
-    #: images, or "bits" where there would be more patterns than is good. It is made while loading.
+    #: The form of the votes that the filter needs: "patterns", "votes" as in the images, or "bits"
+    #: if there would be too many patterns. It is made while loading.
     needs: ClassVar[str] = "patterns"
 
     MaskImage = Parameter(
@@ -113,32 +113,34 @@ class RaterInputs(LabelInputs):
     )
 
     def _make_stack(self, arrays: Sequence[Any], **common: Any) -> LabelStack:
-        """How inputs become labels; a binary filter overrides this."""
-        return LabelStack.multilabel(arrays, may_be_empty=True, **common)
+        """Make the label stack of the inputs; a binary filter overrides this."""
+        packed = self.needs == "votes"  # such filters keep voxels, not patterns
+        return LabelStack.multilabel(arrays, may_be_empty=True, packed=packed, **common)
 
     def _strata(self, loaded: LoadedImages) -> NDArray[np.uint32] | None:
-        """What tells voxels apart beyond their votes, if anything does."""
+        """Strata of voxels with equal votes that must not share a pattern; None: no strata."""
         return None
 
     def _load(self, images: Any, reuse_from: FusionCase | None = None) -> FusionCase:
-        """The case of whole images.
+        """Load whole images as a case.
 
-        `reuse_from` is a case of the same images: what was made of its votes is used again if this
-        one's are the same.
+        `reuse_from` is a case of the same images, whose patterns are reused if its votes are equal.
         """
         case = self.case_of(images, self.needs, reuse_from)
         stack = case.stack
         assert stack is not None
         if not len(stack.labels):
-            raise InputError("every voxel of every input is missing", owner=self.GetName())
+            raise InputError(
+                "every voxel of every input is missing: check MissingLabel", owner=self.GetName()
+            )
         self.require_votes(stack.mask is None or bool(stack.mask.any()), stack.is_annotated)
         return case
 
     def case_of(
         self, images: Any, needs: str = "patterns", reuse_from: FusionCase | None = None
     ) -> FusionCase:
-        """The case of images, which may be part of larger ones, with votes in the needed form."""
-        loaded = self._loaded_with_gaps(images)
+        """Load images, possibly part of larger ones, as a case with votes in the needed form."""
+        loaded = self._load_with_gaps(images)
         _reject_class_probabilities(loaded, self.GetName())
         return self._case_of_labels(loaded, needs, reuse_from)
 
@@ -148,7 +150,7 @@ class RaterInputs(LabelInputs):
         stack = self._make_stack(
             loaded.arrays, missing_label=self.MissingLabel, **self._where(loaded)
         )
-        self._look_closer(loaded, len(stack.labels))
+        self._check_for_intensities(loaded, len(stack.labels))
         strata = self._strata(loaded)
         votes: LabelVotes = stack
         if needs == "bits" and strata is None:
@@ -157,7 +159,7 @@ class RaterInputs(LabelInputs):
             needs != "votes"
             and reuse_from is not None
             and strata is None
-            and _agree(reuse_from, stack)
+            and _can_share_patterns(reuse_from, stack)
         ):
             votes = reuse_from.patterns
         elif needs != "votes":
@@ -165,7 +167,7 @@ class RaterInputs(LabelInputs):
         return FusionCase(loaded, votes, stack)
 
     def _where(self, loaded: LoadedImages) -> dict[str, Any]:
-        """What is fused, where each rater annotated, and who is named in errors."""
+        """Keyword arguments for a stack: its mask, the raters' masks and the owner for errors."""
         return {
             "mask": self._load_mask(self.MaskImage, loaded, "MaskImage"),
             "rater_masks": self._rater_masks(loaded),
@@ -174,36 +176,40 @@ class RaterInputs(LabelInputs):
 
     def require_votes(self, has_voxels: bool, is_annotated: bool) -> None:
         if not has_voxels:
-            raise self._wrong("MaskImage", "must mark some voxels, it is empty")
+            raise self._parameter_error("MaskImage", "must mark some voxels, it is empty")
         if not is_annotated:
-            raise InputError("no rater annotated any of the voxels to fuse", owner=self.GetName())
+            raise InputError(
+                "no rater annotated any of the voxels to fuse: check MaskImage, RaterMasks and "
+                "MissingLabel",
+                owner=self.GetName(),
+            )
 
-    def _loaded_with_gaps(self, images: Any) -> LoadedImages:
+    def _load_with_gaps(self, images: Any) -> LoadedImages:
         return convert.load_with_gaps(
-            images, owner=self.GetName(), **self._loading(), **self._of_labels()
+            images, owner=self.GetName(), **self._loading_options(), **self._label_options()
         )
 
     def _rater_masks(self, loaded: LoadedImages) -> list[NDArray[Any] | None] | None:
-        """Where each rater annotated: inside its mask, and where its image has a value."""
+        """Masks of where each rater annotated: in the rater's mask and where the image is valid."""
         has_gaps = any(where is not None for where in loaded.annotated)
         if self.RaterMasks is None:
             return list(loaded.annotated) if has_gaps else None
         masks = [
             self._load_mask(m, loaded, f"RaterMasks[{i}]") for i, m in enumerate(self.RaterMasks)
         ]
-        # Should their number differ, the stack says so.
+        # A wrong number of masks is reported by the stack.
         if not has_gaps or len(masks) != len(loaded.annotated):
             return masks
-        return [both(*pair) for pair in zip(masks, loaded.annotated, strict=True)]
+        return [intersect_masks(*pair) for pair in zip(masks, loaded.annotated, strict=True)]
 
-    def _terms(self) -> dict[str, Any]:
-        """What was set of the parameters that every filter of raters has, to lend to another."""
+    def _shared_parameters(self) -> dict[str, Any]:
+        """The values that were set for the parameters that all fusers share."""
         shared = {parameter.name for parameter in parameters_of(RaterInputs)}
         return {name: value for name, value in self._values.items() if name in shared}
 
     def case_on(self, images: Any, parameters: Mapping[str, Any]) -> FusionCase:
-        """The case of images as this filter would load them with some other parameters."""
-        return self._lent(parameters)._load(images)
+        """Load images as this filter would with some other parameters."""
+        return self._clone_sharing_runs(parameters)._load(images)
 
     def _load_one(self, image: Any, loaded: LoadedImages, parameter: str, **wanted: Any) -> Any:
         if image is None:
@@ -213,16 +219,16 @@ class RaterInputs(LabelInputs):
         )
 
     def _load_mask(self, image: Any, loaded: LoadedImages, parameter: str) -> Any:
-        return self._load_one(image, loaded, parameter, **self._of_labels())
+        return self._load_one(image, loaded, parameter, **self._label_options())
 
 
-def _agree(case: FusionCase, stack: LabelStack) -> bool:
-    """Whether all that is made of a case's votes serves a stack, too."""
+def _can_share_patterns(case: FusionCase, stack: LabelStack) -> bool:
+    """Whether the patterns of a case are also those of a stack."""
     return case.stack is not None and have_same_votes(case.stack, stack)
 
 
 def have_same_votes(one: LabelStack, other: LabelStack) -> bool:
-    """Whether every rater says the same in two stacks, by the same table of labels."""
+    """Whether two stacks have equal votes, masks and labels."""
     first, second = ((*s.arrays, s.mask, *(s.rater_masks or ())) for s in (one, other))
     return (
         len(first) == len(second)
@@ -234,7 +240,7 @@ def have_same_votes(one: LabelStack, other: LabelStack) -> bool:
 
 
 def _is_same(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
-    """Whether two arrays are equal; the same memory need not be compared."""
+    """Whether two arrays are equal; arrays that share memory are not compared."""
     if one is None or other is None:
         return one is other
     if one.dtype != other.dtype or one.shape != other.shape:
@@ -243,20 +249,20 @@ def _is_same(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
 
 
 def _value_of_label_one(stack: LabelStack) -> float | None:
-    """Where 0 and 1 are the labels, whatever kind of stack it is."""
+    """The value of label 1 in a stack with labels 0 and 1, binary or multi-label."""
     is_mask = stack.foreground is None and stack.labels.tolist() == [0, 1]
     return 1 if is_mask else stack.foreground
 
 
-def both(mask: NDArray[Any] | None, other: NDArray[Any] | None) -> NDArray[Any] | None:
-    """Where neither of two masks is 0; None is a mask that holds everything."""
+def intersect_masks(mask: NDArray[Any] | None, other: NDArray[Any] | None) -> NDArray[Any] | None:
+    """Intersection of two masks; None is a mask of all voxels."""
     if mask is None or other is None:
         return other if mask is None else mask
     return np.asarray((mask != 0) & (other != 0))
 
 
 def _reject_class_probabilities(loaded: LoadedImages, owner: str) -> None:
-    """A softmax image is one rater's opinion of several classes, not several raters."""
+    """Raise if a vector image holds one rater's class probabilities rather than several raters."""
     at = 0
     for index, number in enumerate(loaded.components):
         opinion = [array for array in loaded.arrays[at : at + number] if array is not None]

@@ -1,4 +1,4 @@
-"""FusionResult: what an Execute of a fuser makes. Everything else reads it; nothing changes it."""
+"""FusionResult: the immutable result of a fuser's Execute, from which all outputs are made."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 from itk_consensus.core.errors import InputError, ParameterError
 from itk_consensus.core.parameters import measurements_of, parameters_of
 from itk_consensus.core.process_object import holds_image
-from itk_consensus.core.rater_names import numbered
+from itk_consensus.core.rater_names import default_rater_names
 from itk_consensus.core.results import Memo, Result
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
@@ -32,15 +32,15 @@ _SIGNED = (np.int8, np.int16, np.int32, np.int64)
 
 @dataclass(frozen=True)
 class MadeBy:
-    """Which filter made a result, and with which parameters."""
+    """The filter that made a result, and its parameters."""
 
     kind: type[ProcessObject]
     version: str
-    parameters: Mapping[str, Any]  #: All of them by name, but images
+    parameters: Mapping[str, Any]  #: By name, except images
 
     @classmethod
     def of(cls, filter_: ProcessObject, *, is_kept: bool = True) -> MadeBy:
-        """The filter as it is now; without parameters where nobody keeps the result."""
+        """Record the filter's present state; without parameters if the result is not kept."""
         from itk_consensus import __version__
 
         if not is_kept:
@@ -62,26 +62,26 @@ class MadeBy:
 
 @dataclass(frozen=True)
 class Fused(Generic[E]):
-    """What a fuser's `_fuse` returns: a pure function of its parameters and the case."""
+    """The return value of a fuser's `_fuse`, a pure function of its parameters and the case."""
 
     fusion: Fusion
-    estimate: E  #: The method's own numbers, and numbers only; None if it has none
-    extras: Mapping[str, Any] = field(default_factory=dict)  #: Whatever else outputs are made from
+    estimate: E  #: The method's own numbers, without voxels; None if it has none
+    extras: Mapping[str, Any] = field(default_factory=dict)  #: Other data that outputs need
 
-    def keeping(self, case: FusionCase) -> Fused[E]:
-        """The same without the caller's images."""
-        return replace(self, fusion=self.fusion.keeping(case.votes))
+    def with_case(self, case: FusionCase) -> Fused[E]:
+        """A copy that refers to the votes of this case instead of the caller's images."""
+        return replace(self, fusion=self.fusion.with_votes(case.votes))
 
 
 @dataclass(frozen=True, eq=False)
 class FusionResult(Result, Generic[E]):
-    """A fusion and the votes it came from; parameters and images changed later do not change it."""
+    """A fusion and the votes it came from; independent of later changes to filter and images."""
 
     case: FusionCase
     fused: Fused[E]
     labels: tuple[int, ...]  #: The label value behind each index
-    dtype: np.dtype[Any]  #: Of the label image
-    undecided: int  #: The label of voxels that no label won
+    dtype: np.dtype[Any]  #: Dtype of the label image
+    undecided: int  #: The label of undecided voxels
     made_by: MadeBy
     memo: Memo = field(default_factory=Memo, repr=False)
 
@@ -94,16 +94,16 @@ class FusionResult(Result, Generic[E]):
         )
 
     def has_measurement(self, name: str) -> bool:
-        """Whether the filter that made this measures something of this name."""
+        """Whether the filter that made this has a measurement of this name."""
         return any(one.name == name for one in measurements_of(self.made_by.kind))
 
     def __getitem__(self, measurement: str) -> Any:
-        """The value of a measurement of the filter that made this, by its name."""
+        """The value of a measurement, by name, of the filter that made this."""
         for one in measurements_of(self.made_by.kind):
             if one.name == measurement:
                 return one.value_in(self)
         names = ", ".join(one.name for one in measurements_of(self.made_by.kind))
-        raise KeyError(f"{self.made_by.filter} has no measurement {measurement!r}, but {names}")
+        raise KeyError(f"{self.made_by.filter} has no measurement {measurement!r}; it has {names}")
 
     @property
     def fusion(self) -> Fusion:
@@ -117,7 +117,7 @@ class FusionResult(Result, Generic[E]):
 
     @property
     def extras(self) -> Mapping[str, Any]:
-        """What else the method knows."""
+        """Other data of the method that outputs need."""
         return self.fused.extras
 
     @property
@@ -125,18 +125,18 @@ class FusionResult(Result, Generic[E]):
         """Family, geometry and metadata of the images."""
         return self.case.loaded
 
-    def detached(self) -> FusionResult[E]:
-        """What later outputs need, without the caller's images or what they become."""
+    def detach(self) -> FusionResult[E]:
+        """A copy that keeps what later outputs need but does not refer to the caller's images."""
         case = self.case.without_inputs()
-        return replace(self, case=case, fused=self.fused.keeping(case))
+        return replace(self, case=case, fused=self.fused.with_case(case))
 
     @property
     def rater_names(self) -> tuple[str, ...]:
-        """What each rater is called; "rater 0" and so on, if they have no names."""
-        return self.case.names or numbered(self.case.votes.number_of_raters)
+        """The raters' names; "rater 0" and so on if they have none."""
+        return self.case.names or default_rater_names(self.case.votes.number_of_raters)
 
-    def named(self, names: Sequence[str] | None) -> FusionResult[E]:
-        """The same of raters who are called so; None leaves them their names."""
+    def with_rater_names(self, names: Sequence[str] | None) -> FusionResult[E]:
+        """A copy with these names of the raters; None keeps the present names."""
         if names is None:
             return self
         raters = self.case.votes.number_of_raters
@@ -145,16 +145,16 @@ class FusionResult(Result, Generic[E]):
                 f"names must be {raters}, one per rater, got {len(names)}",
                 owner=self.made_by.filter,
             )
-        return replace(self, case=self.case.named(names))
+        return replace(self, case=self.case.with_rater_names(names))
 
     # -- images, a new one per call ---------------------------------------------------------
 
     def label_image(self, fusion: Fusion | None = None) -> Any:
-        """The label map; of another fusion of the same case, if one is given."""
+        """The label map of this fusion, or of another fusion of the same case."""
         fusion = self.fusion if fusion is None else fusion
         undecided = self.undecided
         if not holds(self.dtype, [undecided]):
-            # Looking for undecided voxels may take as long as fusing: only if much depends on it.
+            # Searching for undecided voxels may take as long as fusing: done only if needed.
             if fusion.has_undecided:
                 raise ParameterError(
                     f"must be set: voxels are tied, and one "
@@ -173,7 +173,7 @@ class FusionResult(Result, Generic[E]):
         return self.image(lambda out: self.write(label, out))
 
     def dice_optimal_image(self, label: int | None = None) -> Any:
-        """The label where that makes the expected Dice under its probability highest; else 0."""
+        """Map of a label that maximizes the expected Dice under its probability; 0 elsewhere."""
         from itk_consensus.fusing.dice_optimal_cut import dice_optimal_cut
 
         label = self.labels[-1] if label is None else label
@@ -190,21 +190,21 @@ class FusionResult(Result, Generic[E]):
         return self.image(lambda out: np.copyto(out, mask, casting="unsafe"), self.dtype)
 
     def uncertainty_image(self, kind: UncertaintyKind) -> Any:
-        """How unsure the probabilities leave each voxel, as float32."""
+        """Uncertainty of each voxel from its probabilities, as float32."""
         return self.image(lambda out: self.write_uncertainty(kind, out), np.float32)
 
     def image(self, write: Callable[[NDArray[Any]], Any], dtype: DTypeLike = np.float64) -> Any:
-        """An image whose every voxel `write` fills in."""
-        return convert.written(write, dtype, self.like)
+        """A new image on the inputs' grid, filled by `write`."""
+        return convert.make_image(write, dtype, self.like)
 
     # -- arrays -----------------------------------------------------------------------------
 
     def decision(self, labels: Sequence[int]) -> NDArray[Any]:
-        """Each voxel's index into other labels, or a code of `votes.ties`.
+        """Index of each voxel's label in another list of labels, or a code of `votes.ties`.
 
-        Background, and a label that is not among the others, is label 0 if they have it.
+        Background and labels that are not in the list become label 0, if the list has it.
         """
-        # No contour must part what raters and masks leave out.
+        # Voxels outside masks must be label 0 too, so that no contour separates them.
         background = labels.index(0) if 0 in labels else BACKGROUND
         known = [labels.index(label) if label in labels else background for label in self.labels]
         values = np.array([*known, background, UNDECIDED], np.min_scalar_type(-len(labels) - 2))
@@ -213,17 +213,17 @@ class FusionResult(Result, Generic[E]):
         return decision
 
     def settled_labels(self) -> NDArray[Any]:
-        """The label of each voxel; undecided voxels, which have none, are background."""
+        """The label of each voxel; undecided voxels become background."""
         values = np.array([*self.labels, 0, 0], self.dtype)
         return np.asarray(values[self.decision(self.labels)])
 
     def rater_maps(self, missing: int) -> list[NDArray[Any]]:
-        """What each rater said, as the filter saw it.
+        """The label map of each rater, as the filter saw it.
 
         Parameters
         ----------
         missing : int
-            What stands where a rater did not annotate; beyond all labels.
+            Value for voxels that a rater did not annotate; greater than all labels.
         """
         values = np.array([*self.labels, missing])
         values = values.astype(np.result_type(*map(np.min_scalar_type, (min(values), missing))))
@@ -252,7 +252,7 @@ class FusionResult(Result, Generic[E]):
         return {self.labels[at]: values for at, values in found.items()}
 
     def write_uncertainty(self, kind: UncertaintyKind, out: NDArray[Any]) -> None:
-        """Write how unsure the probabilities leave each voxel."""
+        """Write the uncertainty of each voxel from its probabilities."""
         self.fusion.write_uncertainty(kind, len(self.labels), out)
 
     def write(self, label: int, out: NDArray[Any]) -> None:
@@ -264,26 +264,26 @@ class FusionResult(Result, Generic[E]):
 
 
 def result_of(made: Any) -> FusionResult[Any]:
-    """A result, or what the last Execute of a filter made."""
+    """The given result, or the result of a filter's last Execute."""
     if isinstance(made, FusionResult):
         return made
     result = made.GetResult()
     if isinstance(result, FusionResult):
         return result
     raise InputError(
-        "of dask arrays there are label maps, probabilities, uncertainties "
-        "and measurements only; this output needs the images in memory: compute() them first",
+        "this output needs the images in memory: compute() the dask arrays first; label maps, "
+        "probabilities, uncertainties and measurements work on dask arrays",
         owner=made.GetName(),
     )
 
 
 def makes_results(thing: Any) -> bool:
-    """Whether `result_of` finds a result in it, or would after Execute."""
+    """Whether `result_of` accepts it: a result, or a filter that makes one."""
     return isinstance(thing, FusionResult) or hasattr(thing, "GetProbabilityImage")
 
 
 def holds(dtype: np.dtype[Any], values: Iterable[int]) -> bool:
-    """Whether every value fits the integer type."""
+    """Whether an integer type holds all values."""
     limits = np.iinfo(dtype)
     return all(limits.min <= value <= limits.max for value in values)
 
@@ -298,9 +298,9 @@ def smallest_type(values: Iterable[int]) -> np.dtype[Any]:
 
 
 def common_type(inputs: Iterable[NDArray[Any] | None], labels: Iterable[int]) -> np.dtype[Any]:
-    """The type of a label map made from these inputs, by their types alone.
+    """The dtype of a label map of these inputs, from their dtypes only.
 
-    Only labels that it cannot hold, beyond all that anybody draws, give the smallest that does.
+    If it cannot hold the labels, the smallest dtype that does.
     """
     labels = list(labels)
     common = label_type(array.dtype for array in inputs if array is not None)
@@ -308,7 +308,7 @@ def common_type(inputs: Iterable[NDArray[Any] | None], labels: Iterable[int]) ->
 
 
 def label_type(types: Iterable[np.dtype[Any]]) -> np.dtype[Any]:
-    """The integer type of label maps made from inputs of these types: theirs, if they have one.
+    """The integer dtype of a label map of inputs of these dtypes: the common one, if there is one.
 
     Booleans give uint8, floating types int32.
     """

@@ -1,4 +1,4 @@
-"""Fusers among the parameters of another filter, which work on its terms."""
+"""Fusers as parameters of another filter, run with its shared parameters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from itk_consensus.core.constraints import Kind
 from itk_consensus.core.errors import ParameterError
 from itk_consensus.core.parameters import parameters_of
-from itk_consensus.fusing.fuser_at_work import FuserAtWorkMixin
+from itk_consensus.fusing.fuser_runner import FuserRunnerMixin
 from itk_consensus.fusing.fusion_case import FusionCase
 from itk_consensus.fusing.fusion_result import FusionResult
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
@@ -21,18 +21,18 @@ from itk_consensus.votes.uncertainty import UncertaintyKind
 
 
 class ImageFuser(LabelInputs):
-    """Base of filters that fuse labels with the help of the image they were drawn on."""
+    """Base of filters that fuse labels with the help of the image on which they were drawn."""
 
     @abstractmethod
     def fuse_with(self, image: Any, labels: Any) -> FusionResult[Any]:
-        """Execute, for other parts of the package that want the result and no image."""
+        """Execute, for use within the package: return the result instead of an image."""
 
 
 @dataclass(frozen=True)
 class Fuser(Kind[Any]):
     """A fuser; on a command line, the name of its method."""
 
-    with_image: bool = False  #: Whether filters that read an image, too, are accepted
+    with_image: bool = False  #: Whether filters that also need an image are accepted
     annotation = "LabelFusionFilter"
 
     @property
@@ -47,8 +47,8 @@ class Fuser(Kind[Any]):
         raise TypeError
 
 
-class InnerFusersMixin(FuserAtWorkMixin, LabelFusionFilter):
-    """A filter with fusers among its parameters, who see the same images on its terms."""
+class InnerFusersMixin(FuserRunnerMixin, LabelFusionFilter):
+    """A filter with fusers among its parameters, run on the same images with shared parameters."""
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -59,19 +59,21 @@ class InnerFusersMixin(FuserAtWorkMixin, LabelFusionFilter):
                     owner=self.GetName(),
                 )
 
-    def _fused_by(self, fuser: LabelFusionFilter, case: FusionCase) -> FusionResult[Any]:
-        """What a fuser makes of the case on this filter's terms."""
-        return self._have_fused(fuser, list(case.loaded.owners), case)
+    def _run_inner_fuser(self, fuser: LabelFusionFilter, case: FusionCase) -> FusionResult[Any]:
+        """Run a fuser on the case with this filter's shared parameters."""
+        return self._run_fuser(fuser, list(case.loaded.owners), case)
 
-    def _fused_with(self, fuser: ImageFuser, image: Any, case: FusionCase) -> FusionResult[Any]:
-        """The same of a fuser that reads an image; masks are left to this filter."""
+    def _run_image_fuser(
+        self, fuser: ImageFuser, image: Any, case: FusionCase
+    ) -> FusionResult[Any]:
+        """Run a fuser that needs an image; this filter applies the masks."""
         labels = list(case.loaded.owners)
-        return self._have_worked(fuser, lambda worker: worker.fuse_with(image, labels))
+        return self._run_inner_filter(fuser, lambda worker: worker.fuse_with(image, labels))
 
 
 @dataclass(frozen=True)
 class FusedShares(VoxelShares):
-    """Another fuser's probabilities, by the indices of this one's labels."""
+    """Probabilities of another fuser, by the label indices of this one."""
 
     fused: FusionResult[Any]
     labels: tuple[int, ...]  #: The label value behind each index

@@ -1,4 +1,4 @@
-"""The loop of every iterative method: step, trace, stop rule, progress."""
+"""The loop of all iterative methods: step, trace, stop rule, progress."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STOP_CRITERIA: tuple[StopCriterion, ...] = get_args(StopCriterion)
 State = TypeVar("State")
 Score = TypeVar("Score")
 
-#: Smallest tolerance that means something next to probabilities, which sum to one.
+#: Smallest meaningful tolerance for probabilities: rounding hides smaller changes.
 _NO_CHANGE = float(np.finfo(np.float64).eps)
 
 #: Most iterations when the tolerance is below that; a few hundred are usual.
@@ -29,33 +29,33 @@ MOST_WITHOUT_TOLERANCE = 10_000
 
 @dataclass(frozen=True)
 class StopRule:
-    """When to stop: nothing changes by more than the tolerance, or the cap.
+    """When to stop: the change is within the tolerance, or the maximum of iterations is reached.
 
-    A negative tolerance is never met, so that exactly the cap is run. A tolerance below rounding
-    has a cap of its own: raters who are exactly independent make EM slower with every iteration,
-    and the change, which falls as 1/n^2, takes a hundred million of them to vanish.
+    A negative tolerance is never met, so exactly the maximum is run. A tolerance below rounding has
+    its own maximum: with exactly independent raters, EM slows down with every iteration, and the
+    change, which falls as 1/n^2, would take a hundred million iterations to vanish.
     """
 
     tolerance: float
     maximum_iterations: int
-    #: What must not change by more: the parameters, or the log likelihood of the data (EM only).
+    #: What is compared with the tolerance: parameters, or the log likelihood of the data (EM only).
     criterion: StopCriterion = "parameters"
 
     @property
     def most_iterations(self) -> int:
-        """After how many iterations to give up."""
+        """Number of iterations after which to stop in any case."""
         if 0 <= self.tolerance < _NO_CHANGE:
             return min(self.maximum_iterations, MOST_WITHOUT_TOLERANCE)
         return self.maximum_iterations
 
     def met(self, change: float) -> bool:
-        """Whether a change of probabilities is small enough; what rounding would hide is none."""
+        """Whether a change of probabilities is within the tolerance, or below rounding."""
         return change <= _least_change(self.tolerance)
 
 
 @dataclass(frozen=True)
 class Step(Generic[State, Score]):
-    """What one iteration leaves: the state, a score for the trace, whether to go on."""
+    """Result of an iteration: the state, a score for the trace, and whether it is the last one."""
 
     state: State
     score: Score
@@ -64,7 +64,7 @@ class Step(Generic[State, Score]):
 
 @dataclass(frozen=True)
 class Run(Generic[State, Score]):
-    """Where the loop ended, the score of each iteration, and whether it ended by itself."""
+    """Result of the loop: the last state, the score of each iteration, and whether it converged."""
 
     state: State
     trace: list[Score]
@@ -78,14 +78,13 @@ def iterate(
 ) -> Run[State, Score]:
     """Repeat a step until it converges, the maximum is reached or the work is aborted.
 
-    A step that is aborted counts for nothing: what the one before it left is the result, if there
-    was one.
+    If a step is aborted, the result of the previous step is returned, if there was one.
     """
     work = current()
     state, done = start, False
-    del start  # a start may be large, and is needed no more
+    del start  # free memory: it may be large
     trace: list[Score] = []
-    # Products of an iteration are small: a second thread of BLAS only waits, at full power.
+    # The matrix products are small: a second BLAS thread would only busy-wait.
     with blas_threads(1):
         while not done and len(trace) < maximum_iterations:
             number = len(trace)
@@ -99,19 +98,18 @@ def iterate(
             state, done = made.state, made.done
             trace.append(made.score)
             work.move(len(trace) / maximum_iterations)
-            if not work.iterated(len(trace)):
+            if not work.on_iteration(len(trace)):
                 break
     return Run(state, trace, done)
 
 
-class Stillness:
-    """Which of S runs have converged: by the tolerance, or because they cycle.
+class ConvergenceTest:
+    """Test which of S runs have converged: by the tolerance, or because they cycle.
 
-    A tolerance of 0 does not wait for a probability to fall through all the powers of ten: a
-    change that rounding would hide is none. And rounding can keep a run going in circles for ever.
-    Each state is compared with an earlier one, which is renewed at every power of two and so finds
-    circles of any length (Brent, BIT 20:176-184, 1980). Only a run that would never end is cut
-    short by this.
+    With a tolerance of 0, changes below rounding count as none, since a probability may approach 0
+    through all powers of ten. Rounding can also make a run cycle for ever, so each state is
+    compared with an earlier one that is replaced at every power of two, which detects cycles of any
+    length (Brent, BIT 20:176-184, 1980). Runs that would converge are not affected.
     """
 
     def __init__(self, tolerance: float) -> None:
@@ -120,14 +118,14 @@ class Stillness:
         self._earlier: list[NDArray[Any]] = []
 
     def reached(self, new: Floats, old: Floats, *others: NDArray[Any]) -> NDArray[np.bool_]:
-        """(S,) whether each run rests after this step.
+        """(S,) whether each run has converged after this step.
 
         Parameters
         ----------
         new, old : (..., S, K) ndarray
-            What the tolerance is about, such as confusion matrices; NaN is undefined.
+            Values that are compared with the tolerance, such as confusion matrices; NaN: undefined.
         others : (..., S, K) ndarrays
-            What else the next step depends on.
+            Other state on which the next step depends.
         """
         at_rest = largest_change(new, old) <= self._tolerance
         if self._tolerance < 0:
@@ -143,14 +141,14 @@ class Stillness:
 
 
 def _least_change(tolerance: float) -> float:
-    """The change that counts as none; nothing does if the tolerance is negative."""
+    """The largest change that counts as converged; a negative tolerance stays negative."""
     return tolerance if tolerance < 0 else max(tolerance, _NO_CHANGE)
 
 
 def largest_change(new: Floats, old: Floats) -> Floats:
-    """(S,) largest |change| of each run in (..., S, K) values; infinite if it had none before."""
+    """(S,) largest |change| of each run in (..., S, K) values; infinite if all were NaN before."""
     axes = _all_but_runs(new)
-    # fmax skips NaN: what stays undefined does not change.
+    # fmax skips NaN: values that stay undefined do not change.
     change = np.fmax.reduce(np.abs(new - old), axis=axes)
     if np.isnan(change).any():
         hopeless = np.isnan(new).all(axis=axes)
@@ -159,7 +157,7 @@ def largest_change(new: Floats, old: Floats) -> Floats:
 
 
 def _repeats(now: NDArray[Any], before: NDArray[Any]) -> NDArray[np.bool_]:
-    """(S,) whether each run has every number, undefined ones included, that it had before."""
+    """(S,) whether all values of each run, NaN included, are the same as before."""
     same = now == before
     if np.isnan(now).any():
         same |= (now != now) & (before != before)

@@ -1,7 +1,7 @@
-"""LabelFusionFilter: one Execute for every fuser.
+"""LabelFusionFilter: the base class of all fusers.
 
-A subclass declares its parameters and writes `_fuse(case)`; loading, geometry, patterns, outputs,
-events and metadata are the same for all and live here.
+A subclass declares its parameters and implements `_fuse(case)`. Loading, geometry, patterns,
+outputs, events and metadata are handled here.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ import numpy as np
 
 from itk_consensus.core.constraints import Integer, NamedReals, optional
 from itk_consensus.core.errors import InputError, ParameterError
-from itk_consensus.core.parameters import Parameter, handed_out
-from itk_consensus.core.process_object import ProcessObject, made_later
+from itk_consensus.core.parameters import Parameter, defensive_copy
+from itk_consensus.core.process_object import ProcessObject, output_method
 from itk_consensus.core.work import report, stage
+from itk_consensus.fusing.agreement_limits import LIMIT_NAMES
 from itk_consensus.fusing.fusion_case import FusionCase, RaterInputs
 from itk_consensus.fusing.fusion_result import (
     Fused,
@@ -27,7 +28,6 @@ from itk_consensus.fusing.fusion_result import (
     holds,
     result_of,
 )
-from itk_consensus.fusing.reader_limits import LIMIT_NAMES
 from itk_consensus.images import convert
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fusions import Fusion
@@ -44,25 +44,27 @@ AUTOMATIC_LABEL = 2**64 - 1
 class LabelFusionFilter(RaterInputs):
     """Base of the fusers: a list of label images in, one image of the same kind out."""
 
-    #: Parameters that the function form also takes by position, in SimpleITK's order.
+    #: Parameters that the function form also accepts by position, in SimpleITK's order.
     positional: ClassVar[tuple[str, ...]] = ()
-    #: Laws the filter obeys, each tested by the common suite.
+    #: Laws that the filter obeys; the common tests check each of them.
     laws: ClassVar[frozenset[str]] = frozenset(
         {"rater permutation", "relabelling", "unanimity", "background padding"}
     )
     #: Name on the command line.
     method: ClassVar[str] = ""
-    #: For the README: what it assumes, when to use it, reference.
+    #: For the README: assumptions, when to use it, reference.
     summary: ClassVar[str] = ""
-    #: Whether Execute returns the label map, and not the foreground's probability.
+    #: Whether Execute returns the label map rather than the foreground's probability.
     returns_labels: ClassVar[bool] = True
-    #: Whether images of probabilities are welcome among the inputs.
+    #: Whether inputs may be probability images.
     takes_probabilities: ClassVar[bool] = False
-    #: Whether label images may give way to probabilities, which count as shares of a vote.
+    #: Whether inputs may be label images or probabilities, which count as fractions of a vote.
     soft_inputs: ClassVar[bool] = False
-    #: Why parts of a volume cannot be fused on their own; empty if patterns tell all.
-    whole_because: ClassVar[str] = "it does not say that its answer follows from votes alone"
-    #: Memory beyond the inputs that fusing a whole volume of five binary raters takes at most.
+    #: Why parts of a volume cannot be fused separately; empty if patterns are sufficient.
+    chunking_unsupported_reason: ClassVar[str] = (
+        "it does not say that its answer follows from votes alone"
+    )
+    #: Peak memory per voxel, beyond the inputs, when fusing five binary raters.
     bytes_per_voxel: ClassVar[int] = 0
 
     AgreementLimits = Parameter(
@@ -74,10 +76,10 @@ class LabelFusionFilter(RaterInputs):
 
     @property
     def foreground(self) -> float | None:
-        """The one value a binary method looks for; None for methods that fuse all labels."""
+        """The foreground value of a binary method; None for methods that fuse all labels."""
         return None
 
-    # -- the one way through ----------------------------------------------------------------
+    # -- Execute ----------------------------------------------------------------------------
 
     def Execute(self, *images: Any) -> Any:
         """Fuse label images.
@@ -85,17 +87,17 @@ class LabelFusionFilter(RaterInputs):
         Parameters
         ----------
         images : list of images, or the images themselves
-            On one grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors, torch
-            tensors, NumPy arrays or whatever can be seen as one. None stands for a missing rater, a
-            masked voxel for a missing vote; a vector image holds one rater per component. Dask
-            arrays are not computed.
+            On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
+            torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
+            a missing vote; a vector image holds one rater per component. Dask arrays are not
+            computed.
 
         Returns
         -------
         image
-            Of the first input's family, with its geometry, on its device; of its metadata
-            all but what can identify a person, unless KeepMetaData says otherwise. A dask
-            array, if inputs are dask arrays: lazy, made chunk by chunk, and exact.
+            Of the first input's type, with its geometry and device, and its metadata except what
+            can identify a person (see KeepMetaData). For dask arrays, a lazy dask array, computed
+            chunk by chunk, with the same result as in memory.
         """
         return self._execute(images[0] if len(images) == 1 else list(images))
 
@@ -106,15 +108,15 @@ class LabelFusionFilter(RaterInputs):
         image_of: Callable[[Any], Any] | None = None,
         is_last: bool = False,
     ) -> Any:
-        """Fuse, and return an image of the result, by default the filter's own.
+        """Fuse, and return an image of the result, by default `primary_output`.
 
-        Nothing is kept for later outputs if that image is the last to be asked for.
+        With `is_last`, nothing is kept for later outputs.
         """
         image_of = image_of or self.primary_output
         with self._running() as run:
             self._check_parameters()
             if convert.are_chunked(inputs):
-                # The one way into what knows chunks, which is built on the fusers.
+                # Imported late, since `chunked` is built on the fusers.
                 from itk_consensus.chunked.chunked_result import promised_result
 
                 run.result = promised_result(self, inputs)
@@ -122,33 +124,33 @@ class LabelFusionFilter(RaterInputs):
             result = self._result_of(self._load(inputs), is_kept=not is_last)
             output = image_of(result)
             if not is_last:
-                # Later outputs must neither hold the caller's images nor follow what they become.
-                run.result = result.detached()
+                # Later outputs must neither refer to the caller's images nor see later changes.
+                run.result = result.detach()
             return output
 
-    def fused_once(self, images: Any) -> Any:
-        """Execute, where what it returns is the last to be asked for: nothing is kept."""
+    def fuse_once(self, images: Any) -> Any:
+        """Execute without keeping anything for later outputs."""
         return self._execute(images, is_last=True)
 
-    def fused_labels(self, images: Sequence[Any]) -> Any:
-        """Execute, for other parts of the package that want the label map whatever it returns."""
+    def fuse_to_labels(self, images: Sequence[Any]) -> Any:
+        """Execute, but always return the label map; for use within the package."""
         return self._execute(images, image_of=lambda result: result.label_image())
 
     def fuse(self, images: Any, reuse_from: FusionCase | None = None) -> FusionResult[Any]:
-        """Execute, for other parts of the package that want the result and no image.
+        """Execute, but return the result instead of an image; for use within the package.
 
         `reuse_from` is a case of the same images, as of `_load`.
         """
         with self._running() as run:
             self._check_parameters()
-            run.result = result = self._result_of(self._load(images, reuse_from)).detached()
+            run.result = result = self._result_of(self._load(images, reuse_from)).detach()
             return result
 
     def fuse_case(self, case: FusionCase) -> FusionResult[Any]:
-        """Execute, for other parts of the package that bring the votes themselves."""
+        """Execute on a case with votes instead of images; for use within the package."""
         with self._running() as run:
             self._check_parameters()
-            run.result = result = self.result_of(case).detached()
+            run.result = result = self.result_of(case).detach()
             return result
 
     def _result_of(self, case: FusionCase, *, is_kept: bool = True) -> FusionResult[Any]:
@@ -163,10 +165,10 @@ class LabelFusionFilter(RaterInputs):
         *,
         is_kept: bool = True,
     ) -> FusionResult[Any]:
-        """What Execute makes of a case: a function of the case and the parameters.
+        """Compute the result of a case, a function of the case and the parameters.
 
-        `fuse` stands in for `_fuse` where the algorithm has run already. What nobody keeps need not
-        know the parameters, which takes a function form as long as an iteration of EM.
+        `fuse` replaces `_fuse` if the algorithm has been run already. A result that is not kept
+        does not record the parameters, since that takes as long as an iteration of EM.
         """
         labels = self._label_values(case)
         dtype = common_type(case.loaded.arrays, labels)
@@ -181,29 +183,35 @@ class LabelFusionFilter(RaterInputs):
 
     @abstractmethod
     def _fuse(self, case: FusionCase) -> Fusion | Fused[Any]:
-        """Run the algorithm: a function of parameters and case, which keeps nothing on the filter.
+        """Run the algorithm: a pure function of parameters and case.
 
-        Whoever estimates more than a fusion, or makes more outputs from it, returns `Fused`.
+        Return `Fused` if the method has estimates of its own or data for further outputs.
         """
 
     def primary_output(self, result: FusionResult[Any] | ChunkedResult) -> Any:
-        """What Execute returns."""
+        """The image that Execute returns."""
         return result.label_image() if self.returns_labels else result.probability_image()
 
     # -- chunks -----------------------------------------------------------------------------
 
     @property
     def chunking(self) -> str:
-        """How dask arrays are fused: by their "patterns", in "tiles" with a halo, or not at all."""
-        return "patterns" if not self.whole_because else "whole"
+        """How dask arrays are fused.
+
+        By their "patterns", in "tiles" with a halo, in "blocks" on the machine that has the votes
+        of all chunks, compressed, or not at all.
+        """
+        if hasattr(self, "fuse_blocks"):
+            return "blocks"
+        return "patterns" if not self.chunking_unsupported_reason else "whole"
 
     def require_chunks(self, shape: Sequence[int], types: Sequence[np.dtype[Any]]) -> None:
-        """Raise an `InputError`, with the memory that is needed, unless chunks are enough."""
+        """Raise an `InputError`, which names the memory needed, if the filter cannot use chunks."""
         if self.chunking == "whole":
             voxels = math.prod(shape)
             needed = voxels * (sum(dtype.itemsize for dtype in types) + self.bytes_per_voxel)
             raise InputError(
-                f"cannot be exact in chunks: {self.whole_because}. In memory "
+                f"cannot be exact in chunks: {self.chunking_unsupported_reason}. In memory "
                 f"{voxels} voxels of {len(types)} raters need about {needed / 1e9:.3g} GB: "
                 "bring the inputs into memory first",
                 owner=self.GetName(),
@@ -212,18 +220,18 @@ class LabelFusionFilter(RaterInputs):
     # -- outputs ----------------------------------------------------------------------------
 
     def GetResult(self) -> FusionResult[Any] | ChunkedResult:
-        """What the last Execute made: a value that later ones do not change."""
-        result: FusionResult[Any] | ChunkedResult = self._made(self._result)
+        """The immutable result of the last Execute."""
+        result: FusionResult[Any] | ChunkedResult = self._require_executed(self._result)
         return result
 
     @property
     def fused(self) -> FusionResult[Any]:
-        """What the last Execute made of images in memory, for other parts of the package."""
+        """The result of the last Execute on images in memory; for use within the package."""
         return result_of(self)
 
     @property
     def votes(self) -> DecisionPatterns:
-        """The votes of the last Execute, for other parts of the package to build on."""
+        """The votes of the last Execute; for use within the package."""
         with self._making_output():
             return self.fused.case.patterns
 
@@ -231,32 +239,32 @@ class LabelFusionFilter(RaterInputs):
         """The labels that occur in the last Execute's inputs, in increasing order."""
         return self.GetResult().labels
 
-    @made_later
+    @output_method
     def GetLabelImage(self) -> Any:
         """The fused label map of the last Execute."""
         return self.GetResult().label_image()
 
-    @made_later
+    @output_method
     def GetProbabilityImage(self, label: int | None = None) -> Any:
-        """Probability, as float64, that the truth is this label, after the last Execute.
+        """Probability, as float64, that the truth is this label, from the last Execute.
 
-        Without a label the largest one that occurs is meant, the foreground of a binary map. A
-        label that no rater used has probability 0 everywhere.
+        The default is the largest label that occurs: the foreground of a binary map. A label that
+        no rater used has probability 0 everywhere.
         """
         return self.GetResult().probability_image(label)
 
-    @made_later
+    @output_method
     def GetDiceOptimalImage(self, label: int | None = None) -> Any:
-        """The map of one label with the highest expected Dice under its probability.
+        """The mask of a label that maximizes the expected Dice under its probability.
 
-        It may differ from the label map, which takes the most probable label of each voxel, where
-        probabilities are far from 0 and 1. Without a label the largest one that occurs is meant.
+        It may differ from the label map, which has the most probable label at each voxel, where
+        probabilities are far from 0 and 1. The default is the largest label that occurs.
         """
         return self.GetResult().dice_optimal_image(label)
 
-    @made_later
+    @output_method
     def GetUncertaintyImage(self, kind: UncertaintyKind = "entropy") -> Any:
-        """How unsure the last Execute's probabilities leave each voxel, as float32; 0 is certain.
+        """Uncertainty of each voxel from the last probabilities, as float32; 0 is certain.
 
         Parameters
         ----------
@@ -271,48 +279,50 @@ class LabelFusionFilter(RaterInputs):
             )
         return self.GetResult().uncertainty_image(kind)
 
-    @made_later
+    @output_method
     def GetDiagnostics(self, full: bool = True) -> Diagnostics:
-        """Checks of the last Execute, each with its number; made on demand.
+        """Findings about the last Execute, each with its number; computed on demand.
 
-        Those about the fusion (``.fusion``) say whether the result can be believed, those about the
-        raters (``.raters``) how far these agree and who of them may have slipped.
+        Those about the fusion (``.fusion``) tell whether the result can be trusted, those about the
+        raters (``.raters``) how well they agree and which of them may have made a slip.
 
         Parameters
         ----------
         full : bool
-            Whether to compare the result with Consensus, too, which takes as long as fusing by it.
+            Whether to compare the result with Consensus too, which takes as long as running it.
         """
-        # What thinks of results is built on the fusers.
+        # Imported late, since `assessment` is built on the fusers.
         from itk_consensus.assessment.assessment import assess
 
-        return handed_out(assess(self.fused).findings(full))
+        return defensive_copy(assess(self.fused).findings(full))
 
     def _label_values(self, case: FusionCase) -> list[int]:
-        """The label value behind each index; a binary filter writes its own foreground."""
+        """The label value of each index; a binary filter uses its own foreground value."""
         return [int(label) for label in case.votes.labels]
 
     def _undecided_label(self, labels: Sequence[int], dtype: np.dtype[Any]) -> int:
-        """The label of voxels that no label won; one that does not fit must not wrap around."""
+        """The label of undecided voxels; raises if the inputs' dtype cannot hold it."""
         given = getattr(self, "LabelForUndecidedPixels", AUTOMATIC_LABEL)
         if given == AUTOMATIC_LABEL:
             return max(labels) + 1
         if not holds(dtype, [given]):
-            raise self._wrong(
+            raise self._parameter_error(
                 "LabelForUndecidedPixels", f"must fit the inputs' type {dtype}, got {given}"
             )
         return int(given)
 
     def _warn_of_doubts(self, patterns: DecisionPatterns, is_switched: bool) -> None:
-        """Warn of a result of one rater only, or with switched labels."""
+        """Warn if there is only one rater, or if labels are switched."""
         if np.count_nonzero(patterns.present.any(axis=0)) == 1:
-            self._warn("one rater only; the answer is that rater's labels")
+            self._warn("only one rater: the result is that rater's labels")
         elif is_switched:
-            self._warn("label-switched optimum: the mean rater does worse than chance")
+            self._warn(
+                "label-switched optimum: the mean rater does worse than chance; try another start"
+            )
 
 
 class UndecidedLabelMixin(ProcessObject):
-    """LabelForUndecidedPixels, for the filters that can leave a voxel undecided."""
+    """The parameter LabelForUndecidedPixels, for filters that can leave voxels undecided."""
 
     LabelForUndecidedPixels = Parameter(
         Integer(),

@@ -1,4 +1,4 @@
-"""What filters do about an image among the labels they are given."""
+"""Inputs that must be label maps: refuse, or warn of, intensity images among them."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from itk_consensus.core.parameters import Parameter
 from itk_consensus.core.process_object import ProcessObject
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
-from itk_consensus.votes.intensities import MANY, intensities
+from itk_consensus.votes.intensities import MANY, intensity_reason
 from itk_consensus.votes.label_stack import LabelStack
 
-#: So many structures have names in no atlas; instances, and intensities, are more.
+#: More labels than any atlas has structures: instances, or intensities.
 _LABELS_OF_STRUCTURES = 1024
 
 
 def labels_only(insist: bool, name: str = "inputsAreLabels") -> dict[str, Any]:
-    """How `convert.load` reads inputs of a function: an image among them is refused.
+    """Options with which `convert.load` refuses intensity images among the inputs of a function.
 
     Parameters
     ----------
     insist : bool
-        Whether the caller says that they are labels although they look like an image.
+        Whether the caller insists that inputs are labels although they look like an image.
     name : str
-        The argument by which he does.
+        The name of the argument for that, for the message.
     """
 
     def refuse(where: Where, why: str) -> None:
@@ -39,13 +39,13 @@ def labels_only(insist: bool, name: str = "inputsAreLabels") -> dict[str, Any]:
 def load_labels(
     images: Any, *, owner: str, insist: bool = False, name: str = "inputsAreLabels"
 ) -> tuple[LoadedImages, LabelStack]:
-    """Read inputs of a function that must hold whole-number labels; `labels_only` has the rest."""
+    """Load inputs of a function that must be label maps; parameters are those of `labels_only`."""
     loaded = convert.load(images, owner=owner, **labels_only(insist, name))
     return loaded, LabelStack.multilabel(loaded.arrays, owner=owner)
 
 
-def require_drawn(label: int, stack: LabelStack, owner: str, parameter: str) -> None:
-    """Raise if a label occurs in no input, unless there is nothing but background."""
+def require_label(label: int, stack: LabelStack, owner: str, parameter: str) -> None:
+    """Raise if a label occurs in no input, unless all inputs are background only."""
     others = [int(value) for value in stack.labels if value]
     if others and label not in others:
         shown = ", ".join(map(str, others[:5])) + (" ..." if len(others) > 5 else "")
@@ -60,17 +60,17 @@ def _image_error(where: Where, why: str, name: str, mentions: tuple[str, ...] = 
         wanted = "a mask" if "mask" in parameter.lower() else "labels"
         remedy = f"give {wanted}"
     return InputError(
-        f"looks like an image, not like {wanted} ({why}): {remedy}, or set {name} if it holds "
-        "labels all the same",
+        f"looks like an image, not like {wanted} ({why}): {remedy}, or set {name} if it does hold "
+        "labels",
         mentions=mentions,
         **where,
     )
 
 
 class LabelInputs(ProcessObject):
-    """Base of filters to whom raters give labels."""
+    """Base of filters whose inputs are label maps."""
 
-    #: Whether an image is fused with a warning, as SimpleITK fuses it without one.
+    #: Whether intensity images are fused with a warning (SimpleITK fuses them without one).
     fuses_images: ClassVar[bool] = False
 
     InputsAreLabels = Parameter(
@@ -80,23 +80,23 @@ class LabelInputs(ProcessObject):
         "neighbours have different ones.",
     )
 
-    def _of_labels(self) -> dict[str, Any]:
-        """How inputs are read that must hold labels."""
+    def _label_options(self) -> dict[str, Any]:
+        """Options for loading inputs that must be labels."""
         return {} if self.InputsAreLabels else {"suspect": self._suspect}
 
-    def _look_closer(self, loaded: LoadedImages, labels: int) -> None:
-        """Look at more voxels if there are more labels than maps of structures have."""
+    def _check_for_intensities(self, loaded: LoadedImages, labels: int) -> None:
+        """Test more voxels for intensities if there are more labels than structures in an atlas."""
         if labels <= _LABELS_OF_STRUCTURES or self.InputsAreLabels:
             return
         numbers = np.repeat(np.arange(len(loaded.components)), loaded.components)
         for index, array in zip(numbers.tolist(), loaded.arrays, strict=True):
-            if array is None or intensities(array):  # of which was said
+            if array is None or intensity_reason(array):  # reported already
                 continue
-            if why := intensities(array, MANY):
+            if why := intensity_reason(array, MANY):
                 self._suspect(Where(owner=self.GetName(), input_index=index), why)
 
     def _suspect(self, where: Where, why: str) -> None:
-        """Refuse what looks like an image, or warn of it."""
+        """Refuse an input that looks like an image, or warn of it."""
         error = _image_error(where, why, "{InputsAreLabels}", ("InputsAreLabels",))
         if not self.fuses_images:
             raise error

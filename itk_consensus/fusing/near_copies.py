@@ -1,13 +1,13 @@
-"""Raters who copied: contours that coincide voxel by voxel where those of others do not.
+"""Detect raters who copied: contours that coincide voxel by voxel where those of others do not.
 
-Readers who agree may all be right; readers who trace the same contour to a fifth of a voxel share
-more than the truth. So a pair is judged by the voxels on which it differs, as a share of the voxels
-of its contours, and against what independent witnesses do at the same place: at least two others
-who drew about the same thing, who differ from the pair and from each other, and to whom the pair's
-own errors are far larger than the difference between its two.
+Raters who agree may all be right, but raters whose contours coincide to a fifth of a voxel share
+more than the truth. A pair is judged by the number of voxels on which it differs, relative to the
+voxels of its contours, and by independent witnesses: at least two other raters who drew about the
+same object, differ from the pair and from each other, and show that the errors of the pair are far
+larger than the difference within it.
 
-Agreement against an outlier is not copying, for the outlier is no witness; nor is agreement that
-there is nothing, for an empty mask has no contour.
+Agreement against an outlier is not copying, since the outlier is not a witness; nor is agreement
+that there is nothing, since an empty mask has no contour.
 """
 
 from __future__ import annotations
@@ -20,34 +20,42 @@ import scipy
 from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats, Mask
-from itk_consensus.space.boxes import bounding_box, grown
+from itk_consensus.space.blocks import SIDE, Blocked, Blocks
+from itk_consensus.space.boxes import (
+    Box,
+    bounding_box,
+    grow_box,
+    intersection,
+    relative_to,
+    to_volume,
+)
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 
-#: Copies differ by less than this share of the voxels of their contours. Two readers whose contours
-#: each err by s voxels differ by about 1.1 s of them: at .24 their hands err by a fifth of a voxel.
+#: Copies differ by less than this share of the voxels of their contours. Two raters whose contours
+#: each err by s voxels differ by about 1.1 s of them: .24 is an error of a fifth of a voxel.
 COPY_SHARE = 0.24
 
-#: A contour of fewer voxels coincides by chance.
+#: Contours of fewer voxels may coincide by chance.
 LEAST_CONTOUR = 75
 
-#: Copies differ by less than this share of their errors, as two witnesses tell them.
+#: Copies differ by less than this share of their errors, as estimated from two witnesses.
 COPY_RATIO = 1 / 3
 
-#: Witnesses drew about the same thing: they differ from the pair by less than so many of the voxels
-#: of its contours, within `REACH` of them.
+#: Witnesses drew about the same object: they differ from the pair, within `REACH` of its contours,
+#: by less than this multiple of the voxels of these contours.
 NEAR = 3.0
 
-#: Voxels around a contour in which other raters are compared.
+#: Distance from a contour, in voxels, within which other raters are compared.
 REACH = 3
 
-#: Of more raters no pair decides anything, and comparing all of them takes too long.
+#: With more raters, no pair has much influence, and comparing all pairs takes too long.
 MOST_RATERS = 200
 
 
 def near_copies(patterns: DecisionPatterns) -> list[list[int]]:
-    """Groups of raters who are copies of each other, in order; most groups are one rater.
+    """Group raters who are copies of each other; most groups have one rater.
 
-    Fewer than four raters are never copies: it takes two others to see who copied, or erred.
+    Fewer than four raters are never copies, since two witnesses are needed.
     """
     raters = patterns.number_of_raters
     group = list(range(raters))
@@ -63,7 +71,7 @@ def near_copies(patterns: DecisionPatterns) -> list[list[int]]:
 
 
 def same_masks(patterns: DecisionPatterns) -> list[list[int]]:
-    """Groups of two or more raters who gave the same labels everywhere, and not background only."""
+    """Groups of two or more raters with identical label maps that are not background only."""
     groups: dict[bytes, list[int]] = {}
     background = patterns.labels == 0
     for rater, votes in enumerate(np.ascontiguousarray(patterns.patterns.T)):
@@ -75,19 +83,24 @@ def same_masks(patterns: DecisionPatterns) -> list[list[int]]:
 
 
 class _Contours:
-    """Contours of raters, traced on demand."""
+    """Contours of raters, traced on demand, block by block of votes that are in blocks."""
 
     def __init__(self, patterns: DecisionPatterns) -> None:
         self._patterns = patterns
+        assert patterns.codes is not None
+        self._shape = patterns.codes.shape
+        whole = tuple(slice(0, size) for size in self._shape)
+        in_blocks = isinstance(patterns.codes, Blocked)
+        self._boxes = Blocks.of(whole, SIDE if in_blocks else None).boxes()
         self._votes = np.ascontiguousarray(patterns.patterns.T)
         self._present = np.ascontiguousarray(patterns.present.T)
         self._known: dict[int, Mask] = {}
         self._lengths: dict[int, int] = {}
-        #: Whether an index is that of a label, not of the background nor of nothing.
+        #: Whether an index is that of a foreground label, not of background or missing.
         self._labels = np.append(patterns.labels != 0, False)
 
     def close_pairs(self) -> Iterable[tuple[int, int]]:
-        """Pairs who differ by less than half of what most pairs do; few of them are copies."""
+        """Pairs that differ by less than half of what most pairs do: candidates for copies."""
         every = disagreements(self._patterns)
         known = every[np.triu_indices(len(every), 1)]
         known = known[np.isfinite(known)]
@@ -99,23 +112,26 @@ class _Contours:
                 yield i, j
 
     def are_copied(self, i: int, j: int) -> bool:
-        """Whether two raters' contours coincide where those of two witnesses do not."""
+        """Whether two raters' contours coincide where those of witnesses do not."""
         differing = self._differing(i, j, self._patterns.counts)
         sizes = [self._length(rater) for rater in (i, j)]
-        # Both together have no more voxels, so that most pairs need no look at them; 1 % is far
-        # more than rounding.
+        # The union of the contours has at most this many voxels, which rules out most pairs
+        # quickly; 1 % is a margin for rounding.
         if differing > 1.01 * COPY_SHARE * sum(sizes):
             return False
-        contour = self._contour(i) | self._contour(j)
-        voxels = np.count_nonzero(contour)
+        voxels = sum(int(np.count_nonzero(self._contours(i, j, box))) for box in self._boxes)
         own = differing / voxels if voxels else 1.0
         if voxels < LEAST_CONTOUR or own >= COPY_SHARE:
             return False
-        return self._errs_by_more(i, j, own, contour)
+        return self._errs_by_more(i, j, own, voxels)
 
-    def _errs_by_more(self, i: int, j: int, own: float, contour: Mask) -> bool:
-        """Whether every two witnesses say that a pair errs by far more than it differs."""
-        counts, voxels = self._counts_around(contour), np.count_nonzero(contour)
+    def _errs_by_more(self, i: int, j: int, own: float, voxels: int) -> bool:
+        """Whether every two witnesses say that a pair errs by far more than it differs.
+
+        Its contours have so many voxels together.
+        """
+        counts = sum(self._counts_around(i, j, box) for box in self._boxes)
+        assert isinstance(counts, np.ndarray)
         witnesses = list[int]()
         apart = dict[int, float]()
         found = False
@@ -130,7 +146,7 @@ class _Contours:
                 between = self._differing(k, m, counts) / voxels
                 if between < COPY_SHARE:
                     continue
-                # Each of the two has half of it: e = (d_ik + d_im - d_km) / 2 if all err alone.
+                # If errors are independent, that of a pair's rater is (d_ik + d_im - d_km) / 2.
                 found = True
                 if own >= COPY_RATIO * (apart[k] + apart[m] - between):
                     return False
@@ -138,37 +154,55 @@ class _Contours:
         return found
 
     def _length(self, rater: int) -> int:
-        """Voxels of a rater's contour."""
+        """Number of voxels of a rater's contour."""
         if rater not in self._lengths:
-            self._lengths[rater] = int(np.count_nonzero(self._contour(rater)))
+            found = (np.count_nonzero(self._contour(rater, box)) for box in self._boxes)
+            self._lengths[rater] = int(sum(found))
         return self._lengths[rater]
 
-    def _contour(self, rater: int) -> Mask:
+    def _contours(self, i: int, j: int, box: Box) -> Mask:
+        """The voxels of two contours in a box."""
+        return np.asarray(self._contour(i, box) | self._contour(j, box))
+
+    def _contour(self, rater: int, box: Box) -> Mask:
         """Voxels of labels beside which the rater has another label, where that was annotated."""
+        if len(self._boxes) > 1:
+            wide = grow_box(box, [1] * len(box), self._shape)
+            return self._traced(rater, wide)[relative_to(box, wide)]
         if rater not in self._known:
-            missing = self._patterns.number_of_labels
-            drawn = np.where(self._present[rater], self._votes[rater], missing)
-            volume = self._patterns.expand(drawn, outside=missing)
-            found = np.zeros(volume.shape, bool)
-            for axis in range(-min(volume.ndim, 3), 0):
-                ahead, behind = _neighbours(volume.ndim, axis)
-                differs = (volume[ahead] != volume[behind]) & (volume[ahead] != missing)
-                differs &= volume[behind] != missing
-                found[ahead] |= differs
-                found[behind] |= differs
-            self._known[rater] = found & self._labels[volume]
+            self._known[rater] = self._traced(rater, box)
         return self._known[rater]
 
-    def _counts_around(self, contour: Mask) -> NDArray[np.int64]:
-        """(P,) voxels of each pattern within reach of a contour."""
+    def _traced(self, rater: int, box: Box) -> Mask:
+        missing = self._patterns.number_of_labels
+        drawn = np.where(self._present[rater], self._votes[rater], missing)
+        volume = self._patterns.crop(box).expand(drawn, outside=missing)
+        found = np.zeros(volume.shape, bool)
+        for axis in range(-min(volume.ndim, 3), 0):
+            ahead, behind = _neighbours(volume.ndim, axis)
+            differs = (volume[ahead] != volume[behind]) & (volume[ahead] != missing)
+            differs &= volume[behind] != missing
+            found[ahead] |= differs
+            found[behind] |= differs
+        return np.asarray(found & self._labels[volume])
+
+    def _counts_around(self, i: int, j: int, block: Box) -> NDArray[np.int64]:
+        """(P,) voxels of each pattern in a block within reach of two contours."""
         codes, slots = self._patterns.codes, self._patterns.slots
         assert codes is not None
         assert slots is not None
+        wide = grow_box(block, [REACH] * len(block), codes.shape)
+        contour = self._contours(i, j, wide)
         tight = bounding_box(contour)
-        assert tight is not None
-        box = grown(tight, [REACH] * contour.ndim, contour.shape)
+        if tight is None:
+            return np.zeros(len(slots), np.int64)
+        box = grow_box(tight, [REACH] * len(block), contour.shape)
         near = scipy.ndimage.maximum_filter(contour[box], 2 * REACH + 1)
-        found = np.bincount(codes[box][near], minlength=self._patterns.number_of_codes)
+        here = to_volume(box, wide)
+        both = intersection(here, block)
+        found = np.bincount(
+            codes[both][near[relative_to(both, here)]], minlength=self._patterns.number_of_codes
+        )
         return np.asarray(found[slots])
 
     def _differing(self, i: int, j: int, counts: NDArray[np.int64]) -> float:
@@ -178,7 +212,7 @@ class _Contours:
 
 
 def _neighbours(dimension: int, axis: int) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
-    """Every voxel but the first along an axis, and the one before each."""
+    """Slices of all voxels but the first along an axis, and of the voxel before each."""
     whole = [slice(None)] * dimension
     ahead, behind = list(whole), list(whole)
     ahead[axis], behind[axis] = slice(1, None), slice(None, -1)
@@ -186,7 +220,7 @@ def _neighbours(dimension: int, axis: int) -> tuple[tuple[slice, ...], tuple[sli
 
 
 def disagreements(patterns: DecisionPatterns) -> Floats:
-    """(J, J) share of the voxels that both annotated on which two raters differ; NaN if none."""
+    """(J, J) share of the voxels that both raters annotated on which they differ; NaN if none."""
     same = patterns.shared_votes.sum(axis=0)
     both = patterns.shared_voxels
     share = np.divide(both - same, both, out=np.full(same.shape, np.nan), where=both > 0)

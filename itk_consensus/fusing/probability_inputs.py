@@ -1,4 +1,4 @@
-"""What inputs mean: label images, foreground probabilities or class probabilities."""
+"""Inputs that are label images, foreground probabilities or class probabilities."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 from itk_consensus.core.constraints import Integer, optional
 from itk_consensus.core.errors import InputError, Where
 from itk_consensus.core.parameters import Parameter
-from itk_consensus.fusing.fusion_case import FusionCase, both
+from itk_consensus.fusing.fusion_case import FusionCase, intersect_masks
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
 from itk_consensus.votes.class_probabilities import (
     SoftVotes,
-    first_impossible,
+    first_invalid_probability,
     has_fractions,
-    likeliest,
+    most_probable_class,
     sum_to_one,
 )
 from itk_consensus.votes.label_stack import LabelStack
@@ -32,16 +32,16 @@ Array = NDArray[Any]
 
 
 class ProbabilityInputsMixin(LabelFusionFilter):
-    """How inputs are interpreted, by their types and never by a guess.
+    """Interpret inputs as labels or probabilities by their dtypes, without guessing.
 
     - Images of an integer type are label images.
-    - If any input is a scalar of a floating type, all are foreground probabilities.
+    - If any scalar image has a floating type, all are foreground probabilities.
     - Vector images of a floating type (channels of a MetaTensor), lists of one image per class,
       and arrays with `ClassAxis` are class probabilities, which must sum to 1; class k is label k.
 
-    A rater who is sure everywhere gives 0.0 and 1.0, which a pool of probabilities must not take
-    for labels. Where labels are the rule, and many tools save them as floats, `SoftInputsMixin`
-    asks for a fraction instead.
+    Probabilities of a rater who is certain everywhere are 0.0 and 1.0, which must not be taken for
+    labels. For methods that usually get labels, which many tools save as floats, `SoftInputsMixin`
+    looks for fractions instead.
     """
 
     takes_probabilities = True
@@ -54,16 +54,16 @@ class ProbabilityInputsMixin(LabelFusionFilter):
         in_cli=False,
     )
 
-    #: What else than probabilities inputs may be, in words of the message.
+    #: For messages: what inputs may be, other than probabilities.
     _otherwise = "labels of an integer type or, as some input is of a floating type"
 
     def require_chunks(self, shape: Sequence[int], types: Sequence[np.dtype[Any]]) -> None:
         super().require_chunks(shape, types)
         if any(dtype.kind == "f" for dtype in types):
             raise InputError(
-                f"inputs in chunks must hold labels of an integer type, as "
+                f"inputs in chunks must hold labels of an integer type, since "
                 "probabilities are not fused in chunks; in memory they need about "
-                f"{math.prod(shape) * 8 * (len(types) + 2) / 1e9:.3g} GB: bring them there first",
+                f"{math.prod(shape) * 8 * (len(types) + 2) / 1e9:.3g} GB: load them first",
                 owner=self.GetName(),
             )
 
@@ -72,17 +72,17 @@ class ProbabilityInputsMixin(LabelFusionFilter):
     ) -> FusionCase:
         names = tuple(map(str, images)) if _are_named_lists(images) else ()
         inputs, classes = self._by_class(list(images.values()) if names else images)
-        loaded = self._loaded_with_gaps(inputs)
+        loaded = self._load_with_gaps(inputs)
         classes = classes or self._components(loaded)
         if classes:
-            loaded = _grouped(loaded, classes)
+            loaded = _group_by_rater(loaded, classes)
         elif not self._hold_probabilities(loaded.arrays):
             return self._case_of_labels(loaded, needs, reuse_from)
         case = self._case_of_probabilities(loaded, classes, needs)
-        return case.named(names) if names else case
+        return case.with_rater_names(names) if names else case
 
     def _by_class(self, images: Any) -> tuple[Any, int]:
-        """Images of all classes of all raters, and how many classes; 0 if they are not lists."""
+        """Flatten lists of one image per class; returns images and number of classes, 0 if none."""
         if self.ClassAxis is not None:
             given = convert.as_list(images, self.GetName())
             images = [self._split(image, self.ClassAxis, i) for i, image in enumerate(given)]
@@ -99,17 +99,18 @@ class ProbabilityInputsMixin(LabelFusionFilter):
         for index, length in lengths.items():
             if length != classes:
                 raise InputError(
-                    f"must be {_form(classes)} as the first input is, got {_form(length)}",
+                    f"must be {_describe_form(classes)} as the first input is, "
+                    f"got {_describe_form(length)}",
                     owner=self.GetName(),
                     input_index=index,
                 )
         if classes == 1:
-            raise InputError("lists must be of at least two classes, got one", owner=self.GetName())
+            raise InputError("lists must have at least two classes, got one", owner=self.GetName())
         flat = [image for rater in images for image in (rater or [None] * classes)]
         return flat, classes
 
     def _split(self, image: Any, axis: int, index: int) -> list[Any] | None:
-        """The classes of one array, which lie along an axis."""
+        """Split an array into its classes along an axis."""
         if image is None:
             return None
         where = Where(owner=self.GetName(), input_index=index)
@@ -125,7 +126,7 @@ class ProbabilityInputsMixin(LabelFusionFilter):
         return [image[(*before, number)] for number in range(np.shape(image)[axis])]
 
     def _components(self, loaded: LoadedImages) -> int:
-        """Components of vector images that are probabilities, 0 if there are none."""
+        """Number of components of vector images of probabilities; 0 if there are none."""
         present = [array for array in loaded.arrays if array is not None]
         numbers = {
             number
@@ -136,29 +137,31 @@ class ProbabilityInputsMixin(LabelFusionFilter):
             return 0
         if len(numbers) > 1:
             raise InputError(
-                f"inputs must have as many classes each, got images of {sorted(numbers)} "
+                f"inputs must have equal numbers of classes, got images of {sorted(numbers)} "
                 "components",
                 owner=self.GetName(),
             )
         return numbers.pop()
 
     def _case_of_probabilities(self, loaded: LoadedImages, classes: int, needs: str) -> FusionCase:
-        """Of images of so many classes; 0: of the foreground."""
+        """Make a case of class probabilities, or of foreground probabilities if `classes` is 0."""
         if not classes:
             self._reject_hidden_classes(loaded.arrays)
         opinions, where = grouped_opinions(loaded.arrays, classes or 1), self._where(loaded)
-        # Should their number differ, the stack says so.
+        # A wrong number of masks is reported by the stack.
         masks = where.pop("rater_masks") or [None] * len(opinions)
         if self.MissingLabel is not None:
             pairs = zip(opinions, masks, strict=False)
-            masks = [_without(self.MissingLabel, *pair) for pair in pairs]
+            masks = [_annotated_mask(self.MissingLabel, *pair) for pair in pairs]
         for index, (opinion, mask) in enumerate(zip(opinions, masks, strict=False)):
             if opinion is not None:
-                self._check(opinion, both(mask, where["mask"]), index)
+                self._check(opinion, intersect_masks(mask, where["mask"]), index)
         where["rater_masks"] = None if all(mask is None for mask in masks) else masks
-        # Their likeliest labels stand for the raters in diagnostics.
+        # Diagnostics use each rater's most probable labels.
         if classes:
-            said = [None if opinion is None else likeliest(opinion) for opinion in opinions]
+            said = [
+                None if opinion is None else most_probable_class(opinion) for opinion in opinions
+            ]
             stack = replace(LabelStack.multilabel(said, **where), labels=np.arange(classes))
         else:
             said = [None if one is None else (one >= 0.5).view(np.uint8) for one in loaded.arrays]
@@ -168,7 +171,7 @@ class ProbabilityInputsMixin(LabelFusionFilter):
         return FusionCase(loaded, votes, stack, soft)
 
     def _reject_hidden_classes(self, arrays: Sequence[Array | None]) -> None:
-        """An array (C, Z, Y, X) whose first axis sums to 1 is no series of foregrounds."""
+        """Refuse arrays (C, Z, Y, X) of class probabilities, which sum to 1 along C."""
         for index, array in enumerate(arrays):
             if array is None or array.ndim < 3 or len(array) < 2 or array.dtype.kind != "f":
                 continue
@@ -187,7 +190,7 @@ class ProbabilityInputsMixin(LabelFusionFilter):
 
     def _check(self, opinion: Sequence[Array], mask: Array | None, index: int) -> None:
         where = Where(owner=self.GetName(), input_index=index)
-        impossible = first_impossible(opinion, mask)
+        impossible = first_invalid_probability(opinion, mask)
         if impossible is not None:
             raise InputError(
                 f"must hold {self._otherwise}, probabilities from 0 to 1, found {impossible:g}",
@@ -202,10 +205,10 @@ class ProbabilityInputsMixin(LabelFusionFilter):
 
 
 class SoftInputsMixin(ProbabilityInputsMixin):
-    """Label images of any type, and probabilities where a value can be nothing else.
+    """Interpret whole numbers as labels, whatever the dtype, and fractions as probabilities.
 
     - Whole numbers are labels, whatever their type.
-    - If any input has a fraction, all are foreground probabilities, and masks among them certain.
+    - If any input has a fraction, all are foreground probabilities; masks count as certain ones.
     - Vector images of a floating type whose components sum to 1, lists of one image per class and
       arrays with `ClassAxis` are class probabilities; other components are raters of their own.
     """
@@ -230,14 +233,14 @@ class SoftInputsMixin(ProbabilityInputsMixin):
 
 
 def _are_named_lists(images: Any) -> bool:
-    """Whether raters are given by name, and some of them as a list of classes."""
+    """Whether inputs are a mapping of raters, some of which are lists of classes."""
     return isinstance(images, Mapping) and any(
         isinstance(rater, (list, tuple)) for rater in images.values()
     )
 
 
 def grouped_opinions(arrays: Sequence[Array | None], classes: int) -> list[Sequence[Array] | None]:
-    """Arrays of all classes of all raters, rater by rater."""
+    """Group the arrays of all classes of all raters by rater."""
     groups = [arrays[at : at + classes] for at in range(0, len(arrays), classes)]
     return [
         None if any(one is None for one in group) else [one for one in group if one is not None]
@@ -245,8 +248,8 @@ def grouped_opinions(arrays: Sequence[Array | None], classes: int) -> list[Seque
     ]
 
 
-def _grouped(loaded: LoadedImages, classes: int) -> LoadedImages:
-    """The same with as many arrays for a missing rater, and one mask per rater."""
+def _group_by_rater(loaded: LoadedImages, classes: int) -> LoadedImages:
+    """A copy with `classes` arrays for missing raters too, and one mask per rater."""
     # A missing vector image is one None, a missing list as many as it has classes.
     is_list = max(loaded.components) == 1
     sizes = [classes] * (len(loaded.arrays) // classes) if is_list else loaded.components
@@ -255,17 +258,19 @@ def _grouped(loaded: LoadedImages, classes: int) -> LoadedImages:
     at = 0
     for size in sizes:
         arrays += loaded.arrays[at : at + size] if size == classes else [None] * classes
-        masks.append(reduce(both, loaded.annotated[at : at + size], None))
+        masks.append(reduce(intersect_masks, loaded.annotated[at : at + size], None))
         at += size
     return replace(loaded, arrays=tuple(arrays), annotated=tuple(masks))
 
 
-def _without(missing: int, opinion: Sequence[Array] | None, mask: Array | None) -> Array | None:
-    """Where a rater gave an opinion: inside its mask, and not the missing value."""
+def _annotated_mask(
+    missing: int, opinion: Sequence[Array] | None, mask: Array | None
+) -> Array | None:
+    """Mask of where a rater gave an opinion: inside its mask and not the missing value."""
     if opinion is None:
         return mask
-    return both(mask, np.asarray(opinion[0] != missing))
+    return intersect_masks(mask, np.asarray(opinion[0] != missing))
 
 
-def _form(classes: int) -> str:
+def _describe_form(classes: int) -> str:
     return f"a list of the images of {classes} classes" if classes else "an image"

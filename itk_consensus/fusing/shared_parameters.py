@@ -1,4 +1,4 @@
-"""Parameters that several filters have: what each rater counts, and a prior of the labels."""
+"""Parameters that several filters share: the raters' weights and the label prior."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class RaterWeightsMixin(ProcessObject):
         if weights is None:
             return None
         if len(weights) != raters or not any(weights):
-            raise self._wrong(
+            raise self._parameter_error(
                 "RaterWeights", f"must be {raters} numbers >= 0, not all 0, got {weights}"
             )
         return np.array(weights)
@@ -45,9 +45,9 @@ def prior_parameter(default_doc: str) -> Parameter[Any]:
 def label_prior(
     given: float | Mapping[int, float] | None, labels: Sequence[int], owner: str
 ) -> NDArray[np.float64]:
-    """(K,) probability of each label, summing to one.
+    """(K,) probability of each label; they sum to one.
 
-    Given is that of the higher of two labels, or of each label; None: equal shares.
+    `given` is the probability of the higher of two labels, or of each label; None: equal ones.
     """
     if given is None or len(labels) == 1:
         return np.full(len(labels), 1 / len(labels))

@@ -1,4 +1,4 @@
-"""VoteFacts: what is known of raters from their votes alone, counted once for all who ask."""
+"""VoteFacts: facts about the raters from their votes alone, computed once."""
 
 from __future__ import annotations
 
@@ -9,24 +9,28 @@ from itk_consensus.fusing.near_copies import near_copies
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.pair_counts import PairCounts
 
+#: Of more labels, explanations and pages leave out how finely raters agree and how far their
+#: contours are apart: it would take longer than fusing them.
+MANY_LABELS = 10
+
 
 @dataclass(frozen=True)
 class VoteFacts:
-    """What methods and the assessment both ask of the votes."""
+    """Facts about the votes that both methods and the assessment use."""
 
     patterns: DecisionPatterns
 
     @cached_property
     def pairs(self) -> PairCounts:
-        """What every two raters have in common."""
+        """Overlap counts of all pairs of raters."""
         return PairCounts.of(self.patterns)
 
     @cached_property
     def groups(self) -> list[list[int]]:
-        """Raters who are near copies of each other, in one group; most groups are one rater."""
+        """Groups of raters who are near copies of each other; most groups have one rater."""
         return near_copies(self.patterns)
 
     @property
     def copies(self) -> tuple[tuple[int, ...], ...]:
-        """The groups of two raters and more."""
+        """The groups with at least two raters."""
         return tuple(tuple(group) for group in self.groups if len(group) > 1)

@@ -1,4 +1,4 @@
-"""The files that an image consists of, and hashes of what they hold."""
+"""Hashes of image files and voxels, and claims on the files that an image consists of."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ def image_hashes(path: PathLike) -> dict[Path, str]:
 
 
 def voxel_hash(labels: NDArray[Any]) -> str:
-    """SHA-256 of labels as little-endian 64-bit integers in C order, whatever their type was."""
+    """SHA-256 of labels cast to little-endian int64 in C order, so that dtypes do not matter."""
     digest, flat = hashlib.sha256(), np.ascontiguousarray(labels).reshape(-1)
     for start in range(0, flat.size, CHUNK_BYTES):
         digest.update(flat[start : start + CHUNK_BYTES].astype("<i8").tobytes())
     return digest.hexdigest()
 
 
-def reading(path: Path, what: str = "the input") -> list[Claim]:
+def claims_on(path: Path, what: str = "the input") -> list[Claim]:
     """Claims on a folder, or on all files that an image consists of.
 
     Raises
     ------
     FileError
-        The file is not there, or cannot be read.
+        The file does not exist or cannot be read.
     """
     files = [path] if path.is_dir() else files_of(path)
     return [Claim(f"{what} {path}", file) for file in files]

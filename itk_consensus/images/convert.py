@@ -24,10 +24,10 @@ from itk_consensus.images.families.image_family import LoadedImages as LoadedIma
 from itk_consensus.images.families.image_family import OutputImage as OutputImage
 from itk_consensus.images.geometry import ArrayGeometry, check_same_space
 from itk_consensus.images.kept_metadata import Keep
-from itk_consensus.votes.intensities import intensities
+from itk_consensus.votes.intensities import intensity_reason
 
-#: Asked in this order: a MetaTensor is a tensor too, and nearly everything is array-like. Of each
-#: its adapter, which is loaded with the library without which there is no such image.
+#: Library, module and class of each family's adapter, tried in this order: a MetaTensor is also a
+#: tensor, and nearly everything is array-like. An adapter is imported only once its library is.
 _ADAPTERS = {
     Family.SIMPLEITK: ("SimpleITK", "simpleitk_family", "SimpleITKFamily"),
     Family.NUMPY: ("numpy", "array_family", "ArrayFamily"),
@@ -47,7 +47,8 @@ def _adapter(family: Family) -> ImageFamily:
     return adapter
 
 
-#: Told which input looks like an image although labels are wanted, and by what one can see it.
+#: Called with an input that looks like an intensity image where labels are expected, and the
+#: evidence for it.
 Suspect = Callable[[Where, str], None]
 
 
@@ -59,7 +60,7 @@ def load(
     suspect: Suspect | None = None,
     **tolerances: float,
 ) -> LoadedImages:
-    """View the voxels of every input and check, once, that all lie in the same space.
+    """View the voxels of every input, and check that all inputs lie in the same space.
 
     Parameters
     ----------
@@ -67,20 +68,20 @@ def load(
         Images of any `Family`; None is a missing rater, a vector image one rater per component.
         Families may be mixed, but not images with arrays, which have no geometry.
     owner : str
-        The filter, for messages.
+        Name of the filter, for error messages.
     keep : Keep
-        What outputs keep of the first input's metadata.
+        Which metadata of the first input the outputs keep.
     suspect : callable, optional
-        Called for each input that looks like an image, where only labels are wanted.
+        Called for each input that looks like an intensity image instead of labels.
     tolerances : float
-        As of `check_same_space`.
+        Passed to `check_same_space`.
 
     Raises
     ------
     InputError
-        No image at all, or something that is not an image of real numbers.
+        There is no image, or an input is not an image of real numbers.
     GeometryError
-        Images of different size or in different physical space.
+        Images differ in size or physical space.
     """
     loaded = load_with_gaps(images, owner=owner, keep=keep, suspect=suspect, **tolerances)
     for index, annotated in enumerate(loaded.annotated):
@@ -96,7 +97,7 @@ def load_with_gaps(
     suspect: Suspect | None = None,
     **tolerances: float,
 ) -> LoadedImages:
-    """As `load`, but masked arrays are allowed: callers respect `LoadedImages.annotated`."""
+    """Load inputs like `load`, but allow masked arrays: callers must use `annotated`."""
     names = tuple(map(str, images)) if isinstance(images, Mapping) else ()
     inputs = as_list(images, owner)
     present = {index: image for index, image in enumerate(inputs) if image is not None}
@@ -111,7 +112,7 @@ def load_with_gaps(
     check_same_space(geometries, [f"input {i}" for i in read], owner=owner, **tolerances)
     if suspect is not None:
         for i, image in read.items():
-            _tell_of_intensities(image, places[i], suspect)
+            _report_intensities(image, places[i], suspect)
     first = next(iter(present))
     return LoadedImages(
         arrays=tuple(
@@ -147,12 +148,12 @@ def load_one(
     Returns
     -------
     ndarray, shape ``like.geometry.shape``, read-only
-        It keeps its image alive.
+        A view that keeps its image alive.
     """
     (component,) = load_channels(
         image, like, owner=owner, parameter=parameter, scalar=True, **tolerances
     )
-    if suspect is not None and (why := intensities(component)):
+    if suspect is not None and (why := intensity_reason(component)):
         suspect(Where(owner=owner, parameter=parameter), why)
     return component
 
@@ -189,8 +190,8 @@ def allocate(dtype: npt.DTypeLike, like: LoadedImages) -> OutputImage:
     return _adapter(like.family).allocate(dtype, like)
 
 
-def written(write: Callable[[Array], Any], dtype: npt.DTypeLike, like: LoadedImages) -> Any:
-    """An image of the family, geometry and metadata of `like` whose voxels `write` fills in."""
+def make_image(write: Callable[[Array], Any], dtype: npt.DTypeLike, like: LoadedImages) -> Any:
+    """Make an image of the family, geometry and metadata of `like`; `write` fills its voxels."""
     output = allocate(dtype, like)
     write(output.array)
     return output.image()
@@ -199,24 +200,24 @@ def written(write: Callable[[Array], Any], dtype: npt.DTypeLike, like: LoadedIma
 def to_image(array: Array, like: LoadedImages) -> Any:
     """Turn a finished array into an image of the family, geometry and metadata of `like`.
 
-    Prefer `allocate` where the values are still to be computed: it saves this copy.
+    Where the values are not computed yet, `allocate` saves this copy.
     """
     return _adapter(like.family).to_image(array, like)
 
 
 def unit_image(array: Array) -> Any:
-    """A SimpleITK image of an array, its voxels of 1 mm along the axes of space."""
+    """Convert an array to a SimpleITK image with unit spacing, zero origin, identity direction."""
     geometry = ArrayGeometry.of_shape(array.shape)
     return to_image(array, LoadedImages((), geometry, Family.SIMPLEITK, {}, ()))
 
 
 def to_vector_image(components: Sequence[Array], like: LoadedImages) -> Any:
-    """Turn finished arrays into one image with a component each, otherwise like `to_image`."""
+    """Turn finished arrays into the components of one vector image, otherwise like `to_image`."""
     return _adapter(like.family).to_vector_image(components, like)
 
 
 def as_list(images: Any, owner: str) -> list[Any]:
-    """The inputs of a filter, whether one image, a list, a mapping or a generator was given."""
+    """Normalise the inputs of a filter (an image, a list, a mapping or an iterator) to a list."""
     if isinstance(images, Mapping):
         images = list(images.values())
     if not isinstance(images, (list, tuple)):
@@ -228,7 +229,7 @@ def as_list(images: Any, owner: str) -> list[Any]:
             "pass list(a) if the first axis is the rater",
             owner=owner,
         )
-    # Images are iterable too, voxel by voxel, and text letter by letter.
+    # Images and strings are iterable too, by voxel and by character, but are single inputs.
     if family is not None or isinstance(images, (str, bytes, os.PathLike)):
         return [images]
     if not isinstance(images, Iterable):
@@ -240,12 +241,12 @@ def as_list(images: Any, owner: str) -> list[Any]:
 
 
 def _output_of(candidate: Any) -> Any:
-    """The image that an itk reader or filter makes; anything else as it is."""
+    """Return the output image of an itk reader or filter; anything else unchanged."""
     return candidate.GetOutput() if callable(getattr(candidate, "GetOutput", None)) else candidate
 
 
 def are_chunked(images: Any) -> bool:
-    """Whether any of the inputs is a dask array; without dask imported there are none."""
+    """Whether any input is a dask array; never imports dask."""
     lazy = getattr(sys.modules.get("dask.array"), "Array", None)
     if lazy is None:
         return False
@@ -257,7 +258,7 @@ def are_chunked(images: Any) -> bool:
 
 
 def has_components(image: Any, where: Where) -> bool:
-    """Whether the image's family can have several components at a voxel."""
+    """Whether images of this image's family can be vector images."""
     return _family_of(image, where) in (
         Family.SIMPLEITK,
         Family.ITK,
@@ -303,16 +304,16 @@ def _reject_arrays_among_images(families: dict[int, Family], owner: str) -> None
         if other.has_space != family.has_space:
             raise InputError(
                 f"is {family.value} but input {index} is {other.value}; an array has no geometry "
-                "to compare, so pass one kind only",
+                "to compare, so pass either images or arrays",
                 owner=owner,
                 input_index=first,
             )
 
 
 def _reject_colours(read: dict[int, ReadImage], owner: str) -> None:
-    """Among several images one of three or four bytes is a photograph, not three or four raters.
+    """Raise if one of several images has three or four uint8 components: RGB(A), not raters.
 
-    Alone it is treated as raters, like every vector image.
+    A single such image is taken for one rater per component, like every vector image.
     """
     for index, image in read.items():
         if len(image.components) in (3, 4) and image.components[0].dtype == np.uint8:
@@ -324,9 +325,9 @@ def _reject_colours(read: dict[int, ReadImage], owner: str) -> None:
             )
 
 
-def _tell_of_intensities(image: ReadImage, where: Where, suspect: Suspect) -> None:
+def _report_intensities(image: ReadImage, where: Where, suspect: Suspect) -> None:
     for component in image.components:
-        if why := intensities(component, spares_fractions=True):
+        if why := intensity_reason(component, spares_fractions=True):
             suspect(where, why)
             return
 

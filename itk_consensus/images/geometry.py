@@ -1,4 +1,4 @@
-"""Where an image lies in space: a frozen description without voxels, compared once per Execute."""
+"""Grid of an image: size, spacing, origin and direction, and checks that grids agree."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ImageGeometry:
     spacing: tuple[float, ...]
     origin: tuple[float, ...]
     direction: tuple[float, ...]  #: Direction cosines, row-major
-    axes: tuple[str, ...] = ()  #: Names of the axes, of libraries that name them
+    axes: tuple[str, ...] = ()  #: Names of the axes, where the library has them
 
     extent_name: ClassVar[str] = "size"
 
@@ -42,22 +42,22 @@ class ImageGeometry:
         return self.spacing[::-1]
 
     def position(self, index: Sequence[int]) -> tuple[float, ...]:
-        """Where the voxel with this array index (z, y, x) lies, in mm and ITK's order (x, y, z)."""
+        """Physical position (x, y, z) in mm of the voxel with this array index (z, y, x)."""
         steps = np.multiply(index[::-1], self.spacing)
-        turned = np.reshape(self.direction, (self.dimension, self.dimension)) @ steps
-        return tuple((self.origin + turned).tolist())
+        rotated = np.reshape(self.direction, (self.dimension, self.dimension)) @ steps
+        return tuple((self.origin + rotated).tolist())
 
-    def of_first_axes(self, most: int) -> ImageGeometry:
-        """The grid of the first axes (x, y, z), at most so many."""
+    def first_axes(self, most: int) -> ImageGeometry:
+        """The geometry restricted to the first axes (x, y, z), at most this many."""
         first, axes = slice(most), self.axes[:most]
-        turned = np.reshape(self.direction, (self.dimension, self.dimension))[first, first]
-        direction = tuple(turned.ravel().tolist())
-        placed = self.size[first], self.spacing[first], self.origin[first]
-        return ImageGeometry(*placed, direction, axes)
+        block = np.reshape(self.direction, (self.dimension, self.dimension))[first, first]
+        direction = tuple(block.ravel().tolist())
+        grid = self.size[first], self.spacing[first], self.origin[first]
+        return ImageGeometry(*grid, direction, axes)
 
     @property
     def craniocaudal_axis(self) -> int:
-        """The array axis that runs most nearly along the patient, physical z; in 2D the first."""
+        """The array axis closest to physical z, along the patient; in 2D the first."""
         if self.dimension < 3:
             return 0
         along = np.reshape(self.direction, (self.dimension, self.dimension))[2]
@@ -65,18 +65,18 @@ class ImageGeometry:
 
     @property
     def extent(self) -> str:
-        """The size, named as the owner of the image knows it."""
+        """The size (of images) or shape (of arrays) with its name, for messages."""
         return f"{self.extent_name} {getattr(self, self.extent_name)}"
 
     def differences(
         self, other: ImageGeometry, coordinate_tolerance: float, direction_tolerance: float
     ) -> list[str]:
-        """Fields in which `other` lies elsewhere, each with its value and the one here.
+        """Fields in which `other` differs beyond the tolerances, with both values.
 
-        ITK's rule: origin and spacing may differ by `coordinate_tolerance` times the first
+        As in ITK, origin and spacing may differ by `coordinate_tolerance` times the first
         spacing of this image, the direction cosines by `direction_tolerance`.
         """
-        # Most grids are equal to the last digit, which is quickly seen.
+        # Most grids are exactly equal, which is fast to check.
         if self == other and self.is_finite:
             return []
         if self.dimension != other.dimension:
@@ -98,13 +98,14 @@ class ImageGeometry:
 
     @property
     def is_finite(self) -> bool:
-        """Whether spacing, origin and direction are numbers."""
+        """Whether spacing, origin and direction are finite."""
         return bool(np.isfinite([*self.spacing, *self.origin, *self.direction]).all())
 
     def distance(self, other: ImageGeometry) -> float:
-        """How far apart the voxels of two grids of one size lie at most, in the shortest spacing.
+        """Largest distance between corresponding voxels of two grids of equal size.
 
-        A spacing that differs by little moves the last voxels by much.
+        In units of the smallest spacing. Small differences in spacing accumulate towards the last
+        voxels.
         """
         ends = [(0, extent - 1) for extent in self.shape]
         corners = list(product(*ends))
@@ -113,30 +114,30 @@ class ImageGeometry:
         return float(np.linalg.norm(apart, axis=1).max() / np.abs(self.spacing).min())
 
     def gaps(self, other: ImageGeometry) -> tuple[float, float]:
-        """How far apart two of one dimension lie, in first spacings, and their directions."""
+        """Largest difference of origin and spacing, in first spacings, and of direction."""
         apart = [
             _largest_difference(getattr(self, field), getattr(other, field))
             for field in ("origin", "spacing", "direction")
         ]
         return max(apart[:2]) / abs(self.spacing[0]), apart[2]
 
-    def lost(self, other: ImageGeometry) -> bool:
-        """Whether spacing, origin and direction are those of nothing, unlike another's."""
+    def has_lost(self, other: ImageGeometry) -> bool:
+        """Whether the geometry is `other` with some of its fields reset to their defaults."""
         fields = ("spacing", "origin", "direction")
-        nothing = ArrayGeometry.of_shape(self.shape)
+        default = ArrayGeometry.of_shape(self.shape)
         differing = [name for name in fields if getattr(self, name) != getattr(other, name)]
         return self.size == other.size and all(
-            getattr(self, name) == getattr(nothing, name) for name in differing
+            getattr(self, name) == getattr(default, name) for name in differing
         )
 
     def is_flipped_or_permuted(self, other: ImageGeometry) -> bool:
-        """Whether `other` runs along the same axes, but in another order or sense."""
+        """Whether `other` has the same axes, but permuted or with opposite directions."""
         if self.dimension != other.dimension:
             return False
         square = (self.dimension, self.dimension)
         relative = np.reshape(self.direction, square).T @ np.reshape(other.direction, square)
         nearest = np.rint(relative)
-        # An oblique pair is not a flip: 0.1 is about six degrees.
+        # Beyond 0.1, about six degrees, one is oblique to the other and not a flip.
         is_signed_permutation = np.allclose(relative, nearest, atol=0.1) and np.array_equal(
             np.abs(nearest) @ np.abs(nearest).T, np.eye(self.dimension)
         )
@@ -145,18 +146,18 @@ class ImageGeometry:
 
 @dataclass(frozen=True)
 class ArrayGeometry(ImageGeometry):
-    """Geometry of a plain array, whose owner thinks in shapes and never sees an ITK size."""
+    """Geometry of a plain array; messages show its shape instead of ITK's size."""
 
     extent_name: ClassVar[str] = "shape"
 
     @property
     def array_spacing(self) -> tuple[float, ...]:
-        """1 along each axis: lengths are in voxels, as the size of a voxel is not known."""
+        """1 along each axis: the voxel size is unknown, so lengths are in voxels."""
         return VoxelSteps(self.spacing[::-1])
 
     @classmethod
     def of_shape(cls, shape: Sequence[int]) -> ArrayGeometry:
-        """Unit spacing, zero origin and identity direction for an array of this shape."""
+        """Make a geometry with unit spacing, zero origin and identity direction."""
         dimension = len(shape)
         return cls(
             size=tuple(int(extent) for extent in reversed(shape)),
@@ -168,20 +169,25 @@ class ArrayGeometry(ImageGeometry):
 
 DEFAULT_TOLERANCE = 1e-6
 
-#: How far apart, in voxels, headers of one and the same grid may write its place.
+#: Largest distance, in voxels, between two headers of the same grid that is plausible rounding.
 LARGEST_HEADER_NOISE = 0.5
 
 
-#: Of more files, which of them agree is looked for among the first.
+#: The majority is searched among this many first files.
 _MOST_COMPARED = 20
 
 
 def odd_ones_out(
     geometries: Sequence[ImageGeometry], coordinate_tolerance: float, direction_tolerance: float
 ) -> tuple[int, dict[int, list[str]]]:
-    """The first image of the grid that most have, and how each image elsewhere differs from it.
+    """Find the images whose grid differs from that of the majority.
 
-    Where no majority agrees, the first image is what others are compared with.
+    Returns
+    -------
+    reference : int
+        Index of the first image on the majority's grid; 0 if there is no majority.
+    differences : dict of int to list of str
+        For each image on another grid, its differences from the reference.
     """
     best: tuple[int, dict[int, list[str]]] = (0, {})
     for at, one in enumerate(geometries):
@@ -211,40 +217,40 @@ def check_same_space(
     Parameters
     ----------
     names : sequence of str
-        What to call each image in the message, e.g. ``"input 2"``.
+        Name of each image in the message, e.g. ``"input 2"``.
     owner : str
-        The filter that asks, for the message.
+        Name of the filter, for the message.
     coordinate_tolerance, direction_tolerance : float
-        ITK's: relative to the first image's first spacing, and absolute.
+        As in ITK: relative to the first image's first spacing, and absolute.
     """
     tolerances = coordinate_tolerance, direction_tolerance
     for name, one in zip(names, geometries, strict=True):
         if not one.is_finite:
             raise GeometryError(
-                f"{name} lies nowhere: spacing {one.spacing}, origin {one.origin}, direction "
-                f"{one.direction} must be finite numbers",
+                f"{name} has no valid position: spacing {one.spacing}, origin {one.origin}, "
+                f"direction {one.direction} must be finite numbers",
                 owner=owner,
             )
     if not any(geometries[0].differences(one, *tolerances) for one in geometries[1:]):
         return
     at, strays = odd_ones_out(geometries, *tolerances)
     (stray, differences), *others = strays.items()
-    name, of = names[stray], names[at]
+    name, reference = names[stray], names[at]
     lines = [
-        f"{name} does not occupy the same space as {of}: " + "; ".join(differences),
-        *([f"The same holds for {_listed([names[i] for i, _ in others])}."] if others else []),
-        *_advice(geometries[at], geometries[stray], *tolerances, name, of),
+        f"{name} does not occupy the same space as {reference}: " + "; ".join(differences),
+        *([f"Nor does {_join_names([names[i] for i, _ in others])}."] if others else []),
+        *_advice(geometries[at], geometries[stray], *tolerances, name, reference),
     ]
     raise GeometryError(
         "\n".join(lines), owner=owner, mentions=("CoordinateTolerance", "DirectionTolerance")
     )
 
 
-#: What gives an image the place of another.
+#: Advice for an image that should have the geometry of another.
 _COPY = "copy it, e.g. image.CopyInformation(first_image)"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     more = f" and {len(names) - 2} more" if len(names) > 2 else ""
     return f"{', '.join(names[:2])}{more}"
 
@@ -269,9 +275,9 @@ def _advice(
         return [f"To fuse different grids, {resample}"]
     relative_gap, direction_gap = first.gaps(other)
     if (apart := first.distance(other)) > LARGEST_HEADER_NOISE:
-        if other.lost(first):
-            return [f"If only the header of {name} lost its place, {_COPY}; otherwise {resample}"]
-        return [f"They lie {apart:.3g} voxels apart, which is no header noise: {resample}"]
+        if other.has_lost(first):
+            return [f"If only the header of {name} was reset, {_COPY}; otherwise {resample}"]
+        return [f"They are {apart:.3g} voxels apart, more than rounding of headers: {resample}"]
     lines = []
     if relative_gap > coordinate_tolerance:
         lines.append(
@@ -290,12 +296,12 @@ def _advice(
 def _how_to_raise(tolerance: str, needed: float) -> str:
     enough = f"{1.1 * needed:.2g}"
     return (
-        f"If that is header noise, set {{{tolerance}}} to {enough}, or call "
+        f"If that is rounding of headers, set {{{tolerance}}} to {enough}, or call "
         f"itk_consensus.ProcessObject.SetGlobalDefault{tolerance}({enough}) for every filter."
     )
 
 
 def _largest_difference(a: Sequence[float], b: Sequence[float]) -> float:
     """Largest |a_i - b_i|; NaN, which no tolerance accepts, if any coordinate is NaN."""
-    apart = [abs(x - y) for x, y in zip(a, b, strict=True)]  # so short that NumPy takes longer
+    apart = [abs(x - y) for x, y in zip(a, b, strict=True)]  # faster than NumPy for so few
     return float("nan") if any(one != one for one in apart) else float(max(apart, default=0.0))

@@ -1,4 +1,4 @@
-"""Windows of grey values that readers of a modality are used to."""
+"""Grey value windows (center and width) in which an image is displayed."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Mask
 from itk_consensus.core.errors import ParameterError
-from itk_consensus.space.boxes import bounding_box, grown
+from itk_consensus.space.boxes import bounding_box, grow_box
 
-#: Air is -1000 HU and no other modality has values like it.
+#: Only CT has values below this; air is -1000 HU.
 _BELOW_ALL_BUT_CT = -500
-#: Fat is -100 HU: a part of a CT without air has whole numbers below this. Of an MR that was
-#: interpolated some few may be negative, too.
+#: Fat is -100 HU, so a part of a CT without air has integers below this; an interpolated MR has at
+#: most a few negative values.
 _FAT_BELOW = -50
 _LEAST_FAT = 0.01
 
 
 class GreyWindow(NamedTuple):
-    """How many grey values are told apart, and around which."""
+    """A named window: width and center (level) of the grey values displayed."""
 
     name: str
     width: float
@@ -29,7 +29,7 @@ class GreyWindow(NamedTuple):
 
     @property
     def limits(self) -> tuple[float, float]:
-        """The values that are black and white."""
+        """The values displayed as black and as white."""
         return self.level - self.width / 2, self.level + self.width / 2
 
     def __str__(self) -> str:
@@ -44,30 +44,30 @@ CT_WINDOWS = (
     GreyWindow("liver", 150, 90),
 )
 
-#: What `window_of` takes, in words.
+#: Description of the texts that `window_of` accepts, for messages.
 WINDOW_WORDS = f"center,width or one of {', '.join(one.name for one in CT_WINDOWS)}"
 
-#: Most of what surrounds a structure in the lung is below this, in HU; fat is about -100.
+#: The median surrounding of a structure in the lung is below this, in HU; fat is about -100.
 _LUNG_BELOW = -400
 
-#: Most of a bone is above this, in HU.
+#: The median of a bone is above this, in HU.
 _BONE_ABOVE = 250
 
-#: Grey and white matter in HU; muscle is above, and has fat around it.
+#: Range of grey and white matter in HU; muscle is above it, and is surrounded by fat.
 _BRAIN_BETWEEN = (15, 48)
-#: How much of what surrounds a part of the brain may be fat or air.
+#: Largest fraction of fat and air around a part of the brain.
 _MOST_FAT_AT_BRAIN = 0.05
-#: How much of a head is bone, at least; of a trunk it is a third of that.
+#: Smallest fraction of bone in a head; a trunk has a third of that.
 _LEAST_BONE_OF_A_HEAD = 0.08
-#: What is above this, in HU, is body.
+#: Values above this, in HU, belong to the body.
 _BODY_ABOVE = -300
 
-#: How far around a structure its surroundings are looked at.
+#: Margin of the surroundings of a structure, in voxels.
 _SURROUNDING_VOXELS = 5
 
 
 def window_of(text: str) -> GreyWindow:
-    """The window that a text asks for: "40,400" or the name of one of CT."""
+    """Parse a window from "center,width", such as "40,400", or the name of one of CT."""
     for window in CT_WINDOWS:
         if window.name == text.strip().lower().replace("-", " ").replace("_", " "):
             return window
@@ -79,16 +79,16 @@ def window_of(text: str) -> GreyWindow:
 
 
 def as_window(given: tuple[float, float] | str) -> GreyWindow:
-    """The window that is meant by (center, width) or by what `window_of` takes."""
+    """Convert (center, width), or a text that `window_of` accepts, to a window."""
     if isinstance(given, GreyWindow):
         return given
     return window_of(given if isinstance(given, str) else ",".join(map(repr, map(float, given))))
 
 
 def windows_for(image: NDArray[Any], structure: Mask | None = None) -> list[GreyWindow]:
-    """Those of CT where values are Hounsfield's, and always what fits the values.
+    """Windows suitable for an image: those of CT if values are HU, and two fitted to the values.
 
-    The first is that in which readers would look at the structure.
+    The first is the usual one to look at the structure.
     """
     some = image.reshape(-1)[:: max(1, image.size // 100_000)]
     integers = np.issubdtype(some.dtype, np.integer) or bool(np.all(some == np.rint(some)))
@@ -110,9 +110,9 @@ def windows_for(image: NDArray[Any], structure: Mask | None = None) -> list[Grey
 
 
 def _body(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What is above a tenth of the range: the air around a head would make the head grey.
+    """Values above a tenth of the range, so that air around a head does not affect percentiles.
 
-    Smith, Human Brain Mapping 17:143-155, 2002, tells the head from air by this threshold.
+    The threshold between air and head is that of Smith, Human Brain Mapping 17:143-155, 2002.
     """
     low, high = np.percentile(values, (2, 98))
     body = values[values > low + 0.1 * (high - low)]
@@ -120,11 +120,11 @@ def _body(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _usual_window(image: NDArray[Any], structure: Mask | None, some: NDArray[np.float64]) -> str:
-    """Name of the window of CT for a structure: a nodule is seen in the lung's."""
+    """Name of the usual CT window for a structure, such as "lung" for a lung nodule."""
     tight = None if structure is None else bounding_box(structure)
     if structure is None or tight is None:
         return "soft tissue"
-    box = grown(tight, [_SURROUNDING_VOXELS] * image.ndim, image.shape)
+    box = grow_box(tight, [_SURROUNDING_VOXELS] * image.ndim, image.shape)
     values, inside = image[box], structure[box]
     drawn, around = values[inside], values[~inside]
     if around.size and np.median(around) < _LUNG_BELOW:

@@ -1,9 +1,9 @@
-"""Which metadata of an input an output keeps: what describes the image, and never whose it is.
+"""Which metadata of an input its outputs keep: descriptions of the image, but no identities.
 
-"description" is an allow list, of keys and of what they may hold. "all_but_identity", the default,
-also keeps what a pipeline set itself: every key that neither speaks of a person, a place, a date,
-an identifier or a file, nor is a free text or a DICOM tag. No list knows who is named under a key
-of somebody's own; SECURITY.md says so.
+"description" is an allow list of keys and of their values. "all_but_identity", the default,
+also keeps custom keys of a pipeline, except those that refer to a person, place, date,
+identifier or file, hold free text, or are DICOM tags. No list can recognise identities under
+arbitrary custom keys; see SECURITY.md.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-#: What a file of ours says of itself (`own_outputs.py`), which is not inherited.
+#: Value that marks a file as our output (`own_outputs.py`); outputs do not inherit it.
 MARK = "output of itk_consensus"
 
 _UNITS = (
@@ -27,8 +27,8 @@ _KINDS = (
 )
 _TRANSFORMS = "UNKNOWN|SCANNER_ANAT|ALIGNED_ANAT|TALAIRACH|MNI_152|TEMPLATE_OTHER"
 
-#: What ITK reads of NRRD and NIfTI, and what xarray and MONAI have beside, that says how axes lie
-#: and are measured: keys whose values are words of the format, and which words these are,
+#: Keys of ITK (for NRRD and NIfTI), xarray and MONAI that describe axes and units, whose values
+#: are fixed words: patterns of the keys, and of their values.
 _WORDS = {
     re.compile(key): re.compile(words, re.IGNORECASE)
     for key, words in (
@@ -41,33 +41,32 @@ _WORDS = {
         (r"original_channel_dim", r"no_channel"),
     )
 }
-#: and keys whose values are numbers.
+#: Such keys whose values are numbers.
 _NUMERIC = re.compile(
     r"NRRD_(measurement frame|thicknesses\[\d+\])|xyzt_units|dim_info|[qs]form_code|direction|"
     r"(original_)?affine|spatial_shape|original_channel_dim"
 )
 
 
-#: Keys that tell how the voxels of one file are stored, which outputs have of their own.
+#: Keys about the storage of a particular file, which do not apply to outputs.
 _STORAGE = re.compile(
     r"datatype|bitpix|(scl|cal|srow|qoffset|quatern)_\w+|(dim|pixdim)(\[\d+\])?|sizeof_hdr|"
     r"slice_(code|start|end|duration)|intent_(code|p\d)|vox_offset|toffset|nifti_type|"
     r"qfac|[qs]to_(xyz|ijk)|NRRD_old (min|max)|ITK_(?!FileNotes).*"
 )
 
-#: How DICOM tags are spelled by ITK, pydicom and in hexadecimal digits.
+#: DICOM tags as spelled by ITK, by pydicom, and as plain hexadecimal digits.
 _DICOM_TAG = re.compile(r"\(?([0-9a-f]{4})[|,]? ?([0-9a-f]{4})\)?", re.IGNORECASE)
-#: Those that may be kept, and what they may hold.
+#: Tags that may be kept, and patterns of their values.
 _DICOM_VALUES = {
     "00180088": re.compile(r"\d{1,3}(\.\d{1,6})?"),  # spacing between slices
-    "00185100": re.compile(r"[HF]F(S|P|DR|DL)"),  # how the patient lay
+    "00185100": re.compile(r"[HF]F(S|P|DR|DL)"),  # patient position
 }
 
-#: What Slicer says of each segment that a reader drew, and of the whole.
+#: Slicer's keys of each segment and of the whole segmentation.
 _SEGMENT = re.compile(r"Segment(\d+|ation)_.*")
 
-#: Words of keys whose values may tell a person, where or when somebody was, or which file it is,
-#: and those of free texts, in which anybody may write anything,
+#: Words in keys whose values may identify a person, place, time or file, or hold free text.
 _IDENTIFYING = re.compile(
     r"""
     participants?|persons?|people|cases?|who|whom|whose|by|dr|nurse|readers?|raters?|creator|editor|
@@ -83,7 +82,7 @@ _IDENTIFYING = re.compile(
     """,
     re.VERBOSE,
 )
-#: and words that contain one, where nothing tells them apart.
+#: Parts of words in such keys, for names written as one word.
 _CONTAINING = re.compile(
     r"patient|subject|physician|doctor|radiolog|operator|institut|hospital|clinic|birth|accession|"
     r"address|annotat|author|comment|filename|(name|date|time|uid|number|file|path|notes?)$|"
@@ -96,42 +95,42 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 class Keep(Enum):
     """What an output keeps of the first input's metadata."""
 
-    NOTHING = "nothing"  #: As filters of SimpleITK and itk do
-    DESCRIPTION = "description"  #: What describes the image
-    ALL_BUT_IDENTITY = "all_but_identity"  #: And all that does not speak of anybody
-    EVERYTHING = "everything"  #: All there is, names of patients included
+    NOTHING = "nothing"  #: As SimpleITK's and itk's filters do
+    DESCRIPTION = "description"  #: Known keys that describe the image
+    ALL_BUT_IDENTITY = "all_but_identity"  #: Also other keys that identify nobody
+    EVERYTHING = "everything"  #: All entries, including names of patients
 
     def __call__(self, key: str, value: Any) -> bool:
         """Whether an entry is kept."""
-        if not self.asks_for(key) or str(value).strip() == MARK:
+        if not self.needs_value(key) or str(value).strip() == MARK:
             return False
         if self is Keep.EVERYTHING or _is_descriptive(key, value):
             return True
-        return self is Keep.ALL_BUT_IDENTITY and _tells_nobody(key, value)
+        return self is Keep.ALL_BUT_IDENTITY and _is_impersonal(key, value)
 
-    def asks_for(self, key: str) -> bool:
-        """Whether the value of a key decides; of others it need not be asked for."""
+    def needs_value(self, key: str) -> bool:
+        """Whether an entry may be kept, depending on its value; if not, the key excludes it."""
         if self in (Keep.NOTHING, Keep.EVERYTHING):
             return self is Keep.EVERYTHING
-        what = _what_it_is(key)
-        return not (what.describes_storage or what.identifies)
+        properties = _properties_of(key)
+        return not (properties.describes_storage or properties.identifies)
 
     def of(self, metadata: Mapping[Any, Any]) -> dict[Any, Any]:
-        """The entries of a dictionary that are kept."""
+        """The entries of a mapping that are kept."""
         return {key: value for key, value in metadata.items() if self(str(key), value)}
 
 
-def _tells_nobody(key: str, value: Any) -> bool:
-    """Whether a key speaks of nobody, and its value is plain enough to belong to that key."""
-    what = _what_it_is(key)
-    if what.dicom is not None:
-        return what.dicom.fullmatch(str(value).strip()) is not None
-    # Keys that describe an image hold what they should, or anything.
-    return not what.may_be_numbers and what.words is None and _is_plain(value)
+def _is_impersonal(key: str, value: Any) -> bool:
+    """Whether an entry identifies nobody, judged by its key and the type of its value."""
+    properties = _properties_of(key)
+    if properties.dicom is not None:
+        return properties.dicom.fullmatch(str(value).strip()) is not None
+    # A descriptive key whose value does not have the expected form may hold anything.
+    return not properties.may_be_numbers and properties.words is None and _is_plain(value)
 
 
 def _is_plain(value: Any) -> bool:
-    """Texts and numbers, and lists of these; other things have keys of their own inside."""
+    """Whether a value is a text, a number, or a list of these; others may have keys inside."""
     if isinstance(value, (list, tuple)):
         return all(map(_is_plain, value))
     if hasattr(value, "dtype"):
@@ -140,38 +139,39 @@ def _is_plain(value: Any) -> bool:
 
 
 def _is_descriptive(key: str, value: Any) -> bool:
-    what = _what_it_is(key)
-    if what.may_be_numbers and _is_numeric(value):
+    properties = _properties_of(key)
+    if properties.may_be_numbers and _is_numeric(value):
         return True
-    # MONAI's words are members of an Enum.
+    # MONAI's values are members of an Enum.
     text = str(value.value if isinstance(value, Enum) else value).strip('" ')
-    return what.words is not None and what.words.fullmatch(text) is not None
+    return properties.words is not None and properties.words.fullmatch(text) is not None
 
 
-class _Key(NamedTuple):
-    """What a key says of its value."""
+class _KeyProperties(NamedTuple):
+    """Which values a metadata key may have, and what they are about."""
 
-    may_be_numbers: bool  #: That describe an image
-    words: re.Pattern[str] | None  #: That describe an image
+    may_be_numbers: bool  #: Whether numbers under this key describe the image
+    words: re.Pattern[str] | None  #: Values under this key that describe the image
     describes_storage: bool
     identifies: bool
-    dicom: re.Pattern[str] | None  #: What a DICOM tag that tells nobody holds
+    dicom: re.Pattern[str] | None  #: Permitted values of a DICOM tag that identifies nobody
 
 
 @lru_cache(1 << 10)
-def _what_it_is(key: str) -> _Key:
-    """What a key says of its value; headers have the same keys."""
+def _properties_of(key: str) -> _KeyProperties:
+    """Classify a key; cached, since the headers of a study have the same keys."""
     numbers = _NUMERIC.fullmatch(key) is not None
     words = next((words for named, words in _WORDS.items() if named.fullmatch(key)), None)
     tag = _DICOM_TAG.fullmatch(key)
     dicom = _DICOM_VALUES.get("".join(tag.groups())) if tag else None
     known = numbers or words is not None or dicom is not None
     stored = _STORAGE.fullmatch(key) is not None
-    return _Key(numbers, words, stored, not known and (tag is not None or _identifies(key)), dicom)
+    identifies = not known and (tag is not None or _identifies(key))
+    return _KeyProperties(numbers, words, stored, identifies, dicom)
 
 
 def _identifies(key: str) -> bool:
-    """Whether a key speaks of somebody, or in no words that are known here."""
+    """Whether the values of a key may identify somebody, or the key cannot be analysed."""
     words = {word.lower() for word in _WORD.findall(key)}
     return (
         not (words and key.isascii())
@@ -183,7 +183,7 @@ def _identifies(key: str) -> bool:
 
 
 def _is_numeric(value: Any) -> bool:
-    if hasattr(value, "dtype"):  # an array, or a tensor wherever it is
+    if hasattr(value, "dtype"):  # an array, or a tensor on any device
         return re.search("int|float", str(value.dtype)) is not None
     try:
         for part in re.split(r"[\s\[\](),;]+", str(value)):

@@ -1,4 +1,4 @@
-"""What labels are called: given in words, or read from the files that other programs keep it in."""
+"""Names of labels, given as text or read from the files of other programs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from itk_consensus.core.errors import FileError, ParameterError
 from itk_consensus.storage.files import read_bytes
 
-#: Columns of the number of a label in tables of BIDS (dseg.tsv) and others.
+#: Columns with the number of a label in tables of BIDS (dseg.tsv) and others.
 _NUMBERS = ("index", "label", "value", "id", "number")
 _NAMES = ("name", "structure", "organ", "label_name")
 #: A line of ITK-SNAP's label descriptions: number, red, green, blue, opacity, two flags, "name".
@@ -21,34 +21,34 @@ _LONGEST_NAME = 200
 
 
 def label_names(text: str) -> dict[int, str]:
-    """Names of labels from "1=liver,2=spleen" or from the file that a text names.
+    """Parse names of labels from a text such as "1=liver,2=spleen", or read them from a file.
 
-    Files are tables with a column index or label and a column name (CSV, or TSV as BIDS has it),
+    A file may be a table with a column index or label and a column name (CSV, or TSV as in BIDS),
     nnU-Net's dataset.json, a JSON object of number to name, or ITK-SNAP's label descriptions.
     """
     if re.fullmatch(r"\s*\d+\s*=[^=]*(,\s*\d+\s*=[^=]*)*", text):
         parts = (part.partition("=") for part in text.split(","))
-        return _checked(((number, name) for number, _, name in parts), text)
+        return _consistent_names(((number, name) for number, _, name in parts), text)
     path = Path(text)
     if not path.is_file():
         raise ParameterError(f"label names must be 1=NAME,2=NAME or a file, got {text!a}")
     content = read_bytes(path).decode("utf-8-sig", errors="replace")
     try:
-        return _checked(_rows(content), str(path))
+        return _consistent_names(_rows(content), str(path))
     except (ValueError, TypeError, AttributeError, RecursionError, csv.Error) as error:
         raise FileError(
-            "holds no names of labels: it must have the columns index and name, or be nnU-Net's "
+            "holds no label names: it must have the columns index and name, or be nnU-Net's "
             "dataset.json or ITK-SNAP's label descriptions",
             path=path,
         ) from error
 
 
 def _rows(content: str) -> Iterable[tuple[object, object]]:
-    """Number and name of each label in a file, as they stand there."""
+    """Number and name of each label in a file, unparsed."""
     if content.lstrip().startswith("{"):
         named = json.loads(content)
         named = named.get("labels", named)
-        # nnU-Net has names first, since one of its names may hold several labels.
+        # nnU-Net maps names to labels, since a region may consist of several labels.
         turned = not all(str(key).isdecimal() for key in named)
         rows = [(v, k) if turned else (k, v) for k, v in named.items()]
         return [row for row in rows if not isinstance(row[0], list)]
@@ -65,7 +65,8 @@ def _rows(content: str) -> Iterable[tuple[object, object]]:
     return [(row[number], row[called]) for row in table]
 
 
-def _checked(rows: Iterable[tuple[object, object]], owner: str) -> dict[int, str]:
+def _consistent_names(rows: Iterable[tuple[object, object]], owner: str) -> dict[int, str]:
+    """Names by label number, without empty ones; raise if a label has two names."""
     names: dict[int, str] = {}
     for number, name in rows:
         text = str(name).strip()[:_LONGEST_NAME]

@@ -1,7 +1,7 @@
-"""Probabilities that networks write beside their label maps: nnU-Net's ``.npz``.
+"""Probabilities that networks write next to their label maps: nnU-Net's ``.npz``.
 
-They are an array (classes, z, y, x) without any geometry; that is taken from the image that the
-network saw. The ``.pkl`` beside them is not opened: unpickling runs whatever it says.
+They are an array (classes, z, y, x) without geometry, which is taken from the network's input
+image. The accompanying ``.pkl`` is never opened, since unpickling can run arbitrary code.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from numpy.typing import NDArray
 
 from itk_consensus.core.errors import FileError
 
-#: What nnU-Net calls the array, in its second version and in its first.
+#: Name of the array in nnU-Net 2 and in nnU-Net 1.
 NAMES = ("probabilities", "softmax")
 
 
 def is_network_output(path: Path) -> bool:
-    """Whether a file is one of these, by its name."""
+    """Whether a file's extension is ``.npz``."""
     return path.suffix.lower() == ".npz"
 
 
 def read_network_output(path: Path, shape: Sequence[int]) -> NDArray[np.float32]:
-    """(K, ...) probabilities of the classes of an image of this shape.
+    """Read the probabilities of K classes, shape (K, ...), for an image of this shape.
 
-    The header is compared before any voxel is read.
+    The shape in the header is checked before voxels are read.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -37,8 +37,8 @@ def read_network_output(path: Path, shape: Sequence[int]) -> NDArray[np.float32]
                 found, dtype = _header(member)
         if dtype.kind != "f" or len(found) != len(shape) + 1 or found[1:] != tuple(shape):
             raise FileError(
-                f"must hold probabilities (classes, {', '.join(map(str, shape))}) as the image "
-                f"says, got {dtype} {found}; of nnU-Net 1 they are cropped: export them uncropped",
+                f"must hold probabilities (classes, {', '.join(map(str, shape))}) for its image, "
+                f"got {dtype} {found}; those of nnU-Net 1 are cropped: export them uncropped",
                 path=path,
             )
         with np.load(path, allow_pickle=False) as arrays:

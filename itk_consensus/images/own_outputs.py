@@ -1,6 +1,6 @@
-"""Files that this package wrote say so, lest a wildcard takes them for one more reader.
+"""A mark in files that this package wrote, so that a wildcard cannot include them as raters.
 
-The mark is in files alone: writers set it, images in memory have none, and no output inherits it.
+Only files have the mark: it is set on writing, and neither images in memory nor outputs inherit it.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ import SimpleITK as sitk
 from itk_consensus.core.errors import InputError
 from itk_consensus.images.kept_metadata import MARK
 
-#: Who made a DICOM object.
+#: Manufacturer in DICOM objects.
 PROGRAM = "itk_consensus"
-#: Under a key of NRRD and MetaImage, and as NIfTI's description, which is written by another name.
+#: Key of the mark in NRRD and MetaImage; in NIfTI it is the description, which ITK writes from one
+#: key and reads into another.
 MARK_KEY = "itk_consensus_output"
 _NIFTI_WRITTEN, _NIFTI_READ = "ITK_FileNotes", "descrip"
 _KEYS = {
@@ -24,21 +25,21 @@ _KEYS = {
 }
 
 
-def marked(image: Any, suffix: str) -> Any:
-    """The image as it is written to a format, by its extension without ``.gz``, with the mark."""
+def add_mark(image: Any, suffix: str) -> Any:
+    """Return a copy of the image with the mark, for a format given by extension without ``.gz``."""
     key = _KEYS.get(suffix)
     if key is None:
         return image
     metadata = {name: image.GetMetaData(name) for name in image.GetMetaDataKeys()}
     copy = sitk.Image(image)
-    copy.MakeUnique()  # which drops the metadata
+    copy.MakeUnique()  # drops the metadata
     for name, value in {**metadata, key: MARK}.items():
         copy.SetMetaData(name, value)
     return copy
 
 
 def is_marked(image: Any) -> bool:
-    """Whether an image just read, or the reader of a header, is of a file we wrote as an output."""
+    """Whether an image or image reader comes from a file that we wrote as an output."""
     return any(
         image.HasMetaDataKey(key) and image.GetMetaData(key).strip() == MARK
         for key in (MARK_KEY, _NIFTI_READ)
@@ -46,9 +47,9 @@ def is_marked(image: Any) -> bool:
 
 
 def reject_own_output(path: Path) -> None:
-    """Raise the error about one of our files among raters."""
+    """Raise the error about one of our own outputs among the inputs."""
     raise InputError(
-        "was written by itk-consensus, as a result and not by a rater: leave it out of the inputs "
-        "or, if it is to count as one more rater, add --accept-own-outputs",
+        "was written by itk-consensus as a result, not by a rater: leave it out of the inputs "
+        "or, to use it as another rater, add --accept-own-outputs",
         path=path,
     )

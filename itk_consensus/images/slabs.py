@@ -1,7 +1,7 @@
-"""Image files read box by box, for volumes larger than memory.
+"""Reading image files box by box, for volumes larger than memory.
 
-SimpleITK streams formats whose voxels lie uncompressed in one piece; of others it reads all and
-hands out a part, which is exact but needs the memory of one image.
+SimpleITK streams formats with contiguous, uncompressed voxels; others it reads as a whole
+and crops, which is exact but needs the memory of one image.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import SimpleITK as sitk
 from numpy.typing import NDArray
 
 from itk_consensus.core.errors import FileError
-from itk_consensus.images.files import header_reader, not_finite, reject_layers
+from itk_consensus.images.files import find_not_finite, header_reader, reject_layers
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.space.boxes import Box
 
 
 @dataclass(frozen=True)
 class ImageSlabs:
-    """A scalar image file whose voxels stay on disk."""
+    """A scalar image file whose voxels are read on demand."""
 
     path: Path
     geometry: ImageGeometry
@@ -30,12 +30,12 @@ class ImageSlabs:
 
     @staticmethod
     def of(path: Path) -> ImageSlabs:
-        """Read a header.
+        """Read the header of an image file.
 
         Raises
         ------
         FileError
-            It is no image, or one with several components.
+            It is not an image, or one with several components.
         """
         reader = header_reader(path)
         try:
@@ -43,7 +43,7 @@ class ImageSlabs:
         except RuntimeError as error:
             raise FileError("cannot be read as an image", path=path) from error
         reject_layers(reader, path)
-        places, values = not_finite(path)
+        places, values = find_not_finite(path)
         if places.size:
             raise FileError(f"must hold whole-number labels, found {values[0]:g}", path=path)
         if reader.GetNumberOfComponents() != 1:
@@ -62,7 +62,7 @@ class ImageSlabs:
         return ImageSlabs(path, geometry, sitk.GetArrayViewFromImage(one).dtype)
 
     def read(self, box: Box) -> NDArray[Any]:
-        """The voxels of a box."""
+        """Read the voxels of a box."""
         reader = header_reader(self.path)
         reader.SetExtractIndex([part.start for part in reversed(box)])
         reader.SetExtractSize([part.stop - part.start for part in reversed(box)])

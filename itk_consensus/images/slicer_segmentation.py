@@ -25,13 +25,13 @@ from itk_consensus.images.structures import (
     put_on_grid,
 )
 from itk_consensus.storage.files import PathLike
-from itk_consensus.storage.replacing import replacing
+from itk_consensus.storage.replacing import atomic_write
 
 _TERMINOLOGY = "TerminologyEntry"
 _CONTEXT = "Segmentation category and type - 3D Slicer General Anatomy list"
 _ANATOMIC = "Anatomic codes - DICOM master list"
 _CATEGORY = Code("SCT", "85756007", "Tissue")
-#: Fields that are written anew, whatever they were.
+#: Fields that are always rewritten.
 _OWN_FIELDS = {"Name", "Color", "Extent", "LabelValue", "Layer"}
 _COLORS = (
     (0.50, 0.68, 0.50),
@@ -53,14 +53,14 @@ def read_slicer_segmentation(path: PathLike, *, like: Any = None) -> list[Struct
     Parameters
     ----------
     like : SimpleITK image, optional
-        The image that was segmented; masks are put on its grid, of which Slicer may have saved
-        only the part that is segmented.
+        The segmented image; masks are extended to its grid, since Slicer may save only the
+        segmented part.
     """
     image = _read(path)
     fields = {key: image.GetMetaData(key) for key in image.GetMetaDataKeys()}
     numbers = sorted({int(m[1]) for key in fields if (m := re.match(r"Segment(\d+)_", key))})
     if not numbers:
-        raise FileError("says nothing about segments; read it as a label image", path=path)
+        raise FileError("describes no segments; read it as a label image", path=path)
     pixels = sitk.GetArrayViewFromImage(image)
     layers = pixels[..., None] if image.GetNumberOfComponentsPerPixel() == 1 else pixels
     is_without_voxels = set(image.GetSize()) == {1}
@@ -81,16 +81,16 @@ def read_slicer_segmentation(path: PathLike, *, like: Any = None) -> list[Struct
 def write_slicer_segmentation(
     structures: Sequence[Structure] | Mapping[str, Any], path: PathLike
 ) -> None:
-    """Write structures, or a mapping of name to mask, as a segmentation that Slicer opens.
+    """Write structures, or a mapping of name to mask, as a segmentation for 3D Slicer.
 
-    Structures that overlap go to different layers. Masks must be 0 and 1; `separate_undecided`
-    makes those of a consensus so.
+    Overlapping structures go to different layers. Masks must be binary (0 and 1);
+    `separate_undecided` makes them of a consensus with undecided voxels.
     """
     _write(structures, Path(path), {})
 
 
 def write_fused_segmentation(structures: Sequence[Structure], path: PathLike) -> None:
-    """Write structures as `write_slicer_segmentation` does, as a result of ours and no reader's."""
+    """Write structures like `write_slicer_segmentation`, marked as our output."""
     _write(structures, Path(path), {MARK_KEY: MARK})
 
 
@@ -98,26 +98,26 @@ def _write(
     structures: Sequence[Structure] | Mapping[str, Any], path: Path, more: Mapping[str, str]
 ) -> None:
     require_segmentation_name(path)
-    image, fields = _layered(as_structures(structures, str(path)), path)
+    image, fields = _make_layers(as_structures(structures, str(path)), path)
     for key, value in {**fields, **more}.items():
         image.SetMetaData(key, value)
-    with replacing(path) as draft:
+    with atomic_write(path) as draft:
         try:
             sitk.WriteImage(image, str(draft), True)
         except RuntimeError as error:
             raise FileError(f"cannot be written: {error}", path=path) from error
-        _call_the_first_axis_a_list(draft)
+        _mark_layer_axis(draft)
 
 
 def shared_details(structure: Structure) -> dict[str, str]:
-    """Of what a file says of a segment, the terminology; the rest is one reader's own."""
+    """The details that a consensus inherits: only the terminology, no field of a single rater."""
     tags = structure.details.get("Tags", "").split("|")
     entries = [tag for tag in tags if tag.startswith(f"{_TERMINOLOGY}:")]
     return {"Tags": f"{entries[0]}|"} if entries else {}
 
 
 def require_segmentation_name(path: Path) -> None:
-    """Raise unless Slicer takes a file of this name for a segmentation."""
+    """Raise unless Slicer recognises a file of this name as a segmentation."""
     if not path.name.lower().endswith(".seg.nrrd"):
         raise FileError("the name of a Slicer segmentation must end in .seg.nrrd", path=path)
 
@@ -134,18 +134,18 @@ def _read(path: PathLike) -> Any:
 def _segment(
     own: Mapping[str, str], number: int, layers: Any, image: Any, path: PathLike
 ) -> Structure:
-    """One segment; before there were layers each segment had a component of its own."""
+    """Make a structure of a segment; in old files each segment has its own component."""
     has_own_layer = layers.shape[-1] > 1
     try:
         layer = int(own.get("Layer", number if has_own_layer else 0))
         label = int(own.get("LabelValue", 1))
         color = tuple(float(part) for part in own["Color"].split()) if "Color" in own else None
-        # Label 0 is background, and a layer below 0 would be counted from the last.
+        # Label 0 is background, and a negative layer would count from the last.
         _require_within("LabelValue", label, 1, _largest_label(layers))
         _require_within("Layer", layer, 0, layers.shape[-1] - 1)
         mask = layers[..., layer] == label
     except ValueError as error:
-        raise FileError(f"segment {number} is described wrongly: {error}", path=path) from error
+        raise FileError(f"segment {number} has invalid fields: {error}", path=path) from error
     category, kind = _terminology(own.get("Tags", ""))
     kept = {key: value for key, value in own.items() if key not in _OWN_FIELDS}
     name = own.get("Name", own.get("ID", f"Segment {number}"))
@@ -160,7 +160,7 @@ def _segment(
 
 
 def _largest_label(layers: Any) -> int:
-    """What voxels of this type can hold."""
+    """The largest value of the voxels' dtype."""
     return int(np.iinfo(layers.dtype).max) if layers.dtype.kind in "iu" else (1 << 31) - 1
 
 
@@ -183,8 +183,8 @@ def _code(text: str) -> Code | None:
     return Code(*parts) if len(parts) == 3 and parts[1] else None
 
 
-def _layered(structures: Sequence[Structure], path: Path) -> tuple[Any, dict[str, str]]:
-    """Layers as one image, and the fields that explain them."""
+def _make_layers(structures: Sequence[Structure], path: Path) -> tuple[Any, dict[str, str]]:
+    """Combine structures in an image of layers; return it with its metadata fields."""
     first = structures[0].mask
     layers: list[Any] = []
     used: list[int] = []
@@ -203,7 +203,7 @@ def _layered(structures: Sequence[Structure], path: Path) -> tuple[Any, dict[str
         used[layer] += 1
         layers[layer][inside] = used[layer]
         placed = {"LabelValue": str(used[layer]), "Layer": str(layer), "Extent": _extent(inside)}
-        for key, value in {**_described(structure, number), **placed}.items():
+        for key, value in {**_segment_fields(structure, number), **placed}.items():
             fields[f"Segment{number}_{key}"] = value
     images = [sitk.GetImageFromArray(layer) for layer in layers]
     for image in images:
@@ -213,13 +213,13 @@ def _layered(structures: Sequence[Structure], path: Path) -> tuple[Any, dict[str
 
 def _common_fields() -> Iterator[tuple[str, str]]:
     yield "Segmentation_ContainedRepresentationNames", "Binary labelmap|"
-    # Slicer before 5.4 calls the source representation master.
+    # Slicer before 5.4 calls the source representation "master".
     yield "Segmentation_MasterRepresentation", "Binary labelmap"
     yield "Segmentation_SourceRepresentation", "Binary labelmap"
     yield "Segmentation_ReferenceImageExtentOffset", "0 0 0"
 
 
-def _described(structure: Structure, number: int) -> dict[str, str]:
+def _segment_fields(structure: Structure, number: int) -> dict[str, str]:
     color = structure.color or _COLORS[number % len(_COLORS)]
     category, kind = structure.category or _CATEGORY, structure.kind or TISSUE
     entry = f"{_CONTEXT}~{'^'.join(category)}~{'^'.join(kind)}~^^~{_ANATOMIC}~^^~^^"
@@ -235,15 +235,15 @@ def _described(structure: Structure, number: int) -> dict[str, str]:
 
 
 def _extent(inside: Any) -> str:
-    """First and last voxel along x, y and z."""
+    """Indices of the first and last voxel along x, y and z."""
     if not inside.any():
         return "0 -1 0 -1 0 -1"
     ends = [(int(axis.min()), int(axis.max())) for axis in np.nonzero(inside)]
     return " ".join(f"{low} {high}" for low, high in reversed(ends))
 
 
-def _call_the_first_axis_a_list(draft: Path) -> None:
-    """SimpleITK calls the axis of the layers a vector; they are not its components."""
+def _mark_layer_axis(draft: Path) -> None:
+    """Set the kind of the layers' axis to "list", as in Slicer; SimpleITK writes "vector"."""
     header, blank, voxels = draft.read_bytes().partition(b"\n\n")
     header = re.sub(rb"(?m)^kinds: vector ", b"kinds: list ", header)
     draft.write_bytes(header + blank + voxels)

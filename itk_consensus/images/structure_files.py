@@ -1,4 +1,4 @@
-"""Files of named structures, whatever their format: Slicer's, DICOM SEG and DICOM RTSTRUCT."""
+"""Files of named structures in all formats: Slicer's .seg.nrrd, DICOM SEG and RTSTRUCT."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from itk_consensus.core.errors import FileError, InputError
-from itk_consensus.images.dicom.identity import modality_of, without_remarks
+from itk_consensus.images.dicom.identity import modality_of, silence_dicom_libraries
 from itk_consensus.images.dicom.rtstruct_reading import STRUCTURE_SET, read_dicom_contours
 from itk_consensus.images.dicom.rtstruct_writing import write_dicom_contours
 from itk_consensus.images.dicom.seg_reading import read_dicom_segmentation
@@ -23,10 +23,10 @@ from itk_consensus.images.slicer_segmentation import (
 from itk_consensus.images.structures import Structure
 from itk_consensus.storage.files import PathLike
 
-#: What the name of a file ends in that is to hold contours.
+#: Ending of the names of files to be written as contours.
 CONTOURS = ".rtstruct.dcm"
 
-#: Methods of RTSTRUCTs that are no fusion.
+#: Endings of the method in RTSTRUCTs that are not results of a fusion.
 _BY_HAND = (" hand", " manual")
 
 
@@ -38,9 +38,9 @@ def read_structures(
     Parameters
     ----------
     series : DicomSeries, optional
-        What was outlined; DICOM objects need it, and a Slicer segmentation is put on its grid.
+        The segmented series; required for DICOM objects, and the grid of Slicer segmentations.
     options
-        Of `read_dicom_segmentation`.
+        Passed to `read_dicom_segmentation`.
     """
     if str(path).lower().endswith(".nrrd"):
         like = None if series is None else series.grid()
@@ -48,7 +48,7 @@ def read_structures(
     has_contours, kind = _kind_of(path)
     if series is None:
         raise InputError(
-            f"is a DICOM {kind}; the series it outlines must be given (series=, --series FOLDER)",
+            f"is a DICOM {kind}; give the series that it outlines (series=, --series FOLDER)",
             path=path,
         )
     if has_contours:
@@ -56,9 +56,9 @@ def read_structures(
     return read_dicom_segmentation(path, series, **options)
 
 
-@without_remarks()
+@silence_dicom_libraries()
 def is_own_output(path: PathLike) -> bool:
-    """Whether a file says that this package made it."""
+    """Whether a file is marked as an output of this package."""
     if str(path).lower().endswith(".nrrd"):
         reader = header_reader(Path(path))
         reader.ReadImageInformation()
@@ -68,14 +68,14 @@ def is_own_output(path: PathLike) -> bool:
         str(roi.get("ROIGenerationDescription", ""))
         for roi in dataset.get("StructureSetROISequence", [])
     ]
-    # Our writers also serve those who convert what a reader drew, and say so.
+    # Our writers may also be used to convert a rater's contours, which the method then tells.
     is_by_hand = any(made) and all(one.endswith(_BY_HAND) for one in made)
     return str(dataset.get("Manufacturer", "")) == PROGRAM and not is_by_hand
 
 
-@without_remarks()
+@silence_dicom_libraries()
 def _kind_of(path: PathLike) -> tuple[bool, str]:
-    """Whether a DICOM file holds contours, and what it is called."""
+    """Whether a DICOM file holds contours, and its modality."""
     dataset = read_dicom(path, stop_before_pixels=True)
     return dataset.get("SOPClassUID") == STRUCTURE_SET, modality_of(dataset) or "file"
 
@@ -89,26 +89,27 @@ def write_structures(
     raters: Sequence[PathLike],
     **more: Any,
 ) -> None:
-    """Write structures in the format that the name of a file asks for.
+    """Write structures in the format given by the extension.
 
     Parameters
     ----------
     more
-        Of the writers of DICOM: `description`, `origin`; of contours `smooth` and `holes`, too.
+        Arguments of the DICOM writers: `description`, `origin`; for contours also `smooth` and
+        `holes`.
     """
     if not is_dicom(path):
         write_fused_segmentation(structures, path)
         return
     if series is None:
         raise InputError(
-            "DICOM refers to the series that was outlined, which is missing", path=path
+            "DICOM output needs the series that was outlined (series=, --series FOLDER)", path=path
         )
     write = write_dicom_contours if is_contours(path) else write_dicom_segmentation
     write(structures, path, series, method=method, raters=raters, **more)
 
 
 def require_structures_name(path: Path) -> None:
-    """Raise unless the name of a file asks for a format that structures are written in."""
+    """Raise unless structures can be written in the format given by a file's extension."""
     if is_dicom(path):
         return
     try:
@@ -120,10 +121,10 @@ def require_structures_name(path: Path) -> None:
 
 
 def is_contours(path: Path) -> bool:
-    """Whether a name asks for an RTSTRUCT."""
+    """Whether a file name has the ending of an RTSTRUCT."""
     return path.name.lower().endswith(CONTOURS)
 
 
 def is_dicom(path: Path) -> bool:
-    """Whether a name asks for DICOM: a SEG or, if it ends in `CONTOURS`, an RTSTRUCT."""
+    """Whether a file name has the extension of DICOM: a SEG or, with `CONTOURS`, an RTSTRUCT."""
     return path.suffix.lower() == ".dcm"

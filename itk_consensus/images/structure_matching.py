@@ -1,8 +1,8 @@
-"""Which of several readers' structures are the same: by their names, their codes and their place.
+"""Matching of several raters' structures by their names, codes and positions.
 
-Names that say the same are joined. What names leave open is proposed, by names that are nearly the
-same or by where structures lie, and never taken unasked. Sides and numbers are a hard rule: what is
-called left is joined with nothing that is called right, whatever its code or place.
+Structures with names of the same meaning are joined. Other matches, by similar names or by
+overlap, are only proposed, and accepted on request. Sides and numbers are a hard constraint: a
+left structure is never joined with a right one, whatever their codes or positions.
 """
 
 from __future__ import annotations
@@ -15,67 +15,68 @@ from functools import cached_property
 from itertools import combinations
 
 import numpy as np
-import SimpleITK as sitk
 
 from itk_consensus.core.display import Displayed
 from itk_consensus.core.errors import InputError, ParameterError
-from itk_consensus.images.structure_names import StructureName, StructureWords, usual_words
-from itk_consensus.images.structures import TISSUE, Structure, geometry_of
+from itk_consensus.images.structure_names import StructureName, StructureWords, default_words
+from itk_consensus.images.structures import TISSUE, Structure, geometry_of, voxels_of
 from itk_consensus.space.placed_masks import PlacedMask
 
-#: Codes that say nothing about which structure is meant.
+#: Codes that do not identify a structure.
 _MEANINGLESS = {TISSUE[:2], ("SRT", "T-D0050")}
 
-#: Structures in the same place are proposed as one from this Dice on. Readers who mean the same
-#: agree less on small ones; what lies beside overlaps far less.
+#: Smallest Dice at which structures are proposed as the same. Raters agree less than usual on small
+#: ones, but neighbouring structures overlap far less than this.
 LEAST_OVERLAP = 0.5
-#: Proposals are accepted from this Dice on, where nothing else is said.
+#: Default Dice from which proposals are accepted on request.
 ACCEPTED_OVERLAP = 0.7
-#: Names that are nearly the same propose nothing where the structures hardly touch.
+#: Smallest Dice of structures that are proposed because of similar names.
 _LEAST_TOUCH = 0.1
 
-#: What a structure is to be called, whoever has it, or if one has it: ("anna", "Parotis li").
+#: New names by old name, for all raters or for one: ("anna", "Parotis li").
 Renamings = Mapping[str | tuple[str, str], str]
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """Structures of some readers that may be one that others have."""
+    """Structures of some raters that may be the same as one of the others."""
 
-    renamings: tuple[tuple[str, str], ...]  #: Readers, and what they call the structure
-    new: str  #: What it would be called
-    dice: float  #: Mean to the masks it would join; NaN where grids differ
-    is_by_name: bool  #: Whether the names are nearly the same, too
+    renamings: tuple[tuple[str, str], ...]  #: Raters, and their names of the structure
+    new: str  #: The common name
+    dice: float  #: Mean Dice with the masks it would join; NaN if grids differ
+    is_by_name: bool  #: Whether the names are also similar
 
     def __str__(self) -> str:
         who = " and ".join(f"{reader}'s {old!r}" for reader, old in self.renamings)
         verb = "overlaps" if len(self.renamings) == 1 else "overlap"
         if not np.isfinite(self.dice):
-            return f"{who} may be {self.new!r}, whose name is nearly the same"
-        name = ", whose name is nearly the same" if self.is_by_name else ""
+            return f"{who} may be {self.new!r}, whose name is similar"
+        name = ", whose name is similar" if self.is_by_name else ""
         return f"{who} {verb} {self.new!r} (Dice {self.dice:.2f}){name}"
 
 
 @dataclass(frozen=True)
 class MatchedStructures(Displayed):
-    """Who has what."""
+    """Structures of several raters, matched."""
 
     readers: tuple[str, ...]
-    #: For each structure what each reader has, under the first reader's spelling.
+    #: Each rater's structure by name, in the first rater's spelling; None if a rater has none.
     table: dict[str, tuple[Structure | None, ...]]
-    #: Proposals that were taken, since that was asked for.
+    #: Proposals that were accepted on request.
     accepted: tuple[Proposal, ...] = ()
-    words: StructureWords = field(default_factory=usual_words, repr=False, compare=False)
+    #: Raters, and their structures without any voxel, such as unused entries of templates.
+    not_drawn: tuple[tuple[str, str], ...] = ()
+    words: StructureWords = field(default_factory=default_words, repr=False, compare=False)
 
     @property
     def unmatched(self) -> tuple[str, ...]:
-        """Structures that only one of several readers has."""
+        """Structures that only one of several raters has."""
         several = len(self.readers) > 1
         return tuple(n for n, row in self.table.items() if several and _count(row) == 1)
 
     @property
     def differently_spelled(self) -> dict[str, tuple[str, ...]]:
-        """Structures that were taken for one though their names differ."""
+        """The different names of structures that were matched."""
         spelled = {
             name: tuple(dict.fromkeys(one.name for one in row if one is not None))
             for name, row in self.table.items()
@@ -84,9 +85,9 @@ class MatchedStructures(Displayed):
 
     @cached_property
     def proposals(self) -> tuple[Proposal, ...]:
-        """Structures that may be one though neither their names nor their codes say so.
+        """Structures that may be the same although neither names nor codes match.
 
-        Each is the other's best: nothing overlaps either of them more.
+        They are mutually best: neither is more similar to any other.
         """
         rows = list(self.table.items())
         likely: dict[tuple[str, str], tuple[float, bool]] = {}
@@ -102,14 +103,14 @@ class MatchedStructures(Displayed):
         return tuple(self._proposal(*pair, *likely[pair]) for pair in mutual)
 
     def masks(self) -> dict[str, list[object]]:
-        """What FuseStructures takes: for each structure every reader's mask, None if missing."""
+        """Each structure's mask by rater, None if missing: the argument of fuse_structures."""
         return {
             name: [None if one is None else one.mask for one in row]
             for name, row in self.table.items()
         }
 
     def places(self) -> dict[str, tuple[PlacedMask | None, ...]]:
-        """Where each reader has each structure; None where a reader does not have it."""
+        """Each structure's mask by rater with its position; None if missing."""
         return {
             name: tuple(None if one is None else self._place(one) for one in row)
             for name, row in self.table.items()
@@ -130,12 +131,18 @@ class MatchedStructures(Displayed):
         lines += [
             f"taken for one: {', '.join(names)}" for names in self.differently_spelled.values()
         ]
+        for reader in dict.fromkeys(reader for reader, _ in self.not_drawn):
+            names = ", ".join(name for who, name in self.not_drawn if who == reader)
+            lines.append(f"not drawn by {reader}: {names}")
         lines += [f"accepted: {one}" for one in self.accepted]
         lines += [f"proposed: {one}" for one in self.proposals]
         return "\n".join(lines)
 
     def _likeness(self, one: str, row: _Row, other: str, others: _Row) -> tuple[float, bool] | None:
-        """Dice of two structures that no reader tells apart, and whether their names are near."""
+        """Dice of two structures, and whether their names are similar; None if they cannot match.
+
+        They cannot match if a rater has both, or their names exclude each other.
+        """
         if any(a is not None and b is not None for a, b in zip(row, others, strict=True)):
             return None
         mine, theirs = self._names(one, row), self._names(other, others)
@@ -154,24 +161,24 @@ class MatchedStructures(Displayed):
         return [self.words.read(name) for name in names]
 
     def _dice(self, row: _Row, others: _Row) -> float:
-        """Mean over every two masks; NaN if none of them share a grid."""
+        """Mean Dice over pairs of masks; NaN if none of them share a grid."""
         pairs = [(a, b) for a in row for b in others if a is not None and b is not None]
         known = [self._place(a).dice(self._place(b)) for a, b in pairs if _share_a_grid(a, b)]
         return float(np.mean(known)) if known else float("nan")
 
     @cached_property
-    def _placed(self) -> dict[int, PlacedMask]:
+    def _place_cache(self) -> dict[int, PlacedMask]:
         return {}
 
     def _place(self, one: Structure) -> PlacedMask:
-        found = self._placed.get(id(one))
+        found = self._place_cache.get(id(one))
         if found is None:
-            found = PlacedMask.of(sitk.GetArrayViewFromImage(one.mask) == 1)
-            self._placed[id(one)] = found
+            found = PlacedMask.of(voxels_of(one.mask) == 1)
+            self._place_cache[id(one)] = found
         return found
 
     def _proposal(self, one: str, other: str, dice: float, is_by_name: bool) -> Proposal:
-        """The structure that fewer readers have is called as the one that more have."""
+        """Propose to rename the structure that fewer raters have like that of more raters."""
         few, many = (one, other) if _count(self.table[one]) < _count(self.table[other]) else (
             other, one)  # fmt: skip
         have = zip(self.readers, self.table[few], strict=True)
@@ -189,29 +196,33 @@ def match_structures(
     words: StructureWords | None = None,
     accept: float | None = None,
 ) -> MatchedStructures:
-    """Find out which structures of several readers are the same.
+    """Match the structures of several raters.
 
-    Names decide: structures are one if their names say the same organ, side and numbers, however
-    they are spelled. What no other reader has by name is compared by its code, if the code is one
-    reader's only once and says anything. What is left may be proposed (`proposals`).
+    Structures match if their names mean the same organ, side and numbers, in any
+    spelling. Structures without a match are matched by their codes, if a code is specific and
+    occurs once per rater. For the others there may be `proposals`. Structures
+    without any voxel are ignored, since their rater did not draw them.
 
     Parameters
     ----------
     readers : mapping of reader to structures
     mapping : mapping of name to name, or of (reader, name) to name, optional
-        What a structure is to be called, whoever has it or if this reader has it; it wins over
-        names and codes.
+        New names of structures, for all raters or for one; they override names and codes.
     words : StructureWords, optional
-        What organs are called; by default the table that comes with the package.
+        Table of names of organs; by default the package's own.
     accept : float, optional
-        Take the proposals of structures that overlap from this Dice on.
+        Accept proposals of structures with at least this Dice.
     """
-    words = words or usual_words()
+    words = words or default_words()
     renamed = dict(mapping or {})
     rows: list[_Entry] = []
     order = list(readers)
+    not_drawn = []
     for number, reader in enumerate(order):
         for structure in readers[reader]:
+            if _is_empty(structure):
+                not_drawn.append((reader, structure.name))
+                continue
             wanted = renamed.get((reader, structure.name), renamed.get(structure.name))
             title = structure.name if wanted is None else wanted
             entry = _entry_of(rows, words.read(title), title, len(order))
@@ -219,30 +230,32 @@ def match_structures(
             if before is not None:
                 raise InputError(
                     f"{reader}: has two structures called {entry.title} ({before.name!a} and "
-                    f"{structure.name!a}); rename one, or leave it out"
+                    f"{structure.name!a}); rename one of them, or exclude it"
                 )
             entry.row[number] = structure
             entry.is_fixed |= wanted is not None
     _join_by_code(rows)
     table = {entry.title: tuple(entry.row) for entry in rows}
-    matched = MatchedStructures(tuple(order), table, words=words)
-    return matched if accept is None else _accepting(matched, accept)
+    matched = MatchedStructures(tuple(order), table, not_drawn=tuple(not_drawn), words=words)
+    return matched if accept is None else _accept_proposals(matched, accept)
 
 
 @dataclass(frozen=True)
 class MatchingRules:
-    """How several readers' structures are matched, and which of them are wanted."""
+    """Rules for matching several raters' structures, and for selecting some of them."""
 
     renamed: Renamings = field(default_factory=dict)
-    words: StructureWords = field(default_factory=usual_words)
+    words: StructureWords = field(default_factory=default_words)
     accept: float | None = None  #: As in `match_structures`
-    wanted: tuple[str, ...] = ()  #: Names and patterns ("Parotid*"); empty: every structure
-    unwanted: tuple[str, ...] = ()
+    included: tuple[str, ...] = ()  #: Names and patterns ("Parotid*"); empty: all structures
+    excluded: tuple[str, ...] = ()
 
     def match(self, readers: Mapping[str, Sequence[Structure]]) -> MatchedStructures:
-        """The structures of some readers, matched and chosen."""
+        """Match the structures of several raters, and select from them."""
         every = match_structures(readers, self.renamed, words=self.words, accept=self.accept)
-        for pattern in (*self.wanted, *self.unwanted):
+        if not every.table:
+            raise InputError("no file contains a structure with voxels; give files with contours")
+        for pattern in (*self.included, *self.excluded):
             if not any(self._fits(pattern, name, row) for name, row in every.table.items()):
                 near = get_close_matches(pattern, every.table, 3, 0.4) or list(every.table)
                 raise ParameterError(
@@ -251,33 +264,33 @@ class MatchingRules:
         kept = {
             name: row
             for name, row in every.table.items()
-            if (not self.wanted or self._fit_any(self.wanted, name, row))
-            and not self._fit_any(self.unwanted, name, row)
+            if (not self.included or self._fits_any(self.included, name, row))
+            and not self._fits_any(self.excluded, name, row)
         }
         if not kept:
-            raise ParameterError("no structure is left: the patterns leave all of them out")
+            raise ParameterError("no structure is left: the patterns exclude all of them")
         return replace(every, table=kept)
 
-    def _fit_any(self, patterns: Sequence[str], name: str, row: _Row) -> bool:
+    def _fits_any(self, patterns: Sequence[str], name: str, row: _Row) -> bool:
         return any(self._fits(pattern, name, row) for pattern in patterns)
 
     def _fits(self, pattern: str, name: str, row: _Row) -> bool:
-        """Whether a pattern, or a name however it is spelled, is that of a structure."""
+        """Whether a structure has a name that matches a pattern, or the same name respelled."""
         names = {name, *(one.name for one in row if one is not None)}
         if any(fnmatchcase(one.casefold(), pattern.casefold()) for one in names):
             return True
-        meant = self.words.read(pattern)
-        return any(self.words.read(one).is_same_as(meant) for one in names)
+        meaning = self.words.read(pattern)
+        return any(self.words.read(one).is_same_as(meaning) for one in names)
 
 
 @dataclass
 class _Entry:
-    """A row of the table while it is made."""
+    """A row of the table during matching."""
 
     title: str
     name: StructureName
     row: list[Structure | None]
-    is_fixed: bool = False  #: Whether somebody said that it is called so
+    is_fixed: bool = False  #: Whether the user has given this name
 
 
 def _entry_of(rows: list[_Entry], name: StructureName, title: str, readers: int) -> _Entry:
@@ -289,12 +302,12 @@ def _entry_of(rows: list[_Entry], name: StructureName, title: str, readers: int)
 
 
 def _free_title(rows: Sequence[_Entry], title: str) -> str:
-    """The title; two entries are never called alike to the letter."""
+    """Make a title unique among the rows."""
     return title if all(entry.title != title for entry in rows) else f"{title} (2)"
 
 
 def _join_by_code(rows: list[_Entry]) -> None:
-    """Put entries together that share a code and no reader, and whose names do not disagree."""
+    """Join entries with a common code, distinct raters, and names that do not contradict."""
     by_code: dict[tuple[str, str], list[_Entry]] = {}
     for entry in rows:
         codes = {one.kind[:2] for one in entry.row if one is not None and one.kind is not None}
@@ -306,7 +319,7 @@ def _join_by_code(rows: list[_Entry]) -> None:
             continue
         columns = list(zip(*(entry.row for entry in entries), strict=True))
         if any(_count(column) > 1 for column in columns):
-            continue  # one reader tells these structures apart
+            continue  # for one rater these are different structures
         if any(a.name.contradicts(b.name) for a, b in combinations(entries, 2)):
             continue
         entries[0].row = [next((one for one in c if one), None) for c in columns]
@@ -314,8 +327,8 @@ def _join_by_code(rows: list[_Entry]) -> None:
             rows.remove(entry)
 
 
-def _accepting(matched: MatchedStructures, least: float) -> MatchedStructures:
-    """The same with proposals taken, the surest first, until none overlaps so far."""
+def _accept_proposals(matched: MatchedStructures, least: float) -> MatchedStructures:
+    """Accept proposals in order of decreasing Dice, until none reaches the minimum."""
     while True:
         likely = [one for one in matched.proposals if one.dice >= least]
         if not likely:
@@ -338,18 +351,23 @@ def _rank(dice: float, is_by_name: bool) -> tuple[bool, float]:
 
 
 def _share_a_grid(one: Structure, other: Structure) -> bool:
-    """Whether masks can be compared voxel by voxel; a structure may be a name and a code only."""
+    """Whether masks can be compared voxel by voxel; a structure may lack a mask altogether."""
     if one.mask is None or other.mask is None:
         return False
     return not geometry_of(one.mask).differences(geometry_of(other.mask), 1e-6, 1e-6)
+
+
+def _is_empty(one: Structure) -> bool:
+    """Whether a structure has a mask without any voxel."""
+    return one.mask is not None and not np.any(voxels_of(one.mask) == 1)
 
 
 def _count(row: _Row) -> int:
     return sum(one is not None for one in row)
 
 
-def sentences_of(proposals: Sequence[Proposal]) -> Iterator[str]:
-    """Each proposal with the option that takes it."""
+def proposal_sentences(proposals: Sequence[Proposal]) -> Iterator[str]:
+    """Describe each proposal, with the option that accepts it."""
     for one in proposals:
         options = " ".join(f'--rename "{old}={one.new}"' for _, old in one.renamings)
         yield f"{one}; if they are the same, give {options}"

@@ -1,7 +1,7 @@
-"""Names of structures as people write them: which organ, which side, which numbers.
+"""Parsing of free-text names of structures into organ, side and numbers.
 
-"left parotid", "Parotid_L", "PAROTID LT" and "Parotis li" read alike. What a name says of sides and
-numbers is never guessed: a letter that could be a side or something else is a word like any other.
+"left parotid", "Parotid_L", "PAROTID LT" and "Parotis li" have the same meaning. Sides and
+numbers are never guessed: an ambiguous letter is treated like any other word.
 """
 
 from __future__ import annotations
@@ -29,19 +29,23 @@ _SIDES = {
     "both": "both bilateral bilat beide beidseits bds",
 }
 _SIDE_OF = {word: side for side, words in _SIDES.items() for word in words.split()}
-#: Letters that are sides in Romance languages: of any paired organ, and of their own words only.
+#: Letters that are sides in Romance languages: with any paired organ, and only with Romance words.
 _ROMANCE_SIDES = {"g": "left", "d": "right"}
+#: Words that mean both sides of a paired organ.
+_TOTALS = {"total", "tot", "sum", "combined", "comb"}
+#: Sides that may be attached to a word.
+_ATTACHED_SIDES = {"l", "r", "lt", "rt"}
 _ROMANCE_WORDS_SIDES = {**_ROMANCE_SIDES, "i": "left", "e": "left"}
 
-#: Words of volumes to be treated, and what stands beside them.
+#: Words of target volumes, and words that accompany them.
 _TARGETS = {"gtv", "ctv", "ptv", "itv", "igtv", "hrctv"}
 _TARGET_WORDS = {
     "p": "primary", "t": "primary", "prim": "primary", "primary": "primary", "tumor": "primary",
     "tumour": "primary", "n": "node", "nodal": "node", "nodes": "node",
 }  # fmt: skip
 
-#: Words that mean the same in any name.
-_SAME = {
+#: Synonyms in any name.
+_SYNONYMS = {
     "s": "superior", "sup": "superior", "upper": "superior", "superior": "superior",
     "i": "inferior", "inf": "inferior", "lower": "inferior", "low": "inferior",
     "m": "middle", "mid": "middle", "med": "medial", "lat": "lateral", "ant": "anterior",
@@ -49,74 +53,87 @@ _SAME = {
     "lnn": "ln", "levels": "level", "glands": "gland", "glande": "gland",
 }  # fmt: skip
 
-#: Words that make another structure of the one they stand beside.
+#: Words that turn a structure's name into that of another one derived from it.
 _DERIVED = {
     "prv", "opt", "avoid", "ring", "shell", "wall", "eval", "block", "bolus", "core", "surf",
     "surface", "z", "zz", "minus", "in", "and", "dummy", "old", "edited", "copy", "help", "plan",
     "exp", "inner", "outer", "~", "+",
 }  # fmt: skip
-#: Words for the kind of an organ, which may be there or not.
+#: Words for the kind of an organ, which are optional.
 _KINDS = {"gland", "glnd", "bone", "musc", "muscle"}
+#: Words without meaning.
+_FILLERS = {"of", "the"}
 _UNITS = {"gy", "cgy", "mm", "cm"}
 _ROMAN = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
 _LEVEL = re.compile(r"(\d{1,2}|[ivx]+)([abc]?)")
-#: A name counts its levels where one of these stands.
+#: Words in names with numbered levels.
 _LEVEL_WORDS = {"level", "ln", "neck", "node", "cn", "cranial", "crn"}
 
-#: From here on a number beside a target is a dose in cGy.
+#: Numbers of a target from this value on are doses in cGy.
 _LEAST_CGY = 1000
-#: Shorter words are not taken for misspelled ones, or for the beginning of one.
+#: Minimum length of words that may be misspelled or truncated.
 _LEAST_LETTERS = 5
-#: More letters without a break are no words, and would take long to divide.
+#: Longer runs of letters are not words, and would take long to split.
 _LONGEST_RUN = 64
-#: A name with more unknown words is not corrected.
+#: Names with more unknown words are not corrected.
 _MOST_CORRECTED = 2
-#: Words that nobody knows are alike from here on (difflib's ratio).
+#: Unknown words are similar from this ratio on (difflib).
 _ALIKE = 0.8
 
 
 @dataclass(frozen=True)
 class StructureName:
-    """What the name of a structure says."""
+    """The parsed name of a structure."""
 
-    organs: frozenset[str]  #: By the names of TG-263 without their sides
-    side: str  #: "left", "right", "both", or "" where none is named
+    organs: frozenset[str]  #: Names of TG-263 without sides
+    side: str  #: "left", "right", "both", or "" if there is none
     numbers: tuple[str, ...]  #: Numbers, doses and levels: ("2a",)
     others: frozenset[str]  #: All other words
-    letters: str  #: The name without blanks, dashes and underscores
-    unknown: frozenset[str] = field(default=frozenset(), compare=False)  #: Of the other words
-    #: Organs and other words if unknown words are misspelled or cut short, where that is plain.
+    letters: str  #: The name without spaces, dashes and underscores
+    unknown: frozenset[str] = field(default=frozenset(), compare=False)  #: Unknown other words
+    runs: tuple[str, ...] = field(default=(), compare=False)  #: Runs of letters in the name
+    #: Organs and other words after correction of misspelled or truncated words, if unambiguous.
     corrected: tuple[frozenset[str], frozenset[str]] | None = field(default=None, compare=False)
 
     def is_same_as(self, other: StructureName) -> bool:
-        """Whether two names say the same."""
+        """Whether two names have the same meaning."""
         if (self.side, self.numbers) != (other.side, other.numbers):
             return False
         return self.meaning == other.meaning or self.letters == other.letters
 
     @property
     def meaning(self) -> tuple[object, ...]:
-        """What names have in common that say the same."""
+        """The parts of a name that are compared."""
         return self.organs, self.side, self.numbers, self.others
 
     def contradicts(self, other: StructureName) -> bool:
-        """Whether two names say different sides or numbers: such structures are never the same."""
+        """Whether two names have different sides or numbers, and so cannot be the same."""
         sides = self.side and other.side and self.side != other.side
         numbers = self.numbers and other.numbers and self.numbers != other.numbers
-        return bool(sides or numbers)
+        return bool(sides or numbers) or self._may_be_the_other_side_of(other)
+
+    def _may_be_the_other_side_of(self, other: StructureName) -> bool:
+        """Whether two names differ only by letters that may be sides: MASTOIDL and MASTOIDR."""
+        if not (self.unknown or other.unknown) or len(self.runs) != len(other.runs):
+            return False
+        unlike = [pair for pair in zip(self.runs, other.runs, strict=True) if len({*pair}) > 1]
+        return len(unlike) == 1 and any(
+            _without_side(one, "left") & _without_side(another, "right")
+            for one, another in (unlike[0], unlike[0][::-1])
+        )
 
     def excludes(self, other: StructureName) -> bool:
-        """Whether two names cannot mean one structure: their sides, numbers, or known words."""
+        """Whether sides, numbers or known words show that two names are different structures."""
         if self.contradicts(other):
             return True
         known = self.others - self.unknown, other.others - other.unknown
         if (known[0] ^ known[1]) & _DERIVED:
             return True
-        both_read = not (self.unknown or other.unknown)
-        return both_read and bool(self.organs and other.organs) and self.organs != other.organs
+        are_known = not (self.unknown or other.unknown)
+        return are_known and bool(self.organs and other.organs) and self.organs != other.organs
 
     def resembles(self, other: StructureName) -> bool:
-        """Whether two names of the same side and numbers are near enough to propose a join."""
+        """Whether two names with equal side and numbers are similar enough to propose a match."""
         if (self.side, self.numbers) != (other.side, other.numbers) or self.excludes(other):
             return False
         if self.is_same_as(other):
@@ -138,12 +155,12 @@ class _Phrase:
 
 
 class StructureWords:
-    """A table of what organs are called, which reads names.
+    """A table of names of organs, with which names of structures are parsed.
 
     Parameters
     ----------
     rows : iterable of mapping
-        With organ, paired ("yes"), names and romance; `structure_words.csv` explains them.
+        Rows with organ, paired ("yes"), names and romance, as explained in `structure_words.csv`.
     """
 
     def __init__(self, rows: Iterable[Mapping[str, str | None]]) -> None:
@@ -158,7 +175,7 @@ class StructureWords:
                     for words in _alternatives(text):
                         phrase = _Phrase(organ, Counter(words), column == "romance")
                         self._phrases.append(phrase)
-        # The longest first; where two are as long the one that comes first.
+        # The longest phrases first; a stable sort keeps the order of equally long ones.
         self._phrases.sort(key=lambda phrase: -phrase.words.total())
         self._organs_of: dict[str, set[str]] = {}
         for phrase in self._phrases:
@@ -167,7 +184,7 @@ class StructureWords:
         self._read = cache(self._read_once)
 
     def read(self, name: str) -> StructureName:
-        """What a name says."""
+        """Parse a name."""
         return self._read(name)
 
     @cached_property
@@ -182,16 +199,22 @@ class StructureWords:
             words = [_TARGET_WORDS.get(word, word) for word in words]
         words, levels = _levels(words, numbers, is_target)
         sides = {_SIDE_OF[word] for word in words if word in _SIDE_OF}
-        rest = [word for word in words if word not in _SIDE_OF and word not in _UNITS]
-        rest = [word if is_target else _SAME.get(word, word) for word in rest]
+        rest = [word for word in words if word not in _SIDE_OF.keys() | _UNITS | _FILLERS]
+        rest = [word if is_target else _SYNONYMS.get(word, word) for word in rest]
+        rest, is_plural = self._singulars(rest)
+        every = rest
         organs, rest = self._organs(rest)
         if is_target:
             organs |= _TARGETS & set(rest)
             rest = [word for word in rest if word not in _TARGETS]
         if not sides:
             sides, rest = self._romance_sides(words, rest, organs)
-        plural, organs, rest = self._plurals(organs, rest)
-        sides |= plural
+        if organs & self._paired:
+            is_both = is_plural or _TOTALS & set(rest)
+            rest = [word for word in rest if word not in _TOTALS]
+            sides = sides or ({"both"} if is_both else set())
+        elif organs and not is_target:
+            sides -= {"both"}
         unknown = {word for word in rest if not self._is_word(word)} - set(_TARGET_WORDS.values())
         return StructureName(
             frozenset(organs),
@@ -200,12 +223,13 @@ class StructureWords:
             frozenset(rest),
             letters,
             frozenset(unknown),
-            self._corrected(organs, rest, unknown),
+            tuple(re.findall(r"[^\W\d_]+", _plain(name))),
+            self._correct(every, unknown),
         )
 
     def _words(self, name: str) -> tuple[list[str], list[str]]:
-        """The words and numbers of a name, in small letters without accents."""
-        # Where small letters are followed by a capital a word begins: OpticNrv_L, SubMandG.
+        """Split a name into words and numbers, in lower case without accents."""
+        # A capital after a lower-case letter begins a word: OpticNrv_L, SubMandG.
         spaced = re.sub(r"(?<=[a-zß-ÿ])(?=[A-ZÀ-Þ])", " ", name)
         words: list[str] = []
         numbers: list[str] = []
@@ -214,44 +238,69 @@ class StructureWords:
                 numbers.append(run.replace(",", "."))
                 words.append(run.replace(",", "."))
             else:
-                words += self._split(run)
+                words += self._split(_correct_side(run))
         return words, numbers
 
     def _split(self, run: str) -> list[str]:
-        """Words that are written as one; what cannot be divided into known ones stays whole."""
+        """Split a run of letters into known words; return it whole if that is impossible."""
         if self._is_word(run) or not 2 < len(run) <= _LONGEST_RUN:
             return [run]
         target = next((one for one in _TARGETS if one in run), None)
         if target is not None:
             before, _, after = run.partition(target)
-            ends = [_divided(end, _AROUND_TARGETS) for end in (before, after)]
+            ends = [_divide(end, _AROUND_TARGETS) for end in (before, after)]
             if ends[0] is not None and ends[1] is not None:
                 return [*ends[0], target, *ends[1]]
-        parts = _divided(run, self._known)
+        parts = _divide(run, self._known)
         if parts is not None:
             return parts
-        for first in (run[:2], run[:1]):
-            rest = run[len(first) :]
-            if first in ("l", "r", "lt", "rt") and len(rest) > 3:
-                divided = [rest] if self._is_word(rest) else _divided(rest, self._known)
-                if divided is not None:
-                    return [first, *divided]
+        word_and_side = self._split_side(run)
+        if word_and_side is not None:
+            return word_and_side
         if run[-1] in _ROMANCE_SIDES and run[:-1] in self._romance:
             return [run[:-1], run[-1]]
         return [run]
 
+    def _split_side(self, run: str) -> list[str] | None:
+        """Split off a side before or after a word: LPAROTID, RON, SMGL, EYELT."""
+        for length in (2, 1):
+            side, rest = run[:length], run[length:]
+            if side in _ATTACHED_SIDES and len(rest) > 3:
+                divided = [rest] if self._is_word(rest) else _divide(rest, self._known)
+                if divided is not None:
+                    return [side, *divided]
+            if side in _ATTACHED_SIDES and rest in self._paired_names:
+                return [side, rest]
+            rest, side = run[:-length], run[-length:]
+            # A word that ends in -al or -ar may be an adjective: orbital, costal, cochlear.
+            if side in _ATTACHED_SIDES and not (length == 1 and rest.endswith("a")):
+                if rest in self._paired_names:
+                    return [rest, side]
+                divided = _divide(rest, self._known) or []
+                if self._organs(divided)[0] & self._paired:
+                    return [*divided, side]
+        return None
+
+    @cached_property
+    def _paired_names(self) -> set[str]:
+        """Single words that name a paired organ, of at least two letters: on, smg."""
+        names = [phrase for phrase in self._phrases if phrase.words.total() == 1]
+        words = {word for one in names if one.organ in self._paired for word in one.words}
+        # Lymph nodes and cranial nerves are numbered and have no sides: rln is a nerve.
+        return {word for word in words if len(word) > 1} - _LEVEL_WORDS
+
     def _is_word(self, word: str) -> bool:
         known = word in self._organs_of or word in _SIDE_OF or word in _DERIVED
-        return known or word in _TARGETS or word in _SAME or word in _UNITS
+        return known or word in _TARGETS or word in _SYNONYMS or word in _UNITS
 
     @cached_property
     def _known(self) -> frozenset[str]:
-        """Words that may be written as one with others; short ones would be found anywhere."""
+        """Words that may be part of a run of letters; short ones would match anywhere."""
         words = {*self._organs_of, *_SIDE_OF, "prv", "avoid"}
         return frozenset(word for word in words if len(word) > 2)
 
     def _organs(self, words: list[str]) -> tuple[set[str], list[str]]:
-        """The organs that words name, and the words that are left over."""
+        """The organs named by words, and the remaining words."""
         left = Counter(words)
         found: set[str] = set()
         for phrase in self._phrases:
@@ -263,65 +312,80 @@ class StructureWords:
     def _romance_sides(
         self, words: list[str], rest: list[str], organs: set[str]
     ) -> tuple[set[str], list[str]]:
-        """Single letters that are sides: only of paired organs, and some only in Romance names."""
+        """Sides given by single letters of paired organs, and the remaining words."""
         if not organs & self._paired:
             return set(), rest
         is_romance = any(word in self._romance for word in words)
         letters = _ROMANCE_WORDS_SIDES if is_romance else _ROMANCE_SIDES
-        # "i" became "inferior", which beside a paired organ of a Romance name it is not.
+        # "i" was replaced by "inferior", but with a paired organ in a Romance name it means left.
         given = {**letters, "inferior": "left"} if is_romance and "i" in words else letters
         sides = {given[word] for word in rest if word in given}
         return sides, [word for word in rest if word not in given]
 
-    def _plurals(self, organs: set[str], rest: list[str]) -> tuple[set[str], set[str], list[str]]:
-        """Organs in the plural: of paired ones both sides are meant."""
-        sides: set[str] = set()
-        kept = []
-        for word in rest:
-            single, _ = (
-                self._organs([word[:-1]]) if word.endswith("s") and len(word) > 3 else ((), 0)
-            )
-            organs = organs | set(single)
-            sides |= {"both"} if set(single) & self._paired else set()
-            kept += [] if single else [word]
-        return sides, organs, kept
+    def _singulars(self, words: list[str]) -> tuple[list[str], bool]:
+        """Replace plurals by singulars, and return whether there were any."""
+        singulars = [
+            word[:-1]
+            if len(word) > 3 and word.endswith("s") and not self._is_word(word)
+            and word[:-1] in self._organs_of
+            else word
+            for word in words
+        ]  # fmt: skip
+        return singulars, singulars != words
 
-    def _corrected(
-        self, organs: set[str], rest: list[str], unknown: set[str]
+    def _correct(
+        self, words: list[str], unknown: set[str]
     ) -> tuple[frozenset[str], frozenset[str]] | None:
-        """Organs and other words once unknown words are corrected; None if there is any doubt."""
+        """Organs and other words after correcting unknown words; None if that is ambiguous."""
         if not unknown or len(unknown) > _MOST_CORRECTED:
             return None
         choices = [self._corrections(word) for word in sorted(unknown)]
         readings = set()
         for chosen in product(*choices):
-            # Known words of an organ may need the corrected one: "otpic nerve".
-            found, left = self._organs([*(word for word in rest if word not in unknown), *chosen])
-            readings.add((frozenset(organs | found), frozenset(left) - _KINDS))
+            # A phrase may consist of known and corrected words: "otpic nerve".
+            found, left = self._organs([*(word for word in words if word not in unknown), *chosen])
+            readings.add((frozenset(found), frozenset(left) - _KINDS))
         return readings.pop() if len(readings) == 1 else None
 
     def _corrections(self, word: str) -> set[str]:
-        """Known words that one slip makes of a word, or that begin with it."""
-        if len(word) < _LEAST_LETTERS:
+        """Known words that differ from a word by one slip, or else start with it."""
+        if len(word) < _LEAST_LETTERS - 1:
             return set()
         known = [one for one in self._organs_of if len(one) >= _LEAST_LETTERS]
         near = {one for one in known if _is_one_slip(word, one)}
-        return near or {one for one in known if one.startswith(word)}
+        if near or len(word) < _LEAST_LETTERS:
+            return near
+        return {one for one in known if one.startswith(word)}
 
 
-#: What may be written as one with a target: LCTVn65, CTVNL54, GTVnodes.
+def _correct_side(run: str) -> str:
+    """Correct permuted letters of left and right (rigth, letf); other words are unchanged."""
+    for side in ("left", "right"):
+        if run[0] == side[0] and sorted(run) == sorted(side):
+            return side
+    return run
+
+
+def _without_side(run: str, side: str) -> set[str]:
+    """The possible remainders of a run of letters without a side at its start or end."""
+    short = [word for word, means in (_SIDE_OF | _ROMANCE_WORDS_SIDES).items() if means == side]
+    begins = {run[len(word) :] for word in short if run.startswith(word)}
+    return begins | {run[: -len(word)] for word in short if run.endswith(word)}
+
+
+#: Words that may be attached to a target: LCTVn65, CTVNL54, GTVnodes.
 _AROUND_TARGETS = frozenset({"l", "r", "lt", "rt", "p", "n", "t", "prim", "primary", "node",
                              "nodes", "nodal", "left", "right", "ln"})  # fmt: skip
 
 
 def _plain(text: str) -> str:
-    """Small letters without accents."""
+    """Convert to lower case without accents."""
     parts = unicodedata.normalize("NFKD", text.casefold())
     return "".join(letter for letter in parts if not unicodedata.combining(letter))
 
 
-def _divided(run: str, known: Collection[str]) -> list[str] | None:
-    """As few known words as make up a run of letters; None if none do."""
+def _divide(run: str, known: Collection[str]) -> list[str] | None:
+    """Split a run of letters into the smallest number of known words; None if impossible."""
     if not run:
         return []
     best: list[list[str] | None] = [[]] + [None] * len(run)
@@ -336,8 +400,10 @@ def _divided(run: str, known: Collection[str]) -> list[str] | None:
 
 
 def _levels(words: list[str], numbers: list[str], is_target: bool) -> tuple[list[str], list[str]]:
-    """Words without numbers and levels, and these in one spelling: II a and 2A are 2a."""
-    has_levels = bool(_LEVEL_WORDS & {_SAME.get(word, word) for word in words}) and not is_target
+    """Separate words from numbers and levels, which are normalised: II a and 2A become 2a."""
+    has_levels = (
+        bool(_LEVEL_WORDS & {_SYNONYMS.get(word, word) for word in words}) and not is_target
+    )
     kept: list[str] = []
     levels: list[str] = []
     for word in words:
@@ -361,7 +427,7 @@ def _number(text: str, is_dose: bool) -> str:
 
 
 def _is_one_slip(word: str, other: str) -> bool:
-    """Whether one letter is missing, added or wrong, or two neighbours are exchanged."""
+    """Whether words differ by one missing, added or wrong letter, or by swapped neighbours."""
     if abs(len(word) - len(other)) > 1 or word == other:
         return False
     at = next((n for n, pair in enumerate(zip(word, other, strict=False)) if len({*pair}) > 1),
@@ -371,19 +437,19 @@ def _is_one_slip(word: str, other: str) -> bool:
 
 
 def _alternatives(text: str) -> Iterator[list[str]]:
-    """Every phrase that a text with a/b and (a) stands for."""
+    """Expand alternatives (a/b) and optional words ((a)) of a text to all phrases."""
     choices = []
     for part in re.findall(r"\([^)]*\)|\S+", _plain(text)):
         words = part.strip("()").split("/")
         choices.append(["", *words] if part.startswith("(") else words)
     for chosen in product(*choices):
-        words = [_SAME.get(word, word) for one in chosen for word in one.split()]
+        words = [_SYNONYMS.get(word, word) for one in chosen for word in one.split()]
         if words:
             yield words
 
 
 def read_words(path: PathLike) -> list[dict[str, str]]:
-    """The rows of a table of what organs are called: columns organ, names; paired, romance."""
+    """Read a table of names of organs: columns organ, names and optionally paired, romance."""
     content = read_bytes(Path(path)).decode("utf-8-sig", errors="replace")
     lines = [line for line in content.splitlines() if not line.startswith("#")]
     table = csv.DictReader(io.StringIO("\n".join(lines)))
@@ -394,14 +460,14 @@ def read_words(path: PathLike) -> list[dict[str, str]]:
 
 
 @cache
-def usual_words() -> StructureWords:
-    """The table that comes with the package."""
+def default_words() -> StructureWords:
+    """The package's own table of names of organs."""
     return StructureWords(read_words(Path(__file__).with_name("structure_words.csv")))
 
 
 def words_with(path: PathLike | None) -> StructureWords:
-    """The table that comes with the package, and before it the rows of a file."""
+    """The package's own table of names, preceded by the rows of a file if one is given."""
     if path is None:
-        return usual_words()
+        return default_words()
     usual = read_words(Path(__file__).with_name("structure_words.csv"))
     return StructureWords([*read_words(path), *usual])

@@ -1,8 +1,8 @@
-"""What structures are to be called, as files that people edit: CSV or TOML.
+"""Renaming of structures by editable files, CSV or TOML.
 
-A CSV has the columns reader, old and new; other columns are for people. Where the reader is empty
-or ``*`` the row is for all who have such a structure. A TOML file has ``old = "new"`` for all
-readers, and a table of such lines by the name of a reader.
+A CSV has the columns reader, old and new; other columns are ignored. If the reader is empty
+or ``*`` the row applies to all raters with such a structure. A TOML file has lines ``old = "new"``
+for all raters, and a table of such lines for single raters, by name.
 """
 
 from __future__ import annotations
@@ -12,25 +12,27 @@ import io
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
+from math import isnan, nan
 from pathlib import Path
 
 from itk_consensus.core.errors import FileError, ParameterError
-from itk_consensus.images.structure_matching import MatchedStructures, Proposal, Renamings
+from itk_consensus.images.structure_matching import MatchedStructures, Renamings
+from itk_consensus.images.structure_names import StructureWords, default_words
 from itk_consensus.storage.files import PathLike, read_bytes
 
 _COLUMNS = ("reader", "old", "new")
-_EVERYBODY = ("", "*")
+_ALL_RATERS = ("", "*")
 
 
 def read_renamings(path: PathLike) -> list[tuple[str, str, str]]:
-    """Reader (empty: all), old and new name of each row of a file."""
+    """Read the rows of a file: rater ("" for all), old and new name."""
     content = read_bytes(Path(path)).decode("utf-8-sig", errors="replace")
     rows = (
         _of_toml(content, path) if str(path).lower().endswith(".toml") else _of_csv(content, path)
     )
     stripped = [(reader.strip(), old, new.strip()) for reader, old, new in rows]
     return [
-        ("" if reader in _EVERYBODY else reader, old, new) for reader, old, new in stripped if new
+        ("" if reader in _ALL_RATERS else reader, old, new) for reader, old, new in stripped if new
     ]
 
 
@@ -47,11 +49,11 @@ def _of_csv(content: str, path: PathLike) -> list[tuple[str, str, str]]:
 def _of_toml(content: str, path: PathLike) -> list[tuple[str, str, str]]:
     tomllib = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
-        said = tomllib.loads(content)
+        content_of_file = tomllib.loads(content)
     except ValueError as error:
         raise FileError(f"is not a TOML file: {error}", path=path) from error
     rows = []
-    for key, value in said.items():
+    for key, value in content_of_file.items():
         given = value.items() if isinstance(value, dict) else [(key, value)]
         for old, new in given:
             if not isinstance(new, str):
@@ -64,22 +66,28 @@ def renamings_of(
     rows: Iterable[tuple[str, str, str]],
     names: Mapping[str, Sequence[str]],
     files: Mapping[str, Path] | None = None,
+    words: StructureWords | None = None,
 ) -> Renamings:
-    """Rows as what `match_structures` takes.
+    """Convert rows to the `mapping` of `match_structures`.
+
+    An old name that no rater uses exactly is matched to other spellings of it.
 
     Parameters
     ----------
     rows : iterable of (reader, old, new)
-        Readers by their names, or their files' names or paths.
+        Raters are given by their names, or by their files' names or paths.
     names : mapping of str to sequence of str
-        What each reader calls the structures.
+        Each rater's names of structures.
     files : mapping of str to Path, optional
-        Each reader's file, if readers are not called by it.
+        Each rater's file; by default raters are named by their files.
+    words : StructureWords, optional
+        Table of names of organs; by default the package's own.
     """
+    words = words or default_words()
     files = files or {name: Path(name) for name in names}
     found: dict[str | tuple[str, str], str] = {}
     for reader, old, new in rows:
-        who = [name for name in names if reader in ("", name, *_called(files[name]))]
+        who = [name for name in names if reader in ("", name, *_aliases(files[name]))]
         if not who:
             raise ParameterError(
                 f"--rename: no reader is called {reader!a}; there are {', '.join(names)}"
@@ -88,17 +96,24 @@ def renamings_of(
             raise ParameterError(
                 f"--rename: several readers are called {reader!a}; give their paths"
             )
-        if not any(old in names[one] for one in who):
+        if any(old in names[one] for one in who):
+            found[(who[0], old) if reader else old] = new
+            continue
+        spelled = [(one, name) for one in who for name in _spellings(old, names[one], words)]
+        if not spelled:
             raise MissingStructureError(reader, old, new, {n for one in who for n in names[one]})
-        if reader:
-            found[who[0], old] = new
-        else:
-            found[old] = new
+        found.update(dict.fromkeys(spelled, new))
     return found
 
 
+def _spellings(name: str, others: Sequence[str], words: StructureWords) -> list[str]:
+    """The names, among others, that have the same meaning as a name."""
+    meaning = words.read(name)
+    return [other for other in others if words.read(other).is_same_as(meaning)]
+
+
 class MissingStructureError(ParameterError):
-    """A structure is to be called otherwise that nobody has."""
+    """A structure that is to be renamed does not exist."""
 
     def __init__(self, reader: str, old: str, new: str, known: Iterable[str]) -> None:
         self.old, self.known = old, sorted(known)
@@ -107,23 +122,32 @@ class MissingStructureError(ParameterError):
         super().__init__(f"--rename {old}={new}: {owner} {has} {old!a}")
 
 
-def _called(path: Path) -> tuple[str, ...]:
+def _aliases(path: Path) -> tuple[str, ...]:
     return str(path), path.name, path.name.split(".", 1)[0]
 
 
-def names_csv(matched: MatchedStructures) -> str:
-    """Every reader's names and what they count as, to be edited and given to ``--rename``.
+def names_csv(
+    matched: MatchedStructures, swapped: Mapping[tuple[str, str], tuple[str, float]] | None = None
+) -> str:
+    """Make a CSV of all raters' names and their matches, to be edited and given to ``--rename``.
 
-    What is proposed is in columns of its own, which are not read.
+    Proposals are in separate columns, which are ignored on reading.
+
+    Parameters
+    ----------
+    swapped : mapping of (reader, structure) to (structure, Dice), optional
+        Structures that the other raters call differently: their name for it, and the Dice to them.
     """
-    proposed = {(who, old): one for one in matched.proposals for who, old in one.renamings}
+    proposed = {
+        (who, old): (one.new, one.dice) for one in matched.proposals for who, old in one.renamings
+    }
     stream = io.StringIO()
     table = csv.writer(stream, lineterminator="\n")
     table.writerow([*_COLUMNS, "readers", "proposed", "dice"])
     for title, reader, old, count in _rows(matched):
-        one: Proposal | None = proposed.get((reader, old))
-        dice = "" if one is None or one.dice != one.dice else f"{one.dice:.2f}"
-        table.writerow([reader, old, title, count, "" if one is None else one.new, dice])
+        may_be = (swapped or {}).get((reader, title)) or proposed.get((reader, old), ("", nan))
+        dice = "" if isnan(may_be[1]) else f"{may_be[1]:.2f}"
+        table.writerow([reader, old, title, count, may_be[0], dice])
     return stream.getvalue()
 
 

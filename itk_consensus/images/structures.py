@@ -1,6 +1,6 @@
-"""Named structures of one reader: their masks, names and files' other words about them.
+"""Named structures of one rater: masks, names, colours, codes and other fields of their files.
 
-Structures may overlap, so each has a mask of its own; that is what tells them from label maps.
+Unlike the labels of a label map structures may overlap, so each has its own mask.
 """
 
 from __future__ import annotations
@@ -18,43 +18,43 @@ from numpy.typing import NDArray
 from itk_consensus.core.errors import GeometryError, InputError
 from itk_consensus.images.geometry import ImageGeometry
 
-#: How far, in voxels, a mask's grid may lie beside the one it is put on.
+#: Tolerance, in voxels, of the offset between a mask's grid and the grid it is resampled to.
 _LARGEST_SHIFT = 1e-2
 
-#: What the name of a structure of undecided voxels ends in.
+#: Suffix of the name of a structure of undecided voxels.
 UNDECIDED = "undecided"
 
-#: Letters that DICOM has room for in the name of a structure.
+#: Maximum length of the name of a structure in DICOM.
 LONGEST_NAME = 64
 
 _resample: Any = sitk.Resample
 
 
 class Code(NamedTuple):
-    """What something is, in a coding scheme: ("SCT", "10200004", "Liver")."""
+    """A code of a terminology, such as ("SCT", "10200004", "Liver")."""
 
     scheme: str
     value: str
     meaning: str
 
 
-#: What editors call everything that was given no meaning.
+#: The default code of editors, which has no specific meaning.
 TISSUE = Code("SCT", "85756007", "Tissue")
 
 
 @dataclass(frozen=True)
 class Structure:
-    """One structure as one rater outlined it."""
+    """One structure as outlined by one rater."""
 
     name: str
-    #: SimpleITK image of uint8; 1 inside, 0 outside; with a missing label where the reader did not
+    #: SimpleITK image of uint8; 1 inside, 0 outside; another value where the rater did not
     #: annotate.
     mask: Any = field(repr=False)
     color: tuple[float, float, float] | None = None  #: (red, green, blue) from 0 to 1, or None
-    #: category and kind: terminology, "Anatomical Structure" and "Liver", for example.
+    #: category and kind: codes, such as "Anatomical Structure" and "Liver".
     category: Code | None = None
     kind: Code | None = None
-    #: Whatever else the file says, by the file's own names, to be written again.
+    #: All other fields of the file, by their names there, which are written again.
     details: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
@@ -66,52 +66,54 @@ def geometry_of(image: Any) -> ImageGeometry:
 
 
 def voxels_of(mask: Any) -> NDArray[Any]:
-    """The voxels of a mask, as a view that lives as long as the mask."""
+    """View the voxels of a mask; the view is valid as long as the mask exists."""
     return np.asarray(sitk.GetArrayViewFromImage(mask))
 
 
 def mask_of(array: Any, like: Any) -> Any:
-    """A mask on the grid of an image."""
+    """Make a mask with the grid of an image."""
     mask = sitk.GetImageFromArray(np.ascontiguousarray(array, np.uint8))
     mask.CopyInformation(like)
     return mask
 
 
 def as_structures(given: Sequence[Structure] | Mapping[str, Any], owner: str) -> list[Structure]:
-    """What writers take, structures or a mapping of name to image, as structures."""
+    """Convert the argument of writers, structures or a mapping of name to image, to structures."""
     if isinstance(given, Mapping):
         given = [Structure(name, image) for name, image in given.items()]
     if not given:
         raise InputError("there are no structures to write", owner=owner)
     for one in given:
-        # A line break ends a field of a file, a backslash a value of DICOM's.
+        # Line breaks separate fields in files, backslashes separate values in DICOM.
         if not one.name.isprintable() or "\\" in one.name or not one.name.strip():
             raise InputError(
-                f"{one.name!a} cannot be the name of a structure; rename it", owner=owner
+                f"{one.name!a} cannot be the name of a structure: it must be printable, without "
+                "backslashes, and not blank; rename it",
+                owner=owner,
             )
     return list(given)
 
 
 def inside_of(structure: Structure, owner: str) -> NDArray[np.bool_]:
-    """Where a mask is 1; what is neither 0 nor 1 must not become background unnoticed."""
+    """Mask of the voxels with value 1; raise if there are values other than 0 and 1."""
     array = sitk.GetArrayViewFromImage(structure.mask)
     inside: NDArray[np.bool_] = array == 1
     others = np.count_nonzero(~inside & (array != 0))
     if others:
         raise InputError(
             f"{structure.name} has {others} voxels that are neither inside (1) nor "
-            "outside (0), undecided or not annotated; separate_undecided makes them a structure of "
-            "their own, or give the fuser a TieRule that decides",
+            "outside (0) but undecided or not annotated; separate_undecided makes them a separate "
+            "structure, or set a TieRule that decides them",
             owner=owner,
         )
     return inside
 
 
 def separate_undecided(structures: Sequence[Structure]) -> list[Structure]:
-    """The same structures, each followed by its voxels that are neither 0 nor 1, if it has any.
+    """Move voxels that are neither 0 nor 1 to separate structures, which follow their originals.
 
-    Those are voxels that a fuser left undecided or a reader did not annotate; they become a
-    structure of their own, "liver undecided", so that a file keeps them.
+    These are voxels that a filter left undecided or a rater did not annotate; they become
+    a structure such as "liver undecided", so that a file preserves them.
     """
     separated = []
     taken = {one.name for one in structures}
@@ -127,7 +129,7 @@ def separate_undecided(structures: Sequence[Structure]) -> list[Structure]:
 
 
 def short_names(structures: Sequence[Structure], most: int) -> list[str]:
-    """A name of at most so many letters for each structure; no two become the same."""
+    """Shorten names to at most `most` characters, keeping them distinct."""
     taken = {one.name for one in structures if len(one.name) <= most}
     return [
         one.name if len(one.name) <= most else _free_name(one.name, taken, most)
@@ -136,13 +138,13 @@ def short_names(structures: Sequence[Structure], most: int) -> list[str]:
 
 
 def _free_name(name: str, taken: set[str], most: int | None = None) -> str:
-    """The name cut to `most` letters, and numbered if it is taken; now it is taken, too."""
-    # What tells a twin from its structure is at the end.
+    """Truncate a name to `most` characters, number it if it is taken, and add it to `taken`."""
+    # The suffix that distinguishes undecided voxels from their structure must be kept.
     twin = f" {UNDECIDED}" if re.search(rf" {UNDECIDED}( \d+)?$", name) else ""
     stem = re.sub(rf" {UNDECIDED}( \d+)?$", "", name)
     for number in itertools.count(1):
         end = twin if number == 1 else f"{twin} {number}"
-        # Blanks at the end get lost in DICOM.
+        # DICOM strips trailing spaces.
         found = (stem if most is None else stem[: most - len(end)].rstrip()) + end
         if found not in taken:
             taken.add(found)
@@ -151,7 +153,7 @@ def _free_name(name: str, taken: set[str], most: int | None = None) -> str:
 
 
 def put_on_grid(structure: Structure, like: Any, owner: str) -> Structure:
-    """The structure on the whole grid of `like`, of which its own grid must be a part."""
+    """Extend a structure to the grid of `like`, of which its own grid must be a part."""
     mask = structure.mask
     here, there = geometry_of(like), geometry_of(mask)
     if not here.differences(there, 1e-6, 1e-6):
@@ -172,5 +174,5 @@ def put_on_grid(structure: Structure, like: Any, owner: str) -> Structure:
     if np.count_nonzero(sitk.GetArrayViewFromImage(placed)) != np.count_nonzero(
         sitk.GetArrayViewFromImage(mask)
     ):
-        raise GeometryError(f"{structure.name} reaches beyond the image it belongs to", owner=owner)
+        raise GeometryError(f"{structure.name} extends beyond the segmented image", owner=owner)
     return replace(structure, mask=placed)

@@ -1,7 +1,7 @@
-"""Every filter of the package, listed once: public names, functions, CLI and docs follow.
+"""Registry of all filters, from which public names, functions, CLI and docs are derived.
 
-Names are known without loading a filter; ``METHODS`` loads the fuser that is asked for, ``FUSERS``
-all of them and ``OTHER_FILTERS`` the others.
+Filters are loaded lazily: ``METHODS`` loads a fuser on access, ``FUSERS`` loads all of them and
+``OTHER_FILTERS`` the other filters.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from itk_consensus.core.process_object import ProcessObject
     from itk_consensus.fusing.label_fusion import LabelFusionFilter
 
-#: Fusers in the order in which they are presented, and the modules they live in.
+#: Module of each fuser, in the order of presentation.
 FUSER_MODULES = {
     "ConsensusFilter": "methods.consensus.consensus_filter",
     "CoherenceVoteFilter": "methods.consensus.coherence_vote_filter",
@@ -36,7 +36,7 @@ FUSER_MODULES = {
     "InstanceConsensusFilter": "methods.lesions.instance_consensus_filter",
 }
 
-#: What each of them is called on the command line.
+#: Fuser of each method name on the command line.
 FUSER_METHODS = {
     "consensus": "ConsensusFilter",
     "coherence-vote": "CoherenceVoteFilter",
@@ -58,7 +58,7 @@ FUSER_METHODS = {
     "instance-consensus": "InstanceConsensusFilter",
 }
 
-#: Filters whose Execute takes, or needs, something else than a list of label images.
+#: Module of each filter whose Execute takes other inputs than a list of label images.
 OTHER_FILTER_MODULES = {
     "IntensityRefinementFilter": "methods.consensus.intensity_refinement_filter",
     "LocallyWeightedVoteFilter": "methods.atlas.locally_weighted_vote_filter",
@@ -75,12 +75,15 @@ OTHER_FILTER_MODULES = {
     "ReaderBiasFilter": "assessment.agreement.reader_bias_filter",
 }
 
+#: Filters that return numbers, not images; their functions are `agreement` and `reader_bias`.
+MEASURING_FILTERS = ("AgreementFilter", "ReaderBiasFilter")
+
 FUSERS: tuple[type[LabelFusionFilter], ...]
 OTHER_FILTERS: tuple[type[ProcessObject], ...]
 
 
 class _Methods(Mapping[str, "type[LabelFusionFilter]"]):
-    """Fusers by their names on the command line; one is loaded when it is asked for."""
+    """Lazy mapping of method names on the command line to fusers."""
 
     def __getitem__(self, method: str) -> type[LabelFusionFilter]:
         fuser: type[LabelFusionFilter] = load_filter(FUSER_METHODS[method])
@@ -100,12 +103,12 @@ METHODS = _Methods()
 
 
 def short_name(filter_name: str) -> str:
-    """What a filter's function is called: STAPLEImageFilter -> STAPLE."""
+    """Return the name of a filter's function: STAPLEImageFilter -> STAPLE."""
     return filter_name.removesuffix("Filter").removesuffix("Image")
 
 
 def load_filter(name: str) -> Any:
-    """The class of a filter, by its name; its module is loaded now."""
+    """Import the module of a filter and return its class."""
     module = (FUSER_MODULES | OTHER_FILTER_MODULES)[name]
     return getattr(import_module(f"itk_consensus.{module}"), name)
 

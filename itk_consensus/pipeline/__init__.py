@@ -1,7 +1,7 @@
-"""Fusers as members of ITK pipelines: ``from itk_consensus.pipeline import STAPLEImageFilter``.
+"""Fusion filters for ITK pipelines: ``from itk_consensus.pipeline import STAPLEImageFilter``.
 
-There is one class for every fuser, under the fuser's own name; itk is loaded with the first, and
-with nothing else of this room. Beside them: many cases at once (`batch`).
+There is one class for each fusion filter, with the same name; itk is imported when the first one is
+accessed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from itk_consensus.methods.registry import FUSER_MODULES
 def __getattr__(name: str) -> Any:
     if name == "__all__":
         return __dir__()
-    # Python asks here for modules of this room too, before it imports them.
+    # Also called for submodules, before Python imports them.
     if name not in FUSER_MODULES:
         raise AttributeError(f"module 'itk_consensus.pipeline' has no attribute '{name}'")
     try:

@@ -1,7 +1,7 @@
-"""ConsensusEnsembled: a fuser as a transform of dictionaries, beside MONAI's VoteEnsembled.
+"""ConsensusEnsembled: a fusion filter as a dictionary transform, like MONAI's VoteEnsembled.
 
-It is one by what it does, not by descent: MONAI's Compose takes any callable, so nothing of MONAI
-is imported here, and dictionaries of any origin will do.
+It does not derive from MONAI's classes: MONAI's Compose accepts any callable, so MONAI is not
+imported here, and any dictionary can be used.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from itk_consensus.votes.uncertainty import UncertaintyKind
 
 
 class ConsensusEnsembled:
-    """Fuse the predictions that a dictionary holds.
+    """Fuse the predictions in a dictionary.
 
     Parameters
     ----------
     keys : key or sequence of keys
-        Of the predictions. One key holds all of them: a list, or an array with one along its first
-        axis.
+        Keys of the predictions. A single key refers to all of them: a list, or an array whose first
+        axis is the prediction.
     fuser : LabelFusionFilter, optional
-        What fuses them; the mean of probabilities, or vote of labels, if none is given. MetaTensors
-        carry their classes as channels; plain tensors need the fuser's ClassAxis.
+        The filter; by default the mean of probabilities, or vote of labels. MetaTensors
+        have their classes as channels; plain tensors need the filter's ClassAxis.
     output_key : key, optional
-        Where the label map goes, the first key by default.
+        Key of the label map, by default the first key.
     uncertainty_key : key, optional
-        Where an image of the uncertainty goes, if it is wanted.
+        Key of an uncertainty image; by default there is none.
     uncertainty : str
-        Its kind, as of GetUncertaintyImage.
+        Kind of uncertainty, see GetUncertaintyImage.
     allow_missing_keys : bool
         Whether a prediction may be absent; it is then a missing rater.
     """
@@ -55,7 +55,7 @@ class ConsensusEnsembled:
         self.allow_missing_keys = allow_missing_keys
 
     def __call__(self, data: Mapping[Hashable, Any]) -> dict[Hashable, Any]:
-        """The same dictionary, and the consensus in it."""
+        """Return a copy of the dictionary with the consensus added."""
         fused = dict(data)
         fused[self.output_key] = self.fuser.Execute(self._predictions(data))
         if self.uncertainty_key is not None:

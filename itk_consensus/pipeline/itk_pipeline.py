@@ -1,4 +1,4 @@
-"""Every fuser as a filter of ITK pipelines, on ``itk.PyImageFilter``.
+"""All fusion filters as filters of ITK pipelines, based on ``itk.PyImageFilter``.
 
 >>> from itk_consensus.pipeline import STAPLEImageFilter
 >>> staple = STAPLEImageFilter.New(reader_1, reader_2, reader_3, foreground_value=1)
@@ -19,12 +19,12 @@ from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.methods.registry import FUSERS
 from itk_consensus.pipeline.itk_node import ItkNode, upstream_of
 
-#: Filters whose Python object is gone while somebody downstream still holds their output.
+#: ITK filters whose Python object has been deleted, but whose output is still referenced.
 _OUTLIVING: list[Any] = []
 
 
 class Instantiation(NamedTuple):
-    """A filter between two image types, as itk's templates are before New."""
+    """A filter class with its two image types, like an instantiated template of itk."""
 
     filter: type[PipelineFilter]
     types: tuple[Any, ...]
@@ -35,26 +35,26 @@ class Instantiation(NamedTuple):
 
 
 class Template(type):
-    """itk's ways to name types: ``STAPLEImageFilter[T, T].New()`` and ``.IF3IF3.New()``."""
+    """Metaclass for itk's type notation: ``STAPLEImageFilter[T, T].New()``, ``.IF3IF3.New()``."""
 
     def __getitem__(cls: Any, types: Any) -> Instantiation:
         return Instantiation(cls, types if isinstance(types, tuple) else (types, None))
 
     def __getattr__(cls: Any, name: str) -> Instantiation:
-        spelled = re.fullmatch(r"I([A-Z]+)(\d)I([A-Z]+)(\d)", name)
-        if spelled is None:
+        match = re.fullmatch(r"I([A-Z]+)(\d)I([A-Z]+)(\d)", name)
+        if match is None:
             raise AttributeError(f"{cls.__name__} has no attribute '{name}'")
-        pairs = ((spelled[1], spelled[2]), (spelled[3], spelled[4]))
+        pairs = ((match[1], match[2]), (match[3], match[4]))
         types = tuple(itk.Image[getattr(itk, pixel), int(size)] for pixel, size in pairs)
         return Instantiation(cls, types)
 
 
 class PipelineFilter(metaclass=Template):
-    """A fuser with ITK's manners: New, SetInput, Update, GetOutput, Modified, observers.
+    """A fusion filter with ITK's interface: New, SetInput, Update, GetOutput, Modified, observers.
 
-    Parameters of the fuser are set and got as usual; setting one to another value makes the next
-    Update run again. An image given as a parameter is no input of the pipeline: call Modified()
-    after changing it. Whatever else ITK's filters or the fuser can do is passed on to them.
+    Parameters have setters and getters as usual; setting one to another value makes the next
+    Update execute again. An image given as a parameter is not an input of the pipeline: call
+    Modified() after changing it. All other methods are delegated to the fusion filter or to ITK's.
     """
 
     fuser: ClassVar[type[LabelFusionFilter]]
@@ -67,21 +67,21 @@ class PipelineFilter(metaclass=Template):
         Input: Any = None,
         **parameters: Any,
     ) -> Any:
-        """Make a filter, as itk does: inputs by position, parameters as keywords in any spelling.
+        """Make a filter as in itk: inputs are positional, parameters are keywords in any spelling.
 
         Parameters
         ----------
         Input : image or filter, optional
-            The first input, by itk's name.
+            The first input, by itk's keyword.
         ttype : (input type, output type), optional
-            Of itk.Image; by default they follow from the first input.
+            Types of itk.Image; by default determined by the first input.
         """
-        made = cls(**parameters)
+        filter_ = cls(**parameters)
         if ttype is not None:
-            made._make(*ttype)
+            filter_._make(*ttype)
         for index, image in enumerate(inputs if Input is None else (Input, *inputs)):
-            made.SetInput(index, image)
-        return made
+            filter_.SetInput(index, image)
+        return filter_
 
     def __init__(self, **parameters: Any) -> None:
         _sweep()
@@ -103,20 +103,20 @@ class PipelineFilter(metaclass=Template):
             if name != "GetOutput" and not hasattr(itk.ProcessObject, name):
                 raise AttributeError(f"{self._fuser.GetName()} has no attribute '{name}'")
             raise InputError(
-                f"{name} needs an input first, whose type the filter "
-                "takes on; call SetInput, or New(ttype=(InputType, OutputType))",
+                f"{name} needs an input first, which determines the type of the filter; "
+                "call SetInput, or New(ttype=(InputType, OutputType))",
                 owner=self._fuser.GetName(),
             )
         return getattr(self._itk, name)
 
     def GetNameOfClass(self) -> str:
-        """The fuser's name."""
+        """Name of the fusion filter."""
         return self._fuser.GetName()
 
     # -- inputs -----------------------------------------------------------------------------
 
     def SetInput(self, *arguments: Any) -> None:
-        """SetInput(image) or SetInput(index, image): an image, a filter or None (missing)."""
+        """Set an input, SetInput(image) or SetInput(index, image); None is a missing rater."""
         index, image = arguments if len(arguments) == 2 else (0, *arguments)
         if not isinstance(index, int) or index < 0:
             raise InputError(
@@ -125,7 +125,8 @@ class PipelineFilter(metaclass=Template):
         image = itk.output(image)
         if image is None and self._itk is None:
             raise InputError(
-                "the first input to be set must be an image", owner=self._fuser.GetName()
+                "the first input that is set must be an image, got None",
+                owner=self._fuser.GetName(),
             )
         if image is not None and not isinstance(image, itk.ImageBase):
             raise InputError(
@@ -169,11 +170,11 @@ class PipelineFilter(metaclass=Template):
     # -- execution --------------------------------------------------------------------------
 
     def Update(self) -> None:
-        """Bring the output up to date; errors are those of the fuser."""
+        """Update the output; raises the errors of the fusion filter."""
         self._run("Update")
 
     def UpdateLargestPossibleRegion(self) -> None:
-        """The same: the whole image is always made."""
+        """Do the same as Update, since the whole image is always computed."""
         self._run("UpdateLargestPossibleRegion")
 
     def _run(self, update: str) -> None:
@@ -181,7 +182,7 @@ class PipelineFilter(metaclass=Template):
             raise InputError("there is no input; call SetInput", owner=self._fuser.GetName())
         self._node.error, self._node.is_quiet = None, True
         try:
-            # Not the proxy's own Update, which would tell ITK to call a proxy that may be gone.
+            # The proxy's own Update would make ITK call a proxy that may have been deleted.
             getattr(itk.ProcessObject, update)(self._itk)
         except RuntimeError:
             if self._node.error is not None:
@@ -197,7 +198,7 @@ def _setter(name: str) -> Any:
         before = parameter.__get__(self._fuser)
         parameter.__set__(self._fuser, value)
         after = parameter.__get__(self._fuser)
-        # ITK's rule: setting what is set already changes nothing.
+        # As in ITK, setting the current value again does not modify the filter.
         is_same = after is before or (type(after) in (int, float, str, bool) and after == before)
         if self._itk is not None and not is_same:
             self._itk.Modified()
@@ -221,7 +222,7 @@ def _unsetter(name: str) -> Any:
             self._itk.Modified()
 
     unset_parameter.__name__ = f"Unset{name}"
-    unset_parameter.__doc__ = f"Take {name} back to its default."
+    unset_parameter.__doc__ = f"Reset {name} to its default."
     return unset_parameter
 
 
@@ -239,37 +240,37 @@ def _class_of(fuser: type[LabelFusionFilter]) -> type[PipelineFilter]:
 
 
 @cache
-def _wrapped() -> dict[tuple[Any, Any], Any]:
+def _wrapped_types() -> dict[tuple[Any, Any], Any]:
     return dict(itk.PyImageFilter.items())
 
 
 def _template(input_type: Any, output_type: Any, fuser: LabelFusionFilter) -> Any:
-    """The ``itk.PyImageFilter`` between two types; a label map is of the inputs' type."""
+    """The ``itk.PyImageFilter`` between two types; by default label maps have the inputs' type."""
     if output_type is None:
         pixel, dimension = itk.template(input_type)[1][:2]
         if fuser.foreground is not None:
             pixel = itk.D
         elif pixel in (itk.F, itk.D):
             pixel = itk.UC
-        wrapped = [types[1] for types in _wrapped() if types[0] is input_type]
+        wrapped = [types[1] for types in _wrapped_types() if types[0] is input_type]
         output_type = next((t for t in wrapped if itk.template(t)[1] == (pixel, dimension)), None)
-    if (input_type, output_type) not in _wrapped():
-        known = sorted({types[0].__name__ for types in _wrapped()})
+    if (input_type, output_type) not in _wrapped_types():
+        known = sorted({types[0].__name__ for types in _wrapped_types()})
         raise InputError(
-            f"this itk wraps no PyImageFilter for {input_type.__name__}; "
-            f"it does for {', '.join(known)}: use itk.cast_image_filter",
+            f"the installed itk does not wrap PyImageFilter for {input_type.__name__}, "
+            f"only for {', '.join(known)}: use itk.cast_image_filter",
             owner=fuser.GetName(),
         )
-    return _wrapped()[input_type, output_type]
+    return _wrapped_types()[input_type, output_type]
 
 
 def _is_held(filter_: Any) -> bool:
-    """Whether anyone but the filter itself holds its output: the proxy here is one of two."""
+    """Whether the output has references other than the filter's own and that of the proxy here."""
     return bool(filter_.GetOutput().GetReferenceCount() > 2)
 
 
 def _sweep() -> None:
-    """Let go of filters that nothing downstream waits for any more."""
+    """Release filters whose output is no longer referenced."""
     _OUTLIVING[:] = [filter_ for filter_ in _OUTLIVING if _is_held(filter_)]
 
 

@@ -4,6 +4,6 @@ The package has the name of its main function: ``itk_consensus.report(filter, pa
 page whether or not this package was imported before.
 """
 
-from itk_consensus.core.callable_rooms import make_callable
+from itk_consensus.core.callable_modules import make_callable
 
 make_callable(__name__, "itk_consensus.report.page")

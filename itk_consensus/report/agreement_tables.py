@@ -1,4 +1,4 @@
-"""Agreement as a page shows it: a heat map of pairs, a table of raters, a table of labels."""
+"""HTML tables of agreement: a heat map of pairs, a table of raters, a table of labels."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 from itk_consensus.assessment.agreement.result import AgreementResult, LabelAgreement
 from itk_consensus.core.array_types import Floats
 from itk_consensus.report.dispute_figures import line_sample
-from itk_consensus.report.markup import Markup, data_table, joined, tag
+from itk_consensus.report.markup import Markup, data_table, join_markup, tag
 from itk_consensus.report.shown_case import ShownCase
 from itk_consensus.review.rater_colors import rater_color, rater_dashes
 
-#: Pale to dark blue; a Dice at the lower end or below is white.
+#: Ends of the colour scale, pale to dark blue; a Dice of `_LOWEST_SHADE` or below is white.
 _HEAT = ((247, 251, 255), (8, 48, 107))
 _LOWEST_SHADE = 0.5
-#: Prefixes of the columns that fit on a page.
+#: Prefixes of the columns that are shown; more do not fit on a page.
 _LABEL_COLUMNS = (
     "volume_variation",
     "mean_dice",
@@ -29,29 +29,29 @@ _LABEL_COLUMNS = (
 #: The luminance at which black and white have the same contrast: sqrt(1.05 * 0.05) - 0.05.
 _EQUAL_CONTRAST = 0.179
 _CONSENSUS_MARK = "✓"
-#: A cell that has no meaning.
+#: Value of cells that do not apply, shown as a dash.
 _NOTHING = float("nan")
 
 
 def heat_map(case: ShownCase) -> Markup:
-    """Pairwise Dice, averaged over labels, as a table of coloured cells."""
-    return agreement_heat_map(case.agreement, f"Pairwise Dice, {_what(case)}")
+    """Heat map of the pairwise Dice, averaged over labels, as a table of coloured cells."""
+    return agreement_heat_map(case.agreement, f"Pairwise Dice, {_subject(case)}")
 
 
 def agreement_heat_map(agreement: AgreementResult, title: str) -> Markup:
-    """The same of an agreement alone."""
+    """Heat map of the pairwise Dice of an agreement, without a case."""
     matrix = mean_matrix(agreement)
     caption = f"{title} (darker = better, white ≤ {_LOWEST_SHADE:g})"
-    header = [tag("abbr", mark, title=name) for mark, name in _named(agreement)]
+    header = [tag("abbr", mark, title=name) for mark, name in _letters_and_names(agreement)]
     rows = [
-        [f"{mark}  {name}", *map(shaded, row)]
-        for (mark, name), row in zip(_named(agreement), matrix, strict=True)
+        [f"{mark}  {name}", *map(heat_cell, row)]
+        for (mark, name), row in zip(_letters_and_names(agreement), matrix, strict=True)
     ]
     return tag("div", data_table(caption, ["rater", *header], rows), class_="heat")
 
 
 def mean_matrix(agreement: AgreementResult) -> Floats:
-    """(J, J) Dice averaged over labels; all 1 if nobody used any."""
+    """(J, J) Dice averaged over labels; all 1 without any label."""
     number = len(agreement.raters)
     if not agreement.labels:
         return np.ones((number, number))
@@ -59,7 +59,7 @@ def mean_matrix(agreement: AgreementResult) -> Floats:
 
 
 def rater_mark(index: int) -> str:
-    """A, B, ... Z, AA, AB, ...: short names of raters."""
+    """Short name of a rater: A, B, ... Z, AA, AB, ..."""
     letters = ""
     while index >= 0:
         index, letter = index // 26 - 1, index % 26
@@ -68,7 +68,7 @@ def rater_mark(index: int) -> str:
 
 
 def rater_table(case: ShownCase, measured: dict[str, Sequence[Any]]) -> Markup:
-    """What is known of each rater, measurements of the filter included, and of the consensus."""
+    """Table of raters with agreement and measurements of the filter, and of the consensus."""
     agreement = case.agreement
     unit = agreement.length_unit
     rows = list(agreement.of_raters())
@@ -85,11 +85,11 @@ def rater_table(case: ShownCase, measured: dict[str, Sequence[Any]]) -> Markup:
             ]
         )
     if agreement.reference is not None:
-        own = _of_consensus(agreement)
+        own = _consensus_row(agreement)
         name = tag("b", f"{_CONSENSUS_MARK}  {agreement.reference}")
         body.append([name, *(own.get(c, _NOTHING) for c in columns), *[_NOTHING] * len(measured)])
     return data_table(
-        f"Each rater against the others and the consensus, {_what(case)}; distances in {unit}, "
+        f"Each rater against the others and the consensus, {_subject(case)}; distances in {unit}, "
         f"surface Dice at {agreement.tolerance:g} {unit}. The consensus's own row: means over "
         "raters.",
         header,
@@ -98,12 +98,12 @@ def rater_table(case: ShownCase, measured: dict[str, Sequence[Any]]) -> Markup:
 
 
 def rater_name(case: ShownCase, index: int) -> Markup:
-    """The line, the mark and the name of a rater."""
-    return joined([_sample(case.place(index)), f"{rater_mark(index)}  {case.names[index]}"])
+    """Line sample, letter and name of a rater."""
+    return join_markup([_sample(case.place(index)), f"{rater_mark(index)}  {case.names[index]}"])
 
 
-def _what(case: ShownCase) -> str:
-    """What numbers of a table are about."""
+def _subject(case: ShownCase) -> str:
+    """Text for captions: the structure, or the number of structures averaged."""
     labels = case.agreement.labels
     if len(labels) == 1:
         return case.structure(labels[0].label)
@@ -114,8 +114,8 @@ def _sample(index: int) -> Markup:
     return line_sample(rater_color(index), 3, rater_dashes(index))
 
 
-def _of_consensus(agreement: AgreementResult) -> dict[str, float]:
-    """The consensus as one more row: its volume, and its means over raters and labels."""
+def _consensus_row(agreement: AgreementResult) -> dict[str, float]:
+    """Row of the consensus: its volume, and its means over raters and labels."""
     row: dict[str, float] = {}
     if len(agreement.labels) == 1:
         row[f"volume_{agreement.volume_unit}"] = float(agreement.labels[0].volumes[-1])
@@ -127,7 +127,7 @@ def _of_consensus(agreement: AgreementResult) -> dict[str, float]:
 
 
 def label_table(case: ShownCase) -> Markup:
-    """The summary, a row for each label, with the volume of the consensus."""
+    """Table with a row for each label: volumes and mean agreement."""
     agreement = case.agreement
     rows = list(agreement.summary())
     columns = [name for name in rows[0] if name.startswith(_LABEL_COLUMNS)]
@@ -139,29 +139,34 @@ def label_table(case: ShownCase) -> Markup:
     body = []
     for row, one in zip(rows, agreement.labels, strict=True):
         volumes = one.volumes[: one.raters]
-        spread = f"{_short(volumes.min())}\u2013{_short(volumes.max())}"
-        named = [case.structure(one.label), float(one.volumes[-1]), spread, volume_to_expect(one)]
+        spread = f"{_format_volume(volumes.min())}\u2013{_format_volume(volumes.max())}"
+        named = [
+            case.structure(one.label),
+            float(one.volumes[-1]),
+            spread,
+            expected_volume_text(one),
+        ]
         body.append([*named, *(row[name] for name in columns)])
     unit = agreement.volume_unit
     of_volumes = [f"{whose} {unit}" for whose in ("consensus", "raters", "another rater's")]
     return data_table(caption, ["structure", *of_volumes, *map(column_title, columns)], body)
 
 
-def volume_to_expect(one: LabelAgreement) -> str | float:
-    """The volume that another rater would draw: 12.1 (9.8–14.9)."""
+def expected_volume_text(one: LabelAgreement) -> str | float:
+    """Expected volume of another rater's segmentation as text: 12.1 (9.8–14.9)."""
     if one.expected_volume is None:
         return _NOTHING
-    estimate, low, high = map(_short, one.expected_volume)
+    estimate, low, high = map(_format_volume, one.expected_volume)
     return f"{estimate} ({low}\u2013{high})"
 
 
-def _short(volume: float) -> str:
-    """Three digits, and all of those before the point."""
+def _format_volume(volume: float) -> str:
+    """Format a volume with three significant digits, or as an integer from 100 on."""
     return f"{volume:.0f}" if volume >= 100 else f"{volume:#.3g}"
 
 
 def column_title(name: str) -> str:
-    """mean_hausdorff95_mm_to_reference -> mean Hausdorff 95 % to consensus."""
+    """Title of a column: mean_hausdorff95_mm_to_reference -> mean Hausdorff 95 % to consensus."""
     replaced = {
         **{f"hausdorff95_{unit}": "Hausdorff 95 %" for unit in ("mm", "voxels")},
         **{f"surface_distance_{unit}": "surface distance" for unit in ("mm", "voxels")},
@@ -175,8 +180,8 @@ def column_title(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _named(agreement: AgreementResult) -> list[tuple[str, str]]:
-    """Mark and name of each row and column."""
+def _letters_and_names(agreement: AgreementResult) -> list[tuple[str, str]]:
+    """Letter and name of each row and column."""
     marks = [rater_mark(index) for index in range(len(agreement.raters))]
     if agreement.reference is not None:
         marks[-1] = _CONSENSUS_MARK
@@ -184,12 +189,12 @@ def _named(agreement: AgreementResult) -> list[tuple[str, str]]:
 
 
 def _words(name: str) -> str:
-    """PositivePredictiveValue -> positive predictive value."""
+    """Split a camel-case name: PositivePredictiveValue -> positive predictive value."""
     return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name).strip()
 
 
-def shaded(value: float) -> Markup:
-    """A cell of a heat map."""
+def heat_cell(value: float) -> Markup:
+    """Coloured cell of a heat map, with black or white text by contrast."""
     if value != value:
         return tag("td", "–")
     share = float(np.clip((value - _LOWEST_SHADE) / (1 - _LOWEST_SHADE), 0, 1))
@@ -200,7 +205,7 @@ def shaded(value: float) -> Markup:
 
 
 def _luminance(color: Sequence[int]) -> float:
-    """Relative luminance of WCAG 2."""
+    """Relative luminance as defined by WCAG 2."""
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in _unit(color)]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 

@@ -1,4 +1,4 @@
-"""Who draws generously, and where, as a page shows it: millimetres by direction, with bars."""
+"""HTML tables of the raters' bias: millimetres by direction, with bars."""
 
 from __future__ import annotations
 
@@ -6,48 +6,43 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from itk_consensus.assessment.agreement.reader_bias import PADDING, ConsensusSurface
-from itk_consensus.core.array_types import Floats
+from itk_consensus.assessment.agreement.reader_bias import PADDING
 from itk_consensus.report.agreement_tables import rater_name
 from itk_consensus.report.markup import Markup, data_table, tag
 from itk_consensus.report.shown_case import ShownCase
 from itk_consensus.review.rater_colors import rater_color
-from itk_consensus.space.boxes import bounding_box
 
-#: Of more structures a page would be tables of bias only.
+#: With more structures the tables of bias would fill the page, and are left out.
 _MOST_STRUCTURES = 6
-#: Bars reach at least so far, or contours that agree would seem to differ.
+#: Least full scale of the bars, so that small differences look small.
 _SHORTEST_REACH_MM = 1.0
 
 _Row = dict[str, float]
 
 
 def bias_tables(case: ShownCase) -> list[Markup]:
-    """A table for each structure; none of many, of arrays, or beyond three dimensions."""
+    """A table for each structure; empty for many structures, plain arrays, or 4D images."""
     like = case.result.like
     axes = like.geometry.dimension
     if not like.family.has_space or axes > 3 or len(case.agreement.labels) > _MOST_STRUCTURES:
         return []
-    # ITK's axes are those of the array in reverse.
-    orientation = np.reshape(like.geometry.direction, (axes, axes))[:, ::-1]
-    found = {one.label: _biases(case, one.label, orientation) for one in case.agreement.labels}
+    found = {one.label: _biases(case, one.label) for one in case.agreement.labels}
     tables = [_table(case, label, rows) for label, rows in found.items() if any(rows)]
-    # Paper has two sheets.
+    # Not printed: a printed case is limited to two sheets.
     return [tag("div", table, class_="on-screen") for table in tables]
 
 
-def _biases(case: ShownCase, label: int, orientation: Floats) -> list[_Row | None]:
-    """By rater; None of those who left the label out or did not annotate all of its box."""
-    consensus, *drawn = (labels == label for labels in (case.consensus, *case.maps))
-    box = bounding_box(np.any([consensus, *drawn], axis=0))
-    if box is None or not consensus.any():
+def _biases(case: ShownCase, label: int) -> list[_Row | None]:
+    """Bias of each rater; None if a rater left the label out or annotated only part of its box."""
+    box, surface = case.box(label), case.surface(label)
+    if surface is None:
         return []
-    surface = ConsensusSurface(np.pad(consensus[box], PADDING), case.spacing, orientation)
+    drawn = [(labels[box] == label, labels[box]) for labels in case.maps]
     return [
-        surface.by_direction(np.pad(mask[box], PADDING))
-        if mask.any() and not (labels[box] == case.missing).any()
+        surface.by_direction(np.pad(mask, PADDING))
+        if mask.any() and not (labels == case.missing).any()
         else None
-        for mask, labels in zip(drawn, case.maps, strict=True)
+        for mask, labels in drawn
     ]
 
 
@@ -71,16 +66,16 @@ def _table(case: ShownCase, label: int, rows: Sequence[_Row | None]) -> Markup:
 
 
 def _cell(mm: float, reach: float, color: str) -> Markup:
-    """A number above its bar."""
+    """Table cell with a number above its bar."""
     if mm != mm:
         return tag("td", "–")
-    number = f"{round(mm, 1) or 0.0:+.1f}"  # and not -0.0
+    number = f"{round(mm, 1) or 0.0:+.1f}"  # avoids "-0.0"
     return tag("td", number, tag("svg", *_bar(mm / reach, color), viewBox="-31 0 62 8",
                                        aria_hidden="true"))  # fmt: skip
 
 
 def _bar(share: float, color: str) -> Iterator[Markup]:
-    """From the line in the middle outwards; the whole half is 1."""
+    """Draw a bar from the centre line outwards; a share of 1 is full scale."""
     length = 30 * abs(share)
     yield tag("rect", x=f"{min(0.0, 30 * share):.1f}", y=1, width=f"{length:.1f}", height=6,
               fill=color)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Slices through the dispute: every rater's contour, the consensus, and where they differ."""
+"""Figures of disputed slices: every rater's contour, the consensus, and where they differ."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from itk_consensus.assessment.places import Place
 from itk_consensus.core.array_types import length_unit
 from itk_consensus.images.grey_windows import GreyWindow, windows_for
 from itk_consensus.report.drawing import contour_path, grey, png_uri, tint
-from itk_consensus.report.markup import Markup, joined, tag
+from itk_consensus.report.markup import Markup, join_markup, tag
 from itk_consensus.report.pictures import Window
 from itk_consensus.report.shown_case import ShownCase
-from itk_consensus.report.text import counted
+from itk_consensus.report.text import pluralize
 from itk_consensus.review.rater_colors import rater_color, rater_dashes
 from itk_consensus.space.pieces import label_pieces
 
@@ -24,69 +24,70 @@ BAND_COLOR = (240, 228, 66)
 _DARK, _BRIGHT = "#101317", "#FFFFFF"
 
 _RATER_WIDTH, _CONSENSUS_WIDTH, _HALO_WIDTH = 1.6, 2.8, 4.8
-#: By how many pixels of a picture of usual width raters' lines are set apart, so that an edge that
-#: they share shows every colour; and by how many the first and the last at most.
+#: Offset between raters' lines, so that a shared edge shows every colour, and its limit between the
+#: first and the last line, both in pixels of a picture of usual width.
 _APART, _MOST_APART, _USUAL_PIXELS = 1.1, 4.4, 340
 
-_MOST_PIXELS = 384  # per side of the picture below the contours
+_MOST_PIXELS = 384  # per side of the image below the contours
 _SHEET_PIXELS = 160  # the same on a contact sheet
-_MARGIN_MM = 8.0
-_ANATOMY_MM = 30.0  # around everything marked, where a place is shown ...
-_WIDEST_MM = 140.0  # ... but no more than this
+_MARGIN_MM = 8.0  # around everything marked, for slices
+_ANATOMY_MM = 30.0  # around everything marked, for figures of a place ...
+_WIDEST_MM = 140.0  # ... but with at most this width
 _BAND_OPACITY = 0.5
 _SCALE_BARS_MM = (100.0, 50.0, 20.0, 10.0, 5.0, 2.0, 1.0, 0.5, 0.2, 0.1)
 
 
 @dataclass(frozen=True)
 class Look:
-    """How a page shows a case."""
+    """Options for the display of a case."""
 
-    window: GreyWindow | None = None  #: Of grey values; None: what suits the structure
-    contact_sheet: bool = False  #: Whether all disputed slices are shown, not only the worst
-    most_slices: int = 6  #: How many of the worst are shown
+    window: GreyWindow | None = None  #: Grey-value window; by default one that suits the structure
+    contact_sheet: bool = False  #: Whether to also show all disputed slices
+    most_slices: int = 6  #: How many of the most disputed slices are shown
 
 
-#: Axes of a picture of a (Z, Y, X) volume: through which it steps, down, and across.
+#: Axes of a (Z, Y, X) volume by plane: slice axis, vertical axis, and horizontal axis.
 PLANES = {"axial": (0, 1, 2), "coronal": (1, 0, 2), "sagittal": (2, 0, 1)}
 
 
 def dispute_figures(case: ShownCase, image: NDArray[Any] | None, look: Look) -> Markup:
-    """Figures of the largest disagreement of each kind, and of all slices for a sheet."""
+    """Figures of the largest disagreement of each kind, and optionally of all disputed slices."""
     volume = DisputedVolume(case, image, look.window)
     chosen = volume.chosen_slices(look.most_slices)
     figures = [volume.figure(index, kind=kind) for index, kind in sorted(chosen.items())]
-    parts = [volume.said(), tag("div", *figures, class_="slices")]
+    parts = [volume.note(), tag("div", *figures, class_="slices")]
     if look.contact_sheet:
         disputed = np.flatnonzero(volume.dissent.any(axis=(1, 2))).tolist()
         small = [volume.figure(index, _SHEET_PIXELS) for index in disputed]
-        heading = tag("h3", f"All {counted(len(disputed), 'disputed slice')}")
+        heading = tag("h3", f"All {pluralize(len(disputed), 'disputed slice')}")
         parts.append(tag("div", heading, tag("div", *small, class_="slices"), class_="sheet"))
     return tag("div", *parts, class_="dispute")
 
 
 def place_figures(
     case: ShownCase, image: NDArray[Any] | None, look: Look, place: Place | None
-) -> Markup:
-    """One place in three planes, wide enough to show what lies around; flat images in one.
+) -> tuple[Markup, Markup]:
+    """Figures of a place in three planes (2D images: one) with the surrounding anatomy.
 
-    Without a place it is where most voxels are disputed.
+    Without a place, the most disputed one is shown. Second comes a note about all figures.
     """
     planes = PLANES if case.consensus.ndim == 3 else ["axial"]
     volumes = [DisputedVolume(case, image, look.window, plane) for plane in planes]
     index = (0, 0, 0, *place.index)[-3:] if place else volumes[0].most_disputed()
     figures = tag("div", *(one.around(index) for one in volumes), class_="slices planes")
-    return tag("div", figures, volumes[0].said(), class_="dispute")
+    lines = legend(case.names, switches=False, places=case.places)
+    return tag("div", figures, lines, class_="dispute"), volumes[0].note(place)
 
 
 def switch_style(raters: int) -> str:
-    """Rules by which the boxes of the legend hide contours, without any script."""
+    """CSS rules by which the checkboxes of the legend hide contours, without JavaScript."""
     names = [*(f"r{index}" for index in range(raters)), "consensus", "band"]
     rules = (f"body:has(#show-{n}:not(:checked)) .dispute .{n}{{display:none}}" for n in names)
     return "\n".join(rules)
 
 
 def disputed_slices(dissent: NDArray[np.float64], most: int = Look.most_slices) -> list[int]:
-    """The most disputed slice, and others at equal quantiles of the dispute."""
+    """Indices of the most disputed slice, and of others at equal quantiles of the dispute."""
     weight = dissent.sum(axis=(1, 2))
     if not weight.any():
         return [len(weight) // 2]
@@ -97,9 +98,9 @@ def disputed_slices(dissent: NDArray[np.float64], most: int = Look.most_slices) 
 
 
 class DisputedVolume:
-    """A case as slices of a plane, whatever its dimension; of several volumes the most disputed.
+    """A case of any dimension as slices of a plane; of a 4D image, the most disputed volume.
 
-    Rows and columns are as radiologists hang pictures; slices keep their numbers.
+    Rows and columns follow radiological convention; slices keep their indices.
     """
 
     def __init__(
@@ -114,29 +115,29 @@ class DisputedVolume:
         self._chosen = int(volumes.sum(axis=(1, 2, 3)).argmax())
         self._plane, self._axes = plane, PLANES[plane]
         self.case = case
-        self.dissent = self._hung(case.dissent)
-        self._maps = [self._hung(labels) for labels in case.maps]
-        self._consensus = self._hung(case.consensus)
+        self.dissent = self._orient(case.dissent)
+        self._maps = [self._orient(labels) for labels in case.maps]
+        self._consensus = self._orient(case.consensus)
         sides = (1.0, 1.0, 1.0, *case.spacing)[-3:]
         self._spacing = tuple(sides[axis] for axis in self._axes)
         self._unit = length_unit(case.spacing)
-        self._marked = self._hung(case.marked)
+        self._marked = self._orient(case.marked)
         self._part = Window.around(self._marked, self._spacing, _MARGIN_MM)
-        self._image = None if image is None else self._hung(image)
+        self._image = None if image is None else self._orient(image)
         self.window = None
         if self._image is not None:
             self.window = window or windows_for(self._image, self._marked)[0]
 
-    def _hung(self, array: NDArray[Any]) -> NDArray[Any]:
+    def _orient(self, array: NDArray[Any]) -> NDArray[Any]:
         volume = np.asarray(array.reshape(self._shape)[self._chosen])
         flipped = tuple(axis for axis in self._axes[1:] if self._is_mirrored(axis))
         return np.flip(volume, flipped).transpose(self._axes)
 
     def _is_mirrored(self, axis: int) -> bool:
-        return self.case.orientation is not None and self.case.orientation.mirrored(axis)
+        return self.case.orientation is not None and self.case.orientation.is_mirrored(axis)
 
     def most_disputed(self) -> tuple[int, ...]:
-        """Where most raters differ, as the index of a voxel of the case."""
+        """Index of a voxel on which most raters differ, in the most disputed axial slice."""
         dissent = self.case.dissent.reshape(self._shape)[self._chosen]
         weight = dissent.sum(axis=(1, 2))
         plane = dissent[int(weight.argmax())]
@@ -144,7 +145,7 @@ class DisputedVolume:
         return int(weight.argmax()), int(row), int(column)
 
     def around(self, index: Sequence[int]) -> Markup:
-        """The slice through a voxel, with a cross at it and what lies around."""
+        """Figure of the slice through a voxel, with a crosshair and the surrounding anatomy."""
         through, *across = (int(index[axis]) for axis in self._axes)
         at = [
             self._marked.shape[n] - 1 - place if self._is_mirrored(axis) else place
@@ -160,13 +161,13 @@ class DisputedVolume:
             for side, place, reach in zip(sides, at, most, strict=True)
         )
         self._part = replace(wide, rows=rows, columns=columns)
-        return self.figure(through, mark=(at[0] - rows.start, at[1] - columns.start))
+        return self.figure(through, mark=(at[0] - rows.start, at[1] - columns.start), counts=False)
 
     def chosen_slices(self, most: int) -> dict[int, str]:
-        """Slices with the largest disagreement of each kind, and of all together, with its name.
+        """Choose the slices with the largest disagreement of each kind, and of all together.
 
-        Kinds are what lies apart from the consensus, and around it, inside it, and beyond its
-        first and last slice.
+        Returns the name of the kind, or an empty text, by slice. Kinds are voxels separate from the
+        consensus, beyond its first and last slice, around it, and inside it.
         """
         inside = self._consensus != 0
         outside = self._marked & ~inside
@@ -195,15 +196,20 @@ class DisputedVolume:
                 chosen.setdefault(index, "")
         return chosen
 
-    def said(self) -> Markup:
-        """What all figures have in common."""
-        texts = ["Slices are numbered from 0, as ITK does."] if len(self.dissent) > 1 else []
+    def note(self, place: Place | None = None) -> Markup:
+        """A note about all figures: numbering, window, orientation, and coordinates of a place."""
+        texts = ["Slices are numbered from 0."] if len(self.dissent) > 1 else []
         if self.window is not None:
             texts.append(f"Grey values: {self.window}.")
         if self.case.orientation is not None:
+            if place is not None:
+                texts.append(
+                    "Positions in mm are patient coordinates: x to the left, y to the back, z to "
+                    "the head."
+                )
             texts.append("Letters: the patient's right, left, front (A), back (P), head (S), feet.")
         if len(self._maps) > 1:
-            texts.append("Raters' lines are drawn a pixel apart, so that shared edges show all.")
+            texts.append("Readers' lines are drawn a pixel apart, so that shared edges show all.")
         return tag("p", " ".join(texts), class_="quiet")
 
     def figure(
@@ -213,14 +219,15 @@ class DisputedVolume:
         *,
         kind: str = "",
         mark: tuple[int, int] | None = None,
+        counts: bool = True,
     ) -> Markup:
-        """One slice; what it shows, and a cross at a row and a column."""
+        """Figure of one slice, with a caption and an optional crosshair at (row, column)."""
         part = self._part
         height, width = (side.stop - side.start for side in (part.rows, part.columns))
         disputed = int(np.count_nonzero(self.dissent[index]))
         text = (
             f"{self._plane.capitalize()} slice {index}: contours of "
-            f"{counted(len(self._maps), 'reader')} and of the consensus; some reader differs "
+            f"{pluralize(len(self._maps), 'reader')} and of the consensus; some reader differs "
             f"from it on {disputed} voxels."
         )
         layers = [*self._pictures(index, width, height, most_pixels), *self._contours(index, width)]
@@ -247,7 +254,7 @@ class DisputedVolume:
         last = len(self.dissent) - 1
         named = "Slice" if self._plane == "axial" else f"{self._plane.capitalize()} slice"
         of = f"{named} {index} (0 to {last})" if last else "The image"
-        caption = f"{of}: {kind or counted(disputed, 'disputed voxel')}."
+        caption = f"{of}: {kind or pluralize(disputed, 'disputed voxel')}." if counts else f"{of}."
         hung = tag("div", picture, *marks, class_="picture")
         return tag("figure", hung, tag("figcaption", caption))
 
@@ -264,11 +271,11 @@ class DisputedVolume:
         return layers
 
     def _band(self, index: int) -> NDArray[np.float64]:
-        """How disputed each voxel is: 1 where half of the raters or more are against."""
+        """Degree of dispute per voxel: 1 if at least half of the raters differ from the result."""
         return np.asarray(np.minimum(2 * self._part.cut(self.dissent[index]), 1.0))
 
     def _contours(self, index: int, columns: int) -> list[Markup]:
-        """Raters in lines of one width, and over them the consensus in the strongest."""
+        """Contours of the raters, and above them that of the consensus in a thicker line."""
         number, paths = len(self._maps), []
         apart = min(_APART, _MOST_APART / max(number - 1, 1)) * columns / _USUAL_PIXELS
         for j, labels in enumerate(self._maps):
@@ -306,7 +313,7 @@ class DisputedVolume:
 
 
 def _cross(mark: tuple[int, int], width: int, height: int) -> list[Markup]:
-    """Four short lines towards a voxel, which leave it free."""
+    """Crosshair: four lines towards a voxel that leave a gap around it."""
     row, column = mark[0] + 0.5, mark[1] + 0.5
     free, gap = 0.06 * width, 0.06 * height
     lines = [
@@ -321,16 +328,27 @@ def _cross(mark: tuple[int, int], width: int, height: int) -> list[Markup]:
     ]
 
 
-def legend(names: Sequence[str], *, switches: bool = True) -> Markup:
-    """A line for everything drawn, and a box that hides it."""
+def legend(names: Sequence[str], *, switches: bool = True, places: Sequence[int] = ()) -> Markup:
+    """Legend with a line sample for everything drawn, and checkboxes to hide it.
+
+    Parameters
+    ----------
+    places : sequence of int
+        Numbers of these raters on the page, where some are absent; () for all.
+    """
     entries: list[tuple[str, Markup, str]] = [
         (f"r{j}", line_sample(rater_color(j), _RATER_WIDTH, rater_dashes(j)), name)
-        for j, name in enumerate(names)
+        for j, name in zip(places or range(len(names)), names, strict=True)
     ]
     entries.append(("consensus", line_sample(_BRIGHT, _CONSENSUS_WIDTH), "consensus"))
-    band = "#{:02X}{:02X}{:02X}".format(*BAND_COLOR)
-    patch = tag("span", class_="swatch", style=f"background:{band}")
-    entries.append(("band", patch, "disputed, stronger where more raters differ"))
+    # As it looks in a picture: half transparent over the dark.
+    mixed = (
+        round(_BAND_OPACITY * band + (1 - _BAND_OPACITY) * int(_DARK[at : at + 2], 16))
+        for band, at in zip(BAND_COLOR, (1, 3, 5), strict=True)
+    )
+    color = "#{:02X}{:02X}{:02X}".format(*mixed)
+    patch = tag("span", class_="swatch", style=f"background:{color}")
+    entries.append(("band", patch, "disputed: readers differ from the consensus"))
     if not switches:
         return tag(
             "p", *(tag("span", sample, text) for _, sample, text in entries), class_="legend"
@@ -343,7 +361,7 @@ def legend(names: Sequence[str], *, switches: bool = True) -> Markup:
 
 
 def line_sample(color: str, width: float, dashes: str = "none") -> Markup:
-    """A piece of a contour as it is drawn, on the dark of the pictures."""
+    """Sample of a contour's line on the dark background of the figures."""
     line = tag("line", x1=2, x2=34, y1=7, y2=7, stroke=color, stroke_width=width,
                stroke_dasharray=dashes)  # fmt: skip
-    return joined([tag("svg", line, class_="sample", viewBox="0 0 36 14", aria_hidden="true")])
+    return join_markup([tag("svg", line, class_="sample", viewBox="0 0 36 14", aria_hidden="true")])

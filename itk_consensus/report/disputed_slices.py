@@ -1,4 +1,4 @@
-"""In which slices raters differ, from their votes alone; numbered as on pages and pictures."""
+"""Find the slices in which raters differ; numbered from 0 as on pages and figures."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 
 
 class DisputedSlices(NamedTuple):
-    """Slices of a volume, numbered from 0 as ITK does."""
+    """Slices of a volume, numbered from 0."""
 
     first: int
     last: int
-    most: int  #: That with most disputed voxels
-    voxels: int  #: Which has so many
-    slices: int  #: Of the volume
+    most: int  #: The slice with most disputed voxels
+    voxels: int  #: Number of disputed voxels in that slice
+    slices: int  #: Number of slices of the volume
 
     def __str__(self) -> str:
         return (
@@ -28,12 +28,12 @@ class DisputedSlices(NamedTuple):
 
 
 def disputed_patterns(votes: DecisionPatterns) -> NDArray[np.bool_]:
-    """(P,) patterns of which raters who annotated do not say the same."""
+    """(P,) patterns in which the raters who annotated disagree."""
     return np.asarray(~votes.unanimous & votes.present.any(axis=1))
 
 
 def disputed_slices_of(result: FusionResult[Any]) -> DisputedSlices | None:
-    """Of a result; None where nobody differs, or where there is no third axis."""
+    """Find the disputed slices of a result; None without disputes, or if it is not 3D."""
     votes = result.case.patterns
     if votes.codes is None or votes.codes.ndim != 3:
         return None

@@ -1,4 +1,4 @@
-"""Drawing for a page: contours as SVG paths along voxel edges, pixels as PNG in data URIs."""
+"""Drawing for pages: contours as SVG paths along voxel edges, images as PNG data URIs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-#: PNG's numbers of colour types, by how many components a pixel has.
+#: PNG colour types by the number of components per pixel.
 _COLOR_TYPES = {1: 0, 3: 2, 4: 6}
 
-#: Straight pieces of a contour that are joined into lines; of more, which are noise, nobody sees
-#: where dashes begin.
+#: Largest number of straight segments that are joined into polylines. More are noise, where broken
+#: dash patterns are not visible.
 _MOST_JOINED = 4000
 
 _Corner = tuple[int, int]
@@ -24,9 +24,9 @@ _Edge = tuple[_Corner, _Corner]
 
 
 def contour_path(plane: NDArray[Any]) -> str:
-    """SVG path along every edge between voxels of different labels; a voxel is one unit wide.
+    """SVG path along every edge between voxels of different labels, in units of voxels.
 
-    The slice's border counts as an edge where a label other than 0 touches it.
+    Beyond the border of the slice is background.
 
     Parameters
     ----------
@@ -47,15 +47,15 @@ def contour_path(plane: NDArray[Any]) -> str:
 
 
 def _lines(edges: list[_Edge]) -> Iterator[list[_Corner]]:
-    """Edges joined at their ends into lines as long as possible, or dashes would begin anew."""
+    """Join edges at their ends into polylines, as long as possible for continuous dashes."""
     at: dict[_Corner, list[int]] = {}
     for number, edge in enumerate(edges):
         for corner in edge:
             at.setdefault(corner, []).append(number)
-    # Lines begin where an odd number of edges meet; what is left then are rings.
+    # Open polylines start at corners with an odd number of edges; the rest are closed.
     odd = [corner for corner, numbers in at.items() if len(numbers) % 2]
     for numbers in at.values():
-        numbers.reverse()  # so that the first comes off first
+        numbers.reverse()  # pop() then takes the first
     left = bytearray(b"\1") * len(edges)
 
     def line_from(corner: _Corner) -> list[_Corner]:
@@ -75,7 +75,7 @@ def _lines(edges: list[_Edge]) -> Iterator[list[_Corner]]:
 
 
 def _walk(line: list[_Corner]) -> str:
-    """The commands of an SVG path from corner to corner."""
+    """SVG path commands from corner to corner."""
     steps = (
         f"h{x - before_x}" if x != before_x else f"v{y - before_y}"
         for (before_x, before_y), (x, y) in pairwise(line)
@@ -92,20 +92,21 @@ def _runs(edges: NDArray[np.bool_]) -> list[tuple[int, int, int]]:
 
 
 def png_uri(pixels: NDArray[np.uint8]) -> str:
-    """A PNG picture that is part of the page.
+    """Encode pixels as a PNG data URI.
 
     Parameters
     ----------
-    pixels : (Y, X) ndarray of grey values, (Y, X, 3) of colours, (Y, X, 4) of colours and opacity
+    pixels : (Y, X), (Y, X, 3) or (Y, X, 4) ndarray of uint8
+        Grey values, RGB or RGBA.
     """
     return f"data:image/png;base64,{base64.b64encode(png_bytes(pixels)).decode()}"
 
 
 def png_bytes(pixels: NDArray[np.uint8]) -> bytes:
-    """A PNG file (ISO/IEC 15948), unfiltered."""
+    """Encode pixels as a PNG file (ISO/IEC 15948), without filters."""
     height, width = pixels.shape[:2]
     rows = np.ascontiguousarray(pixels).reshape(height, -1)
-    lines = np.pad(rows, ((0, 0), (1, 0)))  # each line starts with its filter, 0: none
+    lines = np.pad(rows, ((0, 0), (1, 0)))  # each row starts with its filter type; 0 is none
     color_type = _COLOR_TYPES[rows.shape[1] // width]
     header = struct.pack(">IIBBBBB", width, height, 8, color_type, 0, 0, 0)
     chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(lines.tobytes(), 6)), (b"IEND", b""))
@@ -118,7 +119,7 @@ def _chunk(kind: bytes, body: bytes) -> bytes:
 
 
 def tint(shares: NDArray[np.float64], color: tuple[int, int, int]) -> NDArray[np.uint8]:
-    """(Y, X, 4) one colour, the more opaque the larger the share from 0 to 1."""
+    """(Y, X, 4) RGBA image of one colour, with the share from 0 to 1 as opacity."""
     pixels = np.zeros((*shares.shape, 4), np.uint8)
     pixels[..., :3] = color
     pixels[..., 3] = np.rint(255 * np.clip(shares, 0, 1))

@@ -8,42 +8,55 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.assessment.agreement.reader_bias import PADDING, ConsensusSurface
+from itk_consensus.assessment.agreement.result import LabelAgreement
+from itk_consensus.assessment.case_margin import CaseMargin, wrong_files
 from itk_consensus.assessment.findings import Finding
 from itk_consensus.assessment.places import Place
+from itk_consensus.assessment.sentences import MOST_NAMED, join_items
 from itk_consensus.assessment.verdict import Verdict
-from itk_consensus.core.array_types import Floats
 from itk_consensus.report.agreement_tables import rater_name
 from itk_consensus.report.dispute_figures import Look, place_figures
-from itk_consensus.report.markup import Markup, data_table, joined, tag
+from itk_consensus.report.markup import Markup, data_table, join_markup, tag
 from itk_consensus.report.shown_case import ShownCase
-from itk_consensus.space.boxes import bounding_box
 
-#: What a verdict says to somebody who has not read it before.
+#: Text of each verdict on pages.
 SAID = {"use": "Use", "look": "Look before use", "do not use": "Do not use"}
 
-#: So many notes stand in the open.
+#: Number of notes shown below the verdict.
 _MOST_NOTES = 2
 
-#: Of more raters only those who deviate most are listed first; the table of all is further down.
+#: Number of raters, those who deviate most, in the first table; all are in a table further down.
 _MOST_RATERS = 8
-#: Of fewer readers nothing is said of most of them, which are this share.
-_FEWEST_FOR_MARGIN, _MOST_OF_READERS = 3, 0.75
-#: Drawn wider or tighter by less is the same, in mm.
+#: Mean bias in mm below which a rater draws as wide as the consensus.
 _SAME_MM = 0.25
 
 
 def first_screen(
-    case: ShownCase, underlay: NDArray[Any] | None, look: Look, *, with_viewer: bool = True
+    case: ShownCase,
+    underlay: NDArray[Any] | None,
+    look: Look,
+    *,
+    with_viewer: bool = True,
+    pictures_id: str | None = None,
 ) -> Markup:
-    """The verdict of a case, with what it takes to check it; a link opens a viewer at the place."""
+    """The verdict of a case, with what it takes to check it; a link opens a viewer at the place.
+
+    Parameters
+    ----------
+    pictures_id : str, optional
+        By which links find the pictures of the place.
+    """
     found = case.findings.named(labels=case.structure_names)
     verdict = Verdict.of(found)
     label = _label_of(case, verdict)
     place = place_of(case)
-    pictures = place_figures(case, underlay, look, place)
+    figures, how_to_read = place_figures(case, underlay, look, place)
     title = "Where to look" if verdict.grade else "Where readers differ most"
-    link = _link(place) if place and with_viewer else place
-    where = tag("p", tag("b", f"{title}: ", link) if link else tag("b", title))
+    where = tag("p", tag("b", title))
+    if place is not None:
+        link = tag("a", str(place), href=f"#{place.target}") if with_viewer else place
+        there = who_drew_at(case, place, _asked_label(verdict))
+        where = tag("p", tag("b", f"{title}: {there}", ", " if there else "", link))
     notes = [one for one in found.causes if one.severity == "note"][:_MOST_NOTES]
     return tag(
         "div",
@@ -51,16 +64,17 @@ def first_screen(
         *(tag("p", one.sentence, class_="quiet") for one in notes),
         tag(
             "div",
-            tag("div", where, pictures, class_="place"),
-            tag("div", who_deviates(case, label), class_="who"),
+            tag("div", where, figures, class_="place", id=pictures_id),
+            tag("div", deviation_table(case, label), class_="who"),
             class_="glance",
         ),
+        how_to_read,
         class_="first",
     )
 
 
 def verdict_markup(verdict: Verdict) -> Markup:
-    """The word, and the one or two findings that decided it."""
+    """The verdict, and the one or two findings that decided it."""
     kind = verdict.word.replace(" ", "-")
     word = tag("p", SAID[verdict.word], class_=f"verdict {kind}")
     if not verdict.decided_by:
@@ -70,20 +84,45 @@ def verdict_markup(verdict: Verdict) -> Markup:
 
 
 def place_of(case: ShownCase) -> Place | None:
-    """Where to look: the place of what decided, else of the gravest finding that has one."""
+    """Place of a finding that decided the verdict, else of the most severe finding with a place."""
     found = case.findings
     verdict = Verdict.of(found)
     every: list[Finding] = [*verdict.decided_by, *found.noted]
     return next((one.where for one in every if one.where is not None), None)
 
 
-def _link(place: Place) -> Markup:
-    return tag("a", str(place), href=f"#{place.target}")
+def who_drew_at(case: ShownCase, place: Place, label: int | None = None) -> str:
+    """Who drew at a place, a label or anything: "only dora drew here".
+
+    It is empty where all readers did or none.
+    """
+    said = [int(labels[place.index]) for labels in case.maps]
+    asked = [name for name, value in zip(case.names, said, strict=True) if value != case.missing]
+    drew = [
+        name
+        for name, value in zip(case.names, said, strict=True)
+        if value != case.missing and (value == label if label is not None else value != 0)
+    ]
+    others = [name for name in asked if name not in drew]
+    if not drew or not others:
+        return ""
+    if len(drew) == 1:
+        return f"only {drew[0]} drew here"
+    if len(others) == 1:
+        return f"all but {others[0]} drew here"
+    if len(asked) > 2 * MOST_NAMED:
+        return f"{len(drew)} of {len(asked)} readers drew here"
+    return f"{join_items(drew)} drew here, {join_items(others)} did not"
+
+
+def _asked_label(verdict: Verdict) -> int | None:
+    """The label that the findings which decided a verdict are about, if they name one."""
+    return next((one.label for one in verdict.decided_by if one.label is not None), None)
 
 
 def _label_of(case: ShownCase, verdict: Verdict) -> int | None:
     """The label that a verdict is about; of several the largest."""
-    named = next((one.label for one in verdict.decided_by if one.label is not None), None)
+    named = _asked_label(verdict)
     if named is not None:
         return named
     drawn = [label for label in case.labels if label]
@@ -91,14 +130,15 @@ def _label_of(case: ShownCase, verdict: Verdict) -> int | None:
     return max(drawn, key=lambda label: sizes[label], default=None)
 
 
-def who_deviates(case: ShownCase, label: int | None) -> Markup:
-    """Raters, the farthest from the consensus first: how far, which way, and how much."""
+def deviation_table(case: ShownCase, label: int | None) -> Markup:
+    """Table of raters by distance from the consensus: Dice, distance, bias and volume."""
     one = next((one for one in case.agreement.labels if one.label == label), None)
     if one is None:
         return tag("p", "Nobody drew anything.", class_="quiet")
     own, unit = one.to_reference(one.dice), case.agreement.volume_unit
     far = None if one.hausdorff95 is None else one.to_reference(one.hausdorff95)
-    ways = _ways(case, one.label)
+    surface = case.surface(one.label)
+    ways = _bias_texts(case, one.label, surface)
     order = np.argsort(own, kind="stable")[:_MOST_RATERS].tolist()
     header = ["reader", "Dice"]
     header += [f"95 % within, {one.length_unit}"] if far is not None else []
@@ -108,52 +148,52 @@ def who_deviates(case: ShownCase, label: int | None) -> Markup:
         if far is not None:
             within = f"{far[rater]:.1f}" if np.isfinite(far[rater]) else "–"
             cells.append(tag("td", within))
-        volume = tag("td", sensible(one.volumes[rater]))
+        volume = tag("td", three_digits(one.volumes[rater]))
         rows.append([*cells, tag("td", ways[rater], class_="name"), volume])
-    total = tag("b", f"consensus: {sensible(one.volumes[-1])} {unit}")
+    total = tag("b", f"consensus: {three_digits(one.volumes[-1])} {unit}")
     caption = f"Who deviates from the consensus, {case.structure(one.label)}; the farthest first."
     table = data_table(caption, [*header, "draws", unit], rows)
-    margin = None if far is None else case_margin(far, one.length_unit)
+    margin = "" if far is None else str(_margin(case, one, surface))
     more = len(own) - len(order)
     rest = tag("p", f"{more} more, who are closer, are in the table below.", class_="quiet")
     said = tag("p", margin) if margin else None
-    return joined([table, tag("p", total), said, rest if more > 0 else None])
+    return join_markup([table, tag("p", total), said, rest if more > 0 else None])
 
 
-def case_margin(far: Floats, unit: str) -> str:
-    """How far readers reach from the consensus, in the words of a plan: a margin for this case.
-
-    Parameters
-    ----------
-    far : (J,) ndarray
-        95 % of the distances between each reader's outline and the consensus are below it;
-        infinite or NaN where a reader drew nothing, which counts as no reader.
-    """
-    known = np.sort(far[np.isfinite(far)])
-    if len(known) < _FEWEST_FOR_MARGIN:
-        return ""
-    most = int(np.ceil(_MOST_OF_READERS * len(known)))
-    near, all_of_them = (np.ceil(2 * value) / 2 for value in (known[most - 1], known[-1]))
-    text = f"{most} of {len(known)} readers lie within {near:g} {unit} of the consensus"
-    more = f", all within {all_of_them:g} {unit}" if most < len(known) else ""
-    return f"Margin for this case: {text}{more} (95 % of their outlines)."
-
-
-def _ways(case: ShownCase, label: int) -> list[str]:
-    """Whether each rater draws wider or tighter than the consensus, on average in mm."""
-    consensus = case.consensus == label
-    masks = [labels == label for labels in case.maps]
-    box = bounding_box(np.any([consensus, *masks], axis=0))
-    if box is None:
-        return ["nothing"] * len(masks)
-    axes, unit = consensus.ndim, case.agreement.length_unit
-    is_known = consensus.any() and axes <= 3
-    padded = np.pad(consensus[box], PADDING)
-    surface = ConsensusSurface(padded, case.spacing, np.eye(axes)) if is_known else None
-    return [_way(mask[box], consensus[box], surface, unit) for mask in masks]
+def _margin(case: ShownCase, one: LabelAgreement, surface: ConsensusSurface | None) -> CaseMargin:
+    """Margin of a label, computed without readers whose files are wrong."""
+    assert one.hausdorff95 is not None
+    wrong = wrong_files(case.findings.findings, _only_label(case, one.label))
+    kept = [rater for rater in range(len(case.names)) if rater not in wrong]
+    names = tuple(case.names[rater] for rater in sorted(wrong))
+    far = one.to_reference(one.hausdorff95)[kept]
+    # Plain arrays have no orientation, so no directions.
+    if surface is None or case.orientation is None:
+        return CaseMargin(far, left_out=names, unit=one.length_unit)
+    box = case.box(one.label)
+    masks = (np.pad(case.maps[rater][box] == one.label, PADDING) for rater in kept)
+    reach = [surface.reach(mask) if mask.any() else {} for mask in masks]
+    sides = {side for row in reach for side in row}
+    directions = {
+        side: np.array([row.get(side, np.nan) for row in reach]) for side in sorted(sides)
+    }
+    return CaseMargin(far, directions, names, one.length_unit)
 
 
-def _way(
+def _only_label(case: ShownCase, label: int) -> int | None:
+    """The label as in `Finding.label`: None if there is only one."""
+    return label if sum(one != 0 for one in case.labels) > 1 else None
+
+
+def _bias_texts(case: ShownCase, label: int, surface: ConsensusSurface | None) -> list[str]:
+    """Mean bias of each rater as text: "1.2 mm wider", "as wide", "nothing"."""
+    box, unit = case.box(label), case.agreement.length_unit
+    consensus = case.consensus[box] == label
+    masks = (labels[box] == label for labels in case.maps)
+    return [_bias_text(mask, consensus, surface, unit) for mask in masks]
+
+
+def _bias_text(
     mask: NDArray[np.bool_],
     consensus: NDArray[np.bool_],
     surface: ConsensusSurface | None,
@@ -171,6 +211,6 @@ def _way(
     return f"{abs(mean):.1f} {unit} {'wider' if mean > 0 else 'tighter'}"
 
 
-def sensible(value: float) -> str:
-    """A number with the digits that mean something: 25.7, 4.03, 138."""
+def three_digits(value: float) -> str:
+    """Format a number with three significant digits: 25.7, 4.03, 138."""
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"

@@ -1,4 +1,4 @@
-"""One fusion as a report: plain values for JSON, and the same as text."""
+"""Report of one fusion: plain values for JSON, and text."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from itk_consensus.assessment.verdict import Verdict
 from itk_consensus.core.parameters import Parameter, measurements_of, parameters_of
 from itk_consensus.core.process_object import ProcessObject
 from itk_consensus.fusing.fusion_result import FusionResult
-from itk_consensus.methods.consensus.consensus_explanation import MANY_LABELS
+from itk_consensus.fusing.vote_facts import MANY_LABELS
 from itk_consensus.methods.consensus.curve import Resolution
 from itk_consensus.report.disputed_slices import DisputedSlices, disputed_slices_of
 from itk_consensus.report.image_file import ImageFile, label_sizes
 from itk_consensus.report.text import (
     PROGRAM,
-    counted,
+    format_extents,
+    format_value,
     pairs,
+    pluralize,
     section,
-    shown,
     table,
-    times,
-    wrapped,
+    wrap_lines,
 )
 
 #: Measurements with one number for each rater.
@@ -42,58 +42,58 @@ OF_EACH_RATER = (
     "Weights",
 )
 
-#: Measurements that list components, and what they are called.
+#: Measurements that list components, with their titles.
 _COMPONENTS = {
     "ComponentsLost": "Components that a majority marked and the result lacks",
     "ComponentsGained": "Components of the result that no rater marked",
 }
 
-#: Measurements that take longer than fusing, of many labels.
+#: Measurements that take longer than the fusion if there are many labels.
 _SLOW = ("CoherenceCurves", "Resolution")
 
-#: What is said where the result was not compared with Consensus.
+#: Note for reports that are not `full`.
 _LEFT_OUT = (
-    "--full also compares with Consensus, and says how finely raters agree about each label."
+    "--full also compares with Consensus, and measures how finely raters agree about each label."
 )
 
-#: So many findings are told with a verdict.
+#: Number of findings shown with a verdict.
 _MOST_FINDINGS = 3
 
-#: Rows of a table of components; the rest is left to the JSON.
+#: Rows of a table of components; all of them are in the JSON.
 _ROWS = 20
 
 
 @dataclass(frozen=True)
 class FusionReport:
-    """Everything worth keeping about one fusion."""
+    """All information about one fusion that reports contain."""
 
     result: FusionResult[Any]
     inputs: Sequence[Mapping[str, Any]]  #: From `describe_inputs`
     fused: ImageFile  #: The label map
-    parameter_files: Mapping[str, Path]  #: Parameters that are images, and where they were read
-    #: Labels whose probability is written, and where.
+    parameter_files: Mapping[str, Path]  #: Paths of parameters that are images
+    #: Paths of the written probability maps, by label.
     probabilities: Mapping[int, Path] = field(default_factory=dict)
-    json: Path | None = None  #: Where the report is written as JSON, if it is
-    diagnostics: Any = None  #: The filter's, if it has any
-    page: Path | None = None  #: Where the report is written as HTML, if it is
-    uncertainty: Path | None = None  #: Where the uncertainty is written, if it is
-    full: bool = True  #: Whether the text has what takes longer than fusing
+    json: Path | None = None  #: Path of the JSON report, if written
+    diagnostics: Any = None  #: Findings, if there are any
+    page: Path | None = None  #: Path of the HTML page, if written
+    uncertainty: Path | None = None  #: Path of the uncertainty map, if written
+    full: bool = True  #: Whether the text includes slow measurements
 
     @property
     def rater_names(self) -> list[str]:
-        """What each rater is called, in the order of every list of performances."""
+        """Names of the raters, in the order of the measurements per rater."""
         return [rater["name"] for row in self.inputs for rater in row["raters"]]
 
     def to_dict(self, *, full: bool = True) -> dict[str, Any]:
-        """Plain values; NaN and infinite numbers are None.
+        """Convert to plain types for JSON; NaN and infinite numbers become None.
 
-        Unless `full`, what takes longer than fusing many labels is left out.
+        Unless `full`, slow measurements are left out if there are many labels.
         """
         result, made_by = self.result, self.result.made_by
         measurements = {
             m.name: m.value_in(result)
             for m in measurements_of(made_by.kind)
-            if full or m.name not in self._left_out
+            if full or m.name not in self._omitted_measurements
         }
         content = {
             "tool": PROGRAM,
@@ -121,13 +121,13 @@ class FusionReport:
         return {key: to_plain(value) for key, value in content.items()}
 
     def to_json(self) -> str:
-        """The text of a JSON file."""
+        """`to_dict` as JSON text."""
         return json.dumps(self.to_dict(), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
 
     def to_text(self) -> str:
-        """As text; what is too large for a terminal is only in the JSON."""
+        """The report as text; what is too long for a terminal is only in the JSON."""
         content = self.to_dict(full=self.full)
-        raters = counted(content["number_of_raters"], "rater")
+        raters = pluralize(content["number_of_raters"], "rater")
         parts = [
             f"{PROGRAM} {content['version']}: {content['method']} ({content['filter']}) "
             f"of {raters}",
@@ -149,44 +149,44 @@ class FusionReport:
             texts = {name: _flat(value) for name, value in measured.items()}
             parts.append(section("Measurements", pairs(texts)))
         for title, rows in listed.items():
-            if rows:  # In Measurements it says "in the JSON report", where all of them are.
+            if rows:  # section "Measurements" refers to the JSON report for all rows
                 parts.append(section(title, table(*_component_table(rows))))
         if self.diagnostics:
-            said = wrapped(str(self.diagnostics))
+            said = wrap_lines(str(self.diagnostics))
             parts.insert(0, "\n".join(verdict_lines(self.diagnostics)))
             parts.append(section("Findings", said))
-        if self._leaves_out:
+        if self._is_incomplete:
             parts.append(_LEFT_OUT)
-        files = self.written | ({} if self.page is None else {"page": self.page})
+        files = self.written_files | ({} if self.page is None else {"page": self.page})
         parts.append(section("Written", pairs({what: str(path) for what, path in files.items()})))
         return "\n".join(parts)
 
     def summary(self) -> str:
-        """The verdict, at most three findings, and what was written."""
-        files = self.written | ({} if self.page is None else {"page": self.page})
+        """Short text: the verdict, at most three findings, and the written files."""
+        files = self.written_files | ({} if self.page is None else {"page": self.page})
         written = pairs({what: str(path) for what, path in files.items()})
         said = verdict_lines(self.diagnostics) if self.diagnostics else []
         method = self.result.made_by.method or self.result.made_by.filter
-        made = f"{method} of {counted(len(self.rater_names), 'reader')}"
+        made = f"{method} of {pluralize(len(self.rater_names), 'reader')}"
         return "\n".join([*said, made, *written])
 
     @property
-    def _left_out(self) -> Sequence[str]:
-        """Measurements that a text which is not `full` does without."""
+    def _omitted_measurements(self) -> Sequence[str]:
+        """Measurements that are left out unless `full`."""
         return _SLOW if len(self.result.labels) > MANY_LABELS else ()
 
     @property
-    def _leaves_out(self) -> bool:
-        """Whether there is more to know than the text says."""
+    def _is_incomplete(self) -> bool:
+        """Whether the text leaves something out because it is not `full`."""
         if self.full:
             return False
         findings = self.diagnostics.findings if self.diagnostics else ()
         unchecked = any(one.kind == "unchecked" for one in findings)
-        return unchecked or bool(self._left_out)
+        return unchecked or bool(self._omitted_measurements)
 
     @property
-    def written(self) -> dict[str, Path]:
-        """Every file that was written beside the page, by what it is."""
+    def written_files(self) -> dict[str, Path]:
+        """All written files except the page, by description."""
         files = {"labels": self.fused.path}
         for label, path in self.probabilities.items():
             files[f"probability of label {label}"] = path
@@ -197,7 +197,7 @@ class FusionReport:
         return files
 
     def _parameter_texts(self, values: Mapping[str, Any]) -> dict[str, str]:
-        """What the command line offers, and the image files that were given."""
+        """Values of the parameters that the command line offers, and of given image files."""
         return {
             parameter.name: parameter_text(parameter, values[parameter.name])
             for parameter in parameters_of(self.result.made_by.kind)
@@ -207,14 +207,14 @@ class FusionReport:
 
 
 def verdict_lines(found: Diagnostics) -> list[str]:
-    """A verdict as lines of text: the word, then at most three findings, the gravest first."""
+    """Lines of text: the verdict, then at most three findings, the most severe first."""
     verdict = Verdict.of(found)
     said = [one for one in found.causes if one.concern][:_MOST_FINDINGS]
     if not said:
-        return wrapped(str(verdict))
+        return wrap_lines(str(verdict))
     lines = [f"{verdict.word.capitalize()}."]
     for one in said:
-        lines += [f"  {line}" for line in wrapped(one.sentence)]
+        lines += [f"  {line}" for line in wrap_lines(one.sentence)]
     more = len([one for one in found.causes if one.concern]) - len(said)
     return [*lines, *([f"  {more} more; -v lists them."] if more else [])]
 
@@ -222,12 +222,12 @@ def verdict_lines(found: Diagnostics) -> list[str]:
 def describe_inputs(
     files: Sequence[ImageFile], names: Sequence[str], *, with_labels: bool = True
 ) -> list[dict[str, Any]]:
-    """Each file's raters, with their names and, if wanted, the voxels of their labels.
+    """Describe each file: its raters with names and, optionally, voxels per label.
 
     Raises
     ------
     InputError
-        A file, which the message names, holds no labels.
+        If a file does not hold labels.
     """
     named = iter(names)
 
@@ -240,7 +240,7 @@ def describe_inputs(
 
 
 def to_plain(value: Any) -> Any:
-    """Python's own types, ready for JSON; NaN and infinite numbers become None."""
+    """Convert to built-in types for JSON; NaN and infinite numbers become None."""
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, (np.ndarray, np.generic)):
@@ -258,7 +258,7 @@ def to_plain(value: Any) -> Any:
 
 
 def _members(value: Any) -> Mapping[Any, Any] | None:
-    """What a mapping, named tuple or dataclass holds, by name."""
+    """Fields of a mapping, named tuple or dataclass, by name; None for other values."""
     if hasattr(value, "_asdict"):
         return dict(value._asdict())
     if is_dataclass(value):
@@ -267,7 +267,7 @@ def _members(value: Any) -> Mapping[Any, Any] | None:
 
 
 def _label_rows(result: FusionResult[Any], fused: ImageFile) -> list[dict[str, Any]]:
-    """Sizes of the fused labels; a label that nobody gave stands for undecided voxels."""
+    """Sizes of the fused labels; labels that no rater used are marked as undecided voxels."""
     rows = label_sizes(fused.label_counts()[0], fused.geometry)
     given = {0, *result.labels}
     leaves_undecided = "LabelForUndecidedPixels" in result.made_by.parameters
@@ -283,17 +283,18 @@ def _input_line(row: Mapping[str, Any]) -> str:
 
 def _grid_texts(geometry: Mapping[str, Any]) -> dict[str, str]:
     return {
-        "size": times(geometry["size"]),
-        "spacing": times(geometry["spacing"]) + " mm",
-        "origin": shown(geometry["origin"]),
-        "direction": shown(geometry["direction"]),
+        "size": format_extents(geometry["size"]),
+        "spacing": format_extents(geometry["spacing"]) + " mm",
+        "origin": format_value(geometry["origin"]),
+        "direction": format_value(geometry["direction"]),
     }
 
 
 def parameter_text(parameter: Parameter[Any], value: Any) -> str:
+    """Format the value of a parameter, using the documented text of its default."""
     if parameter.default_doc and value == to_plain(parameter.default):
         return parameter.default_doc
-    return shown(value)
+    return format_value(value)
 
 
 def _label_table(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[Any]]]:
@@ -315,7 +316,7 @@ def _is_resolution(value: Any) -> bool:
 
 def _component_table(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[Any]]]:
     body = [
-        [row["label"], row["voxels"], row["millilitres"], shown(row["position"])]
+        [row["label"], row["voxels"], row["millilitres"], format_value(row["position"])]
         for row in rows[:_ROWS]
     ]
     if len(rows) > _ROWS:
@@ -324,7 +325,7 @@ def _component_table(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list
 
 
 def _flat(value: Any) -> str:
-    """Numbers and short lists; tables and traces are only in the JSON."""
+    """Format numbers and short lists; nested values are only in the JSON."""
     if isinstance(value, list) and not value:
         return "none"
     if isinstance(value, dict) and all(_is_resolution(member) for member in value.values()):
@@ -333,4 +334,4 @@ def _flat(value: Any) -> str:
     nested = isinstance(value, dict) or (
         isinstance(value, list) and any(isinstance(member, (list, dict)) for member in value)
     )
-    return "in the JSON report" if nested else shown(value)
+    return "in the JSON report" if nested else format_value(value)

@@ -1,4 +1,4 @@
-"""Image files described: grid, pixel type, labels, and whether they share one space."""
+"""Describe image files: grid, pixel type, labels, and whether they share one physical space."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from itk_consensus.images import convert
 from itk_consensus.images.geometry import ImageGeometry, odd_ones_out
 from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.images.own_outputs import is_marked
-from itk_consensus.report.text import counted, section, shown, times
-from itk_consensus.votes.intensities import intensities
+from itk_consensus.report.text import format_extents, format_value, pluralize, section
+from itk_consensus.votes.intensities import intensity_reason
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.voting import StackVote
 
@@ -35,35 +35,35 @@ class ImageFile:
 
     @classmethod
     def of(cls, path: Path, image: Any) -> ImageFile:
-        """Describe an image just read."""
+        """Create from an image that was read from `path`."""
         loaded = convert.load(image, owner=str(path), keep=Keep.NOTHING)
         components = tuple(array for array in loaded.arrays if array is not None)
         return cls(path, image, components, loaded.geometry)
 
     @property
     def is_own_output(self) -> bool:
-        """Whether the file says that this package wrote it."""
+        """Whether the file's metadata says that this package wrote it."""
         return hasattr(self.image, "GetMetaDataKeys") and is_marked(self.image)
 
     def without_voxels(self) -> ImageFile:
-        """The file without its voxels."""
+        """Return a copy without voxels, to free memory."""
         return replace(self, image=None, components=())
 
     def label_counts(self) -> list[dict[int, int]]:
-        """Voxels of each label, for each component; an `InputError` if there are no labels."""
+        """Voxels per label for each component; raises `InputError` if it is no label image."""
         return [label_counts(array, str(self.path)) for array in self.components]
 
-    def intensities(self) -> str:
-        """What makes it an image of intensities, in words; empty if it may hold labels."""
-        return next(filter(None, map(intensities, self.components)), "")
+    def intensity_reason(self) -> str:
+        """Why it looks like an intensity image, as text; empty if it may hold labels."""
+        return next(filter(None, map(intensity_reason, self.components)), "")
 
     def description(self) -> str:
         """A short block of text for ``itk-consensus info``."""
         grid, number = self.geometry, len(self.components)
         lines = [
-            f"size {times(grid.size)}, spacing {times(grid.spacing)} mm, "
-            f"origin {shown(grid.origin)}, {_direction(grid)}",
-            f"{self.components[0].dtype}, {counted(number, 'component')}",
+            f"size {format_extents(grid.size)}, spacing {format_extents(grid.spacing)} mm, "
+            f"origin {format_value(grid.origin)}, {_direction(grid)}",
+            f"{self.components[0].dtype}, {pluralize(number, 'component')}",
         ]
         for index, array in enumerate(self.components):
             prefix = f"component {index}: " if number > 1 else ""
@@ -72,14 +72,14 @@ class ImageFile:
 
 
 def label_counts(array: NDArray[Any], owner: str) -> dict[int, int]:
-    """Voxels of each label that occurs in an array of whole numbers."""
+    """Number of voxels of each label that occurs in an array."""
     stack = LabelStack.multilabel([array], owner=owner)
     (counts,) = StackVote(stack).counts
     return {int(label): int(n) for label, n in zip(stack.labels, counts, strict=True) if n}
 
 
 def label_sizes(counts: dict[int, int], geometry: ImageGeometry) -> list[dict[str, Any]]:
-    """For each label its voxels and, in 2D and 3D, how much space they take."""
+    """Voxels of each label and, in 2D and 3D, its area or volume."""
     voxel = prod(geometry.spacing)
     rows: list[dict[str, Any]] = []
     for label, voxels in counts.items():
@@ -95,14 +95,14 @@ def label_sizes(counts: dict[int, int], geometry: ImageGeometry) -> list[dict[st
 def differences_in_space(
     files: Sequence[ImageFile], coordinate_tolerance: float, direction_tolerance: float
 ) -> list[tuple[ImageFile, str]]:
-    """Each file that is not on the grid that most have, with a sentence that says why."""
+    """Files that are not on the most common grid, each with a sentence that says why."""
     return usual_and_odd_files(files, coordinate_tolerance, direction_tolerance)[1]
 
 
 def usual_and_odd_files(
     files: Sequence[ImageFile], coordinate_tolerance: float, direction_tolerance: float
 ) -> tuple[ImageFile, list[tuple[ImageFile, str]]]:
-    """A file of the grid that most have, and each file elsewhere, with a sentence that says why."""
+    """A file on the most common grid, and the files that are not, each with a reason."""
     at, strays = odd_ones_out(
         [file.geometry for file in files], coordinate_tolerance, direction_tolerance
     )
@@ -119,11 +119,11 @@ def usual_and_odd_files(
 def _direction(geometry: ImageGeometry) -> str:
     if np.array_equal(geometry.direction, np.eye(geometry.dimension).ravel()):
         return "direction identity"
-    return f"direction {shown(geometry.direction)}"
+    return f"direction {format_value(geometry.direction)}"
 
 
 def _contents(array: NDArray[Any], owner: str) -> str:
-    why = intensities(array)
+    why = intensity_reason(array)
     if why:
         return f"an image, no labels: {why}"
     try:

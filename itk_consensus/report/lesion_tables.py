@@ -1,4 +1,4 @@
-"""Objects as a page shows them: who marked each, and how each rater finds."""
+"""HTML tables of lesions: who marked each one, and the detection performance of each rater."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from itk_consensus.methods.lesions.table import LesionTable, ReaderDetection
 from itk_consensus.report.agreement_tables import rater_mark
 from itk_consensus.report.markup import Markup, data_table
 
-#: Objects that a page lists; all of them are in the JSON report.
+#: Most objects listed on a page; all of them are in the JSON report.
 _ROWS = 50
 
 
 def object_table(table: LesionTable) -> Markup:
-    """Who marked each object, by the letters of raters, and whether it is there."""
+    """Table of objects: probability of being real, and the letters of the raters who marked it."""
     rows = [
         [
             f"lesion {one.number}",
@@ -40,7 +40,7 @@ def object_table(table: LesionTable) -> Markup:
 
 
 def detection_table(detections: Sequence[ReaderDetection], names: Sequence[str]) -> Markup:
-    """How each rater finds, with 95 % intervals."""
+    """Table of each rater's detection performance, with 95 % intervals."""
     rows = [
         [
             f"{rater_mark(index)}  {name}",

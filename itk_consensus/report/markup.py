@@ -1,4 +1,4 @@
-"""Building HTML: text is escaped, and markup is not escaped twice."""
+"""Build HTML: text is escaped, and markup is not escaped twice."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 from itk_consensus.core.escaping import html_text
-from itk_consensus.report.text import shown
+from itk_consensus.report.text import format_value
 
 #: Elements without an end tag; within SVG they must be closed explicitly.
 _VOID = {"input", "image", "img", "path", "line", "rect", "circle", "meta"}
@@ -19,21 +19,21 @@ _NOTHING_FROM_OUTSIDE = (
 
 
 class Markup(str):
-    """Text that is HTML already."""
+    """Text that is already HTML and is not escaped again."""
 
     __slots__ = ()
 
 
 def tag(name: str, /, *children: Any, **attributes: Any) -> Markup:
-    """One element.
+    """Make an HTML or SVG element.
 
     Parameters
     ----------
     children
-        Markup is taken as it is, None left out, anything else escaped.
+        Content: Markup is inserted as is, None is skipped, anything else is escaped.
     attributes
-        ``class_`` is class, ``aria_label`` is aria-label; True stands for a bare attribute, None
-        and False for none.
+        ``class_`` is class, ``aria_label`` is aria-label; True gives an attribute without a value,
+        None and False omit it.
     """
     words = [name]
     for spelled, value in attributes.items():
@@ -42,11 +42,11 @@ def tag(name: str, /, *children: Any, **attributes: Any) -> Markup:
         word = spelled.rstrip("_").replace("_", "-")
         words.append(word if value is True else f'{word}="{html_text(str(value))}"')
     start = " ".join(words)
-    return Markup(f"<{start}/>" if name in _VOID else f"<{start}>{joined(children)}</{name}>")
+    return Markup(f"<{start}/>" if name in _VOID else f"<{start}>{join_markup(children)}</{name}>")
 
 
-def joined(children: Iterable[Any]) -> Markup:
-    """Several pieces one after the other."""
+def join_markup(children: Iterable[Any]) -> Markup:
+    """Concatenate markup and text; text is escaped, None is skipped."""
     return Markup(
         "".join(
             child if isinstance(child, Markup) else html_text(str(child))
@@ -57,36 +57,52 @@ def joined(children: Iterable[Any]) -> Markup:
 
 
 def data_table(
-    caption: str, header: Sequence[Any], rows: Iterable[Sequence[Any]], class_: str | None = None
+    caption: str,
+    header: Sequence[Any],
+    rows: Iterable[Sequence[Any]],
+    class_: str | None = None,
+    labels: Sequence[str] | None = None,
 ) -> Markup:
-    """A table whose first column names the rows; cells may be whole ``td`` elements."""
+    """A table whose first column names the rows; cells may be whole ``td`` elements.
+
+    Parameters
+    ----------
+    labels : sequence of str, optional
+        What cells after the first are called where rows are too wide and become cards; "" for one
+        that speaks for itself.
+    """
     head = tag("tr", *(tag("th", cell, scope="col") for cell in header))
-    body = [tag("tr", tag("th", first, scope="row"), *map(_cell, rest)) for first, *rest in rows]
+    body = []
+    for first, *rest in rows:
+        cells = [_cell(one) for one in rest]
+        if labels is not None:
+            cells = [_labelled(*pair) for pair in zip(cells, labels, strict=True)]
+        body.append(tag("tr", tag("th", first, scope="row"), *cells))
     return framed_table(
         caption, tag("table", tag("thead", head), tag("tbody", *body), class_=class_)
     )
 
 
 def framed_table(caption: str, table: Markup) -> Markup:
-    """A table below its caption; only the table scrolls sideways where it must."""
-    # What scrolls must be reachable by keyboard and have a label.
+    """Put a caption above a table, which scrolls sideways if it is too wide."""
+    # A scrollable region must be focusable and labelled (WCAG 2).
     frame = tag("div", table, class_="scroll", role="region", aria_label=caption, tabindex="0")
     return tag("div", tag("p", caption, class_="quiet", aria_hidden="true"), frame)
 
 
 def section(title: str, *children: Any, id_: str) -> Markup:
-    """A part of the page under a heading."""
+    """Make a section with a heading."""
     heading = tag("h2", title, id=id_)
     return tag("section", heading, *children, aria_labelledby=id_)
 
 
-def folded(title: str, *children: Any) -> Markup:
-    """What is opened on demand; paper and the keyboard reach it, too."""
+def collapsible(title: str, *children: Any) -> Markup:
+    """Make a collapsible block (``details``)."""
     return tag("details", tag("summary", title), *children, class_="folded")
 
 
 def document(title: str, lead: Any, *sections: Markup, extra_style: str = "") -> str:
-    """A whole page that needs nothing else: it opens offline, on a phone, and on paper."""
+    """Make a complete, self-contained HTML page for screens, phones and print."""
     room = files("itk_consensus.report")
     style = "".join((room / name).read_text(encoding="utf-8") for name in ("parts.css", "page.css"))
     head = tag(
@@ -94,21 +110,28 @@ def document(title: str, lead: Any, *sections: Markup, extra_style: str = "") ->
         tag("meta", charset="utf-8"),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
-        # Whatever stands in a page, it asks nobody for anything.
+        # Forbids any network request.
         tag("meta", http_equiv="Content-Security-Policy", content=_NOTHING_FROM_OUTSIDE),
         tag("title", title),
         tag("style", Markup(style + extra_style)),
-        # Otherwise browsers ask the server, or the disk, for one.
+        # Keeps browsers from requesting a favicon.
         Markup('<link rel="icon" href="data:,">'),
     )
     page = tag("body", tag("header", tag("h1", title), lead), tag("main", *sections))
     return f"<!DOCTYPE html>\n{tag('html', head, page, lang='en')}\n"
 
 
+def _labelled(cell: Markup, label: str) -> Markup:
+    """Add a data-label attribute to a cell."""
+    if not label:
+        return cell
+    return Markup(cell.replace("<td", f'<td data-label="{html_text(label)}"', 1))
+
+
 def _cell(value: Any) -> Markup:
-    """Numbers with three decimals; a dash for what is not defined."""
+    """Make a table cell: floats have three decimals, NaN is a dash."""
     if isinstance(value, Markup):
         return value if value.startswith("<td") else tag("td", value)
     if isinstance(value, float):
         return tag("td", f"{value:.3f}" if value == value else "–")
-    return tag("td", shown(value))
+    return tag("td", format_value(value))

@@ -1,4 +1,4 @@
-"""What notebooks show: the parts of a page, in a box with its own style."""
+"""HTML for notebooks: parts of a page in a box with its own style."""
 
 from __future__ import annotations
 
@@ -18,19 +18,24 @@ from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images.grey_windows import as_window
 from itk_consensus.images.structure_matching import MatchedStructures
 from itk_consensus.report.agreement_tables import agreement_heat_map
-from itk_consensus.report.dispute_figures import Look, legend
+from itk_consensus.report.dispute_figures import Look
 from itk_consensus.report.first_screen import first_screen
-from itk_consensus.report.markup import Markup, data_table, folded, tag
-from itk_consensus.report.page import explained, findings_list, raters, underlay_of
+from itk_consensus.report.markup import Markup, collapsible, data_table, tag
+from itk_consensus.report.page import (
+    explanation_and_findings,
+    findings_list,
+    rater_tables,
+    underlay_of,
+)
 from itk_consensus.report.shown_case import ShownCase
 
-#: Voxels times raters beyond which a filter that is only looked at draws no pictures.
+#: Voxels times raters above which the automatic display of a filter has no figures.
 _MOST_VOTES = 100_000_000
 _MOST_ROWS = 200
 
 
 class Shown(Displayed):
-    """What `show` gives to a notebook."""
+    """An object with HTML for notebooks and text for consoles, returned by `show`."""
 
     __slots__ = ("_html", "_text")
 
@@ -58,23 +63,23 @@ def show(
     Parameters
     ----------
     thing : FusionResult, or a filter after Execute
-        What is shown. Agreement, diagnostics and matched structures are shown as they are.
+        What to show. Agreement, diagnostics and matched structures are shown as tables or lists.
     image : image, optional
-        What the raters looked at, on their grid, to be drawn below the contours.
+        The image that the raters segmented, on their grid, to be drawn below the contours.
     names : sequence of str, optional
-        What each rater is called.
+        Names of the raters.
     window : (center, width) or str, optional
-        Grey values of the image that are told apart, or the name of a window of CT.
+        Grey-value window of the image, or the name of a CT window.
     label_names : mapping of int to str, optional
-        What labels are called.
+        Names of labels.
     contact_sheet : bool
-        Whether all disputed slices are shown too.
+        Whether to also show all disputed slices.
     """
     if makes_results(thing):
-        named = result_of(thing).named(names)
+        named = result_of(thing).with_rater_names(names)
         case = ShownCase(named, structure_names=dict(label_names or {}))
         look = Look(None if window is None else as_window(window), contact_sheet)
-        return Shown(_boxed(*_fusion(case, image, look)), str(thing))
+        return Shown(_wrap_in_box(*_fusion(case, image, look)), str(thing))
     html = html_of(thing)
     if html is None:
         raise ParameterError(
@@ -85,14 +90,14 @@ def show(
 
 
 def html_of(thing: Any) -> str | None:
-    """The HTML of anything that notebooks show; None where its text says all there is."""
+    """HTML of an object for notebooks; None if only its text is to be shown."""
     for kind, parts in _PARTS.items():
         if isinstance(thing, kind):
             try:
                 made = parts(thing)
             except NotExecutedError:
                 return None
-            return None if made is None else _boxed(*made)
+            return None if made is None else _wrap_in_box(*made)
     return None
 
 
@@ -110,8 +115,9 @@ def _of_result(result: FusionResult[Any], image: Any = None) -> list[Markup] | N
 def _fusion(case: ShownCase, image: Any, look: Look) -> list[Markup]:
     return [
         first_screen(case, underlay_of(case.result, image), look, with_viewer=False),
-        legend(case.names, switches=False),
-        folded("All findings and tables", *explained(case), *raters(case)),
+        collapsible(
+            "All findings and tables", *explanation_and_findings(case), *rater_tables(case)
+        ),
     ]
 
 
@@ -175,8 +181,8 @@ _PARTS: dict[type, Callable[[Any], list[Markup] | None]] = {
 }
 
 
-def _boxed(*parts: Markup) -> str:
-    """Parts of a page that look like one, and change nothing beside them."""
+def _wrap_in_box(*parts: Markup) -> str:
+    """Wrap parts of a page with their styles, scoped so that they do not affect the notebook."""
     style = (files("itk_consensus.report") / "parts.css").read_text(encoding="utf-8")
     own = "background: var(--paper); color: var(--ink); padding: .6rem; font: .9rem/1.5 system-ui;"
     scoped = f".itk-consensus {{ {own} {style.replace(':root', '&')} }}"

@@ -1,4 +1,4 @@
-"""Which side of a picture is the patient's left, and which pictures must be mirrored to be read."""
+"""Anatomical orientation of figures: letters at their sides, and which axes must be mirrored."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-#: Towards which letter each of ITK's axes runs, and away from which.
+#: Letters of the positive and negative direction of ITK's axes (LPS).
 _LETTERS = (("L", "R"), ("P", "A"), ("S", "I"))
-#: Where pictures go to the right and down, as radiologists hang them: the left, the back, the feet.
+#: Directions that point right or down in radiological convention: left, posterior, inferior.
 _ONWARDS = ("L", "P", "I")
 _OPPOSITE = {"L": "R", "R": "L", "P": "A", "A": "P", "S": "I", "I": "S"}
 
 
 @dataclass(frozen=True)
 class Orientation:
-    """Where the array axes (z, y, x) of a volume run in the patient."""
+    """Anatomical directions of the array axes (z, y, x) of a volume."""
 
-    towards: tuple[str, str, str]  #: A letter for each array axis
+    towards: tuple[str, str, str]  #: Letter of the direction in which each array axis increases
 
     @classmethod
     def of(cls, direction: Sequence[float]) -> Orientation:
-        """From direction cosines, row-major; of more than three axes the first three count."""
+        """Create from row-major direction cosines; only the first three axes are used."""
         number = round(len(direction) ** 0.5)
         matrix = np.reshape(direction, (number, number))[:3, :3]
         letters = []
@@ -31,14 +31,14 @@ class Orientation:
             letters.append(_LETTERS[axis][int(column[axis] < 0)])
         return cls((letters[0], letters[1], letters[2]))
 
-    def mirrored(self, axis: int) -> bool:
-        """Whether pictures along an array axis must be mirrored."""
+    def is_mirrored(self, axis: int) -> bool:
+        """Whether figures must be mirrored along an array axis."""
         return self.towards[axis] not in _ONWARDS
 
     def sides(self, down: int, across: int) -> dict[str, str]:
-        """Letters at the sides of a picture along two array axes, after mirroring."""
+        """Letters at the four sides of a figure with these vertical and horizontal array axes."""
         right, bottom = (
-            _OPPOSITE[self.towards[axis]] if self.mirrored(axis) else self.towards[axis]
+            _OPPOSITE[self.towards[axis]] if self.is_mirrored(axis) else self.towards[axis]
             for axis in (across, down)
         )
         return {"left": _OPPOSITE[right], "right": right, "top": _OPPOSITE[bottom],

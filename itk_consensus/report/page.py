@@ -1,4 +1,4 @@
-"""One fusion as one HTML page, without network or other files."""
+"""HTML page of one fusion: self-contained, without network access or other files."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 import itk_consensus
 from itk_consensus.assessment.findings import Diagnostics, Finding
+from itk_consensus.core.blas_threads import blas_threads
 from itk_consensus.core.errors import InputError, ParameterError
 from itk_consensus.core.parameters import measurements_of, parameters_of
 from itk_consensus.fusing.fusion_result import FusionResult, MadeBy, makes_results, result_of
@@ -30,19 +31,19 @@ from itk_consensus.report.dispute_figures import Look, dispute_figures, legend, 
 from itk_consensus.report.first_screen import first_screen, place_of
 from itk_consensus.report.fusion_report import OF_EACH_RATER, parameter_text, to_plain
 from itk_consensus.report.lesion_tables import detection_table, object_table
-from itk_consensus.report.markup import Markup, data_table, document, folded, section, tag
+from itk_consensus.report.markup import Markup, collapsible, data_table, document, section, tag
 from itk_consensus.report.shown_case import ShownCase
-from itk_consensus.report.text import counted
+from itk_consensus.report.text import pluralize
 from itk_consensus.report.viewer import viewer
 from itk_consensus.review.case import voxel_hashes
 from itk_consensus.storage.files import write_text
 
 PathLike = str | os.PathLike[str]
 
-#: Pages that are called alike are known by their folders.
+#: Page names that do not identify a case; its folder name is used instead.
 _USUAL_NAMES = ("report", "page", "index")
 
-#: Stands for a parameter that is an image, of which a result keeps nothing.
+#: Sentinel for parameters that are images, which results do not keep.
 _IMAGE = object()
 
 
@@ -60,40 +61,43 @@ def report(
 ) -> None:
     """Write one self-contained HTML page about a fusion.
 
-    It shows slices through the dispute with each rater's contour, pairwise Dice, a table of the
-    raters, the diagnostics, and what it takes to repeat the fusion. It opens offline and prints.
-    Small cases can be gone through slice by slice, and decisions about disputes exported as the
-    record of a review; larger ones keep to a size limit, and the page says so.
+    It shows disputed slices with each rater's contour, pairwise Dice, a table of the raters, the
+    findings, and what is needed to reproduce the fusion. It works offline and can be printed. It
+    has a viewer for all slices, from which decisions about disputes can be exported as the record
+    of a review; of large cases only a part is included, and the page says so.
 
     Parameters
     ----------
     made : FusionResult, or a filter after Execute
-        What is shown.
+        The fusion to show.
     path : str or path
-        The page; replaced in one step.
+        Path of the page; replaced atomically.
     image : image, optional
-        What the raters looked at, on their grid, to be drawn below the contours.
+        The image that the raters segmented, on their grid, to be drawn below the contours.
     names : sequence of str, optional
-        What each rater is called; by default their files, or rater 0, rater 1, ...
+        Names of the raters; by default their file names, or rater 0, rater 1, ...
     files : sequence of str or path, optional
-        Where each rater was read, to be hashed; without it voxels are.
+        Files of the raters, for hashes; by default voxels are hashed.
     outputs : mapping of str to path, optional
-        What else was written, by what it is; the page links to it.
+        Other written files by description; the page links to them.
     window : (center, width) or str, optional
-        Grey values of the image that are told apart, or the name of a window of CT, such as
-        "lung"; by default what suits modality and structure.
+        Grey-value window of the image, or the name of a CT window, such as "lung"; by default one
+        that suits modality and structure.
     label_names : mapping of int to str, optional
-        What labels are called, such as ``{1: "liver"}``.
+        Names of labels, such as ``{1: "liver"}``.
     contact_sheet : bool
-        Whether all disputed slices are shown too.
+        Whether to also show all disputed slices.
     """
     if not makes_results(made):
         raise ParameterError(f"report: needs a fuser after Execute, got {type(made).__name__}")
     if names is None and files is not None:
         names = distinct_names([split_image_name(file)[0] for file in files], [*map(Path, files)])
     look = Look(None if window is None else as_window(window), contact_sheet)
-    case = ShownCase(result_of(made).named(names), structure_names=dict(label_names or {}))
-    text = page_text(case, Path(path), image, files, outputs or {}, look)
+    case = ShownCase(
+        result_of(made).with_rater_names(names), structure_names=dict(label_names or {})
+    )
+    with blas_threads(1):  # many small products: more threads wait for each other
+        text = page_text(case, Path(path), image, files, outputs or {}, look)
     write_text(path, text)
 
 
@@ -105,7 +109,7 @@ def page_text(
     outputs: Mapping[str, PathLike],
     look: Look,
 ) -> str:
-    """The whole page; `page` says where it will lie, so that links find their files."""
+    """HTML of the whole page; `page` is its path, to which links are relative."""
     if files is not None and len(files) != len(case.names):
         raise InputError(f"report: files must be {len(case.names)}, got {len(files)}")
     underlay = underlay_of(case.result, image)
@@ -120,9 +124,9 @@ def page_text(
         what += ", of the image its voxels"
     result, place = case.result, place_of(case)
     details = [
-        section("All findings", *explained(case), id_="findings"),
+        section("All findings", *explanation_and_findings(case), id_="findings"),
         section("Slices", dispute_figures(case, underlay, look), id_="slices"),
-        section("Readers", *raters(case), id_="raters"),
+        section("Readers", *rater_tables(case), id_="raters"),
     ]
     if result.has_measurement("Objects") and len(objects := result["Objects"]):
         found = detection_table(result["Detection"], case.names)
@@ -150,23 +154,23 @@ def page_text(
             *viewer(case, paths, page, underlay, look.window, place),
             id_="dispute",
         ),
-        folded("All findings, slices and tables", *details, made),
+        collapsible("All findings, slices and tables", *details, made),
     ]
     if outputs:
         parts.append(section("Files", output_links(outputs, page), id_="files"))
-    of = f"consensus of {counted(len(case.names), 'reader')}"
+    of = f"consensus of {pluralize(len(case.names), 'reader')}"
     title = f"{case_name(page)}: {of}"
     return document(title, None, *parts, extra_style=switch_style(len(case.names)))
 
 
 def case_name(page: Path) -> str:
-    """What a page's case is called: as the page or, if all are called so, as its folder."""
+    """Name of the case: that of the page, or of its folder if the page has a generic name."""
     folder = page.resolve().parent.name
     return folder if page.stem in _USUAL_NAMES and folder else page.stem
 
 
 def facts(case: ShownCase) -> Markup:
-    """The numbers that come first."""
+    """List of the main numbers of a case."""
     agreement = case.agreement
     numbers = {
         "method": case.result.made_by.method or case.result.made_by.filter,
@@ -181,8 +185,8 @@ def facts(case: ShownCase) -> Markup:
     return tag("ul", *items, class_="facts")
 
 
-def explained(case: ShownCase) -> list[Markup]:
-    """How the method explains its result, and all findings."""
+def explanation_and_findings(case: ShownCase) -> list[Markup]:
+    """The method's explanation of its result, and all findings."""
     found = case.findings.named(labels=case.structure_names)
     result, parts = case.result, list[Markup]()
     if result.has_measurement("Explanation"):
@@ -191,13 +195,13 @@ def explained(case: ShownCase) -> list[Markup]:
 
 
 def findings_list(found: Diagnostics) -> Markup:
-    """Findings, the gravest first, with what each explains; and what is fine."""
+    """List of findings, the most severe first, with their consequences, and of passed checks."""
     parts = []
     if found.noted:
         items = [_item(one, found.consequences(one)) for one in found.causes]
         parts.append(tag("ul", *items, class_="findings"))
     passed = [_item(finding) for finding in found.findings if not finding.severity]
-    summary = tag("summary", f"{counted(len(passed), 'check')} passed")
+    summary = tag("summary", f"{pluralize(len(passed), 'check')} passed")
     details = tag("details", summary, tag("ul", *passed, class_="findings"))
     return tag("div", *parts, details)
 
@@ -209,8 +213,8 @@ def _item(finding: Finding, consequences: Sequence[Finding] = ()) -> Markup:
     return tag("li", badge, " ", finding.sentence, below, class_=severity.replace(" ", "-"))
 
 
-def raters(case: ShownCase) -> list[Markup]:
-    """Each rater, and every two of them."""
+def rater_tables(case: ShownCase) -> list[Markup]:
+    """Tables of raters, pairs of raters, and their bias."""
     measured = {
         m.name: value
         for m in measurements_of(case.result.made_by.kind)
@@ -220,7 +224,7 @@ def raters(case: ShownCase) -> list[Markup]:
 
 
 def underlay_of(result: FusionResult[Any], image: Any) -> Any:
-    """The voxels of an image on the raters' grid, if there is one."""
+    """Load the voxels of an image, which must be on the raters' grid; None without an image."""
     if image is None:
         return None
     return convert.load_one(image, result.like, owner="report", parameter="image")
@@ -244,7 +248,7 @@ def image_hash(image: NDArray[Any]) -> str:
 def file_hashes(
     names: Sequence[str], files: Sequence[str | os.PathLike[str]]
 ) -> list[tuple[str, str]]:
-    """Each rater with the hash of its file; one that keeps its voxels apart has several."""
+    """Name and hash of each rater's files; formats with separate voxel files have several."""
     rows = []
     for name, path in zip(names, files, strict=True):
         hashes = image_hashes(path)
@@ -254,13 +258,13 @@ def file_hashes(
 
 
 def input_table(hashes: Sequence[tuple[str, str]], what: str) -> Markup:
-    """Each input with its hash."""
+    """Table of inputs with their hashes."""
     rows = [[name, tag("code", digest)] for name, digest in hashes]
     return data_table(f"Inputs, and SHA-256 of {what}.", ["input", "SHA-256"], rows)
 
 
 def parameter_table(made_by: MadeBy) -> Markup:
-    """Every parameter the filter worked with."""
+    """Table of all parameters of the filter."""
     rows = []
     for parameter in parameters_of(made_by.kind):
         value = made_by.parameters.get(parameter.name, _IMAGE)
@@ -270,12 +274,12 @@ def parameter_table(made_by: MadeBy) -> Markup:
 
 
 def versions() -> dict[str, str]:
-    """What made the result."""
+    """Versions of the package, Python and the main libraries."""
     found = {"itk-consensus": itk_consensus.__version__, "Python": platform.python_version()}
     for library in _LIBRARIES:
         try:
             found[library] = version(library)
-        except PackageNotFoundError:  # a library that is there but not installed
+        except PackageNotFoundError:  # importable, but without package metadata
             continue
     return found
 
@@ -286,7 +290,7 @@ def version_table() -> Markup:
 
 
 def output_links(outputs: Mapping[str, str | os.PathLike[str]], page: Path) -> Markup:
-    """A link to each file that was written, relative to the page."""
+    """List of links to written files, relative to the page."""
     links = []
     for what, path in outputs.items():
         relative = os.path.relpath(Path(path).resolve(), page.resolve().parent)

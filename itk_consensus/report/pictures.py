@@ -1,4 +1,4 @@
-"""Pictures of raters, their consensus and its reliability; matplotlib's one door."""
+"""Matplotlib figures of raters, their consensus and its calibration."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from itk_consensus.assessment.agreement.rater_number import RaterNumberCurve
 from itk_consensus.calibration.reliability import BINS, ReliabilityCurve
 from itk_consensus.core.array_types import Mask
 from itk_consensus.core.errors import MissingDependencyError
-from itk_consensus.space.boxes import bounding_box, grown
+from itk_consensus.space.boxes import bounding_box, grow_box
 from itk_consensus.storage.files import PathLike
-from itk_consensus.storage.replacing import replacing
+from itk_consensus.storage.replacing import atomic_write
 
 PANEL_INCHES = 1.7
-# Okabe and Ito's colours, which colour-blind readers tell apart.
+# Colours by Okabe and Ito, distinguishable with colour vision deficiency.
 RATER_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 TEXT_COLOR = "#444444"
 
@@ -31,7 +31,7 @@ _DOTS_PER_INCH = 160
 
 
 def figure_class() -> Any:
-    """matplotlib's Figure, which draws without a screen."""
+    """Import matplotlib's Figure class, which needs no display."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -42,14 +42,14 @@ def figure_class() -> Any:
 
 
 def save_figure(figure: Any, path: Path) -> None:
-    """Write a picture, replacing `path` in one step."""
-    with replacing(path) as draft:
+    """Write a figure, replacing `path` atomically."""
+    with atomic_write(path) as draft:
         figure.savefig(draft, dpi=_DOTS_PER_INCH)
 
 
 @dataclass(frozen=True)
 class Window:
-    """The part of every slice that is shown, with its place in mm from the image's corner."""
+    """The region of every slice that is shown."""
 
     rows: slice
     columns: slice
@@ -57,17 +57,17 @@ class Window:
 
     @classmethod
     def around(cls, union: Mask, spacing: Sequence[float], margin_mm: float = _MARGIN_MM) -> Window:
-        """What is marked in any slice, with a margin; all of it if nothing is."""
+        """Bounding box of the voxels marked in any slice, with a margin; everything if none are."""
         size = (float(spacing[1]), float(spacing[2]))
         shape = union.shape[1:]
         marked = np.asarray(union.any(axis=0))
         box = bounding_box(marked) or tuple(slice(0, side) for side in shape)
-        rows, columns = grown(box, [round(margin_mm / step) for step in size], shape)
+        rows, columns = grow_box(box, [round(margin_mm / step) for step in size], shape)
         return cls(rows, columns, size)
 
     @property
     def extent(self) -> tuple[float, float, float, float]:
-        """Left, right, bottom, top as imshow wants them."""
+        """Left, right, bottom and top in mm from the image's corner, for imshow."""
         high, wide = self.spacing
         return (
             self.columns.start * wide,
@@ -78,24 +78,24 @@ class Window:
 
     @property
     def aspect(self) -> float:
-        """Height over width."""
+        """Ratio of height to width."""
         left, right, bottom, top = self.extent
         return (bottom - top) / (right - left)
 
     def centers(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """x and y of the voxel centres."""
+        """x and y coordinates of the voxel centres in mm."""
         high, wide = self.spacing
         x = (np.arange(self.columns.start, self.columns.stop) + 0.5) * wide
         y = (np.arange(self.rows.start, self.rows.stop) + 0.5) * high
         return x, y
 
     def cut(self, plane: NDArray[Any]) -> NDArray[Any]:
-        """The shown part of a slice."""
+        """Crop a slice to the region."""
         return plane[self.rows, self.columns]
 
 
 def slices_to_show(union: Mask) -> list[int]:
-    """Slices somebody marked, evenly spread if there are many."""
+    """Indices of marked slices, evenly spaced if there are many."""
     marked = np.flatnonzero(union.any(axis=(1, 2)))
     if not marked.size:
         return [len(union) // 2]
@@ -120,7 +120,7 @@ def outline(
 
 
 def draw_scale_bar(panel: Any, window: Window) -> None:
-    """Draw 10 mm in a panel's lower left corner."""
+    """Draw a scale bar of 10 mm in a panel's lower left corner."""
     left, right, bottom, top = window.extent
     x, y = left + 0.05 * (right - left), bottom - 0.06 * (bottom - top)
     panel.plot([x, x + _SCALE_BAR_MM], [y, y], color=TEXT_COLOR, linewidth=2)
@@ -144,7 +144,7 @@ def draw_consensus(
     Parameters
     ----------
     path : Path
-        PNG file, replaced in one step.
+        PNG file, replaced atomically.
     masks : sequence of (Z, Y, X) ndarray of bool
         One per rater.
     consensus : mapping of str to (Z, Y, X) ndarray of bool
@@ -155,7 +155,7 @@ def draw_consensus(
     Raises
     ------
     MissingDependencyError
-        matplotlib is not installed.
+        If matplotlib is not installed.
     """
     figure_type = figure_class()
     votes = np.sum(masks, axis=0)
@@ -170,7 +170,7 @@ def draw_consensus(
         for panel in (top, bottom):
             _shade(panel, window, votes[index], shades)
         for number, mask in enumerate(masks):
-            outline(top, window, mask[index], *_rater_style(number))
+            outline(top, window, mask[index], *rater_style(number))
         for mask, (color, dashes) in zip(consensus.values(), _CONSENSUS_STYLES, strict=False):
             outline(bottom, window, mask[index], color, dashes)
     for panel, name in zip(panels[:, 0], ("raters", "consensus"), strict=True):
@@ -181,13 +181,13 @@ def draw_consensus(
     save_figure(figure, path)
 
 
-def _rater_style(number: int) -> tuple[str, Any]:
-    """Colour and dashes of a rater; those of the first six are not broken."""
+def rater_style(number: int) -> tuple[str, Any]:
+    """Colour and dash pattern of a rater; the first six have solid lines."""
     return RATER_COLORS[number % len(RATER_COLORS)], _DASHES[number // len(RATER_COLORS) % 4]
 
 
 def _shade(panel: Any, window: Window, votes: NDArray[Any], shades: Sequence[str]) -> None:
-    """Grey by the number of raters who marked a voxel."""
+    """Shade voxels by the number of raters who marked them."""
     levels = np.array([float(shade) for shade in shades])
     panel.imshow(levels[window.cut(votes)], cmap="gray", vmin=0, vmax=1, extent=window.extent)
     panel.set(xticks=[], yticks=[])
@@ -198,7 +198,7 @@ def _draw_legend(figure: Any, raters: int, consensus: Sequence[str], shades: Seq
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    styles = [_rater_style(number) for number in range(raters)]
+    styles = [rater_style(number) for number in range(raters)]
     lines = [
         Line2D([], [], color=color, linestyle=dashes, linewidth=1.6, label=f"rater {number}")
         for number, (color, dashes) in enumerate(styles)
@@ -217,14 +217,14 @@ def _draw_legend(figure: Any, raters: int, consensus: Sequence[str], shades: Seq
 
 
 def draw_rater_number(curve: RaterNumberCurve, path: PathLike) -> None:
-    """Draw what the consensus of k raters is worth, and what that of twice as many would be.
+    """Draw the quality of the consensus by number of raters, extrapolated to twice as many.
 
     Parameters
     ----------
     curve : RaterNumberCurve
-        As of rater_number_curve.
+        Result of rater_number_curve.
     path : str or path
-        PNG file, replaced in one step.
+        PNG file, replaced atomically.
     """
     figure = figure_class()(figsize=(7.2, 3.6), layout="constrained")
     overlap, movement = figure.subplots(1, 2)
@@ -254,14 +254,14 @@ def draw_rater_number(curve: RaterNumberCurve, path: PathLike) -> None:
 
 
 def draw_reliability(path: Path, curves: Mapping[str, ReliabilityCurve], title: str) -> None:
-    """Draw observed frequency over predicted probability, and how many voxels each bin holds.
+    """Plot observed frequency against predicted probability, and the share of voxels per bin.
 
     Parameters
     ----------
     path : Path
-        PNG file, replaced in one step.
+        PNG file, replaced atomically.
     curves : mapping of str to ReliabilityCurve
-        Such as {"before": ..., "after": ...}.
+        Curves by name, such as {"before": ..., "after": ...}.
     """
     figure = figure_class()(figsize=(4.2, 4.8), layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))

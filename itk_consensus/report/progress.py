@@ -1,4 +1,4 @@
-"""A bar of progress: tqdm's where it is installed, in notebooks and terminals, or our own line."""
+"""Progress bars for notebooks and terminals: tqdm's if installed, otherwise a line of text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 import warnings
 from typing import Any, Protocol, TextIO
 
-from itk_consensus.core.escaping import on_one_line
+from itk_consensus.core.escaping import escape_line
 from itk_consensus.core.process_object import (
     ABORT_EVENT,
     END_EVENT,
@@ -20,31 +20,31 @@ _BAR_WIDTH = 24
 
 
 class Bar(Protocol):
-    """Something that shows how much is done."""
+    """A progress bar."""
 
     def show(self, share: float, doing: str) -> None:
-        """Draw a share from 0 to 1, and what is being done."""
+        """Show a progress from 0 to 1, and a description of the current step."""
 
     def clear(self) -> None:
-        """Take it off the screen."""
+        """Remove the bar from the screen."""
 
 
 class TextBar:
-    """One line of a terminal."""
+    """A progress bar in one line of a terminal."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream, self._columns_used = stream, 0
 
     def show(self, share: float, doing: str) -> None:
-        """Draw over what was there."""
+        """Overwrite the line with a new state."""
         done = "#" * round(_BAR_WIDTH * share)
         columns = shutil.get_terminal_size().columns - 1
-        line = f"[{done:<{_BAR_WIDTH}}] {share:4.0%}  {on_one_line(doing)}"[:columns]
+        line = f"[{done:<{_BAR_WIDTH}}] {share:4.0%}  {escape_line(doing)}"[:columns]
         self._write("\r" + line.ljust(self._columns_used))
         self._columns_used = len(line)
 
     def clear(self) -> None:
-        """Blanks over the line."""
+        """Overwrite the line with blanks."""
         if self._columns_used:
             self._write("\r" + " " * self._columns_used + "\r")
             self._columns_used = 0
@@ -55,18 +55,18 @@ class TextBar:
 
 
 class TqdmBar:
-    """tqdm's, which is a widget in a notebook."""
+    """tqdm's progress bar, which is a widget in notebooks."""
 
     def __init__(self, make: Any) -> None:
         self._make, self._bar, self._said = make, None, ""
 
     def show(self, share: float, doing: str) -> None:
-        """Open the bar, or move it; what is being done is shown at once, numbers now and then."""
-        said = on_one_line(doing)
+        """Create or update the bar; a new description is drawn at once, numbers as tqdm decides."""
+        said = escape_line(doing)
         if self._bar is None:
             look = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of a notebook without widgets
+                warnings.simplefilter("ignore")  # tqdm's warning without ipywidgets
                 self._bar = self._make(total=1.0, desc=said, bar_format=look, leave=False)
         assert self._bar is not None
         self._bar.update(share - self._bar.n)
@@ -82,7 +82,7 @@ class TqdmBar:
 
 
 def bar_on(stream: TextIO) -> Bar:
-    """The bar for stderr, or for another stream."""
+    """Make a bar for a stream: tqdm's for stderr if installed, otherwise text."""
     if stream is sys.stderr:
         try:
             with warnings.catch_warnings():
@@ -95,9 +95,9 @@ def bar_on(stream: TextIO) -> Bar:
 
 
 def show_progress(filter_: ProcessObject) -> None:
-    """Show how far a filter is, in a notebook or a terminal, whenever it executes.
+    """Show a progress bar in notebooks and terminals whenever a filter executes.
 
-    With tqdm (``pip install 'itk-consensus[notebook]'``) the bar is tqdm's.
+    Uses tqdm if installed (``pip install 'itk-consensus[notebook]'``).
     """
     bar = bar_on(sys.stderr)
     name = filter_.GetName()

@@ -1,4 +1,4 @@
-"""A result as pages show it: the raters' labels, the consensus, and how well they agree."""
+"""The data behind a page: the raters' labels, the consensus, agreement and findings."""
 
 from __future__ import annotations
 
@@ -11,35 +11,39 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.assessment.agreement.reader_bias import PADDING, ConsensusSurface
 from itk_consensus.assessment.agreement.result import AgreementResult
 from itk_consensus.assessment.agreement.study import AgreementSettings
 from itk_consensus.assessment.assessment import Assessment, assess
 from itk_consensus.assessment.findings import Diagnostics, Finding
+from itk_consensus.core.results import Memo
 from itk_consensus.fusing.fusion_result import FusionResult
-from itk_consensus.methods.consensus.consensus_explanation import MANY_LABELS
+from itk_consensus.fusing.vote_facts import MANY_LABELS
 from itk_consensus.report.orientation import Orientation
 from itk_consensus.review.case import missing_of
+from itk_consensus.space.boxes import Box, bounding_box
 
 
 @dataclass(frozen=True)
 class ShownCase:
-    """A result as a page shows it, voxel by voxel."""
+    """A result with everything that its page shows, computed lazily."""
 
     result: FusionResult[Any]
-    surfaces: bool = True  #: Whether distances between contours of few labels are shown, too
-    structure_names: Mapping[int, str] = field(default_factory=dict)  #: Of labels, where known
-    #: Which of a page's raters these are, where some have not drawn this structure; () for all.
+    surfaces: bool = True  #: Whether to measure distances between contours, unless labels are many
+    structure_names: Mapping[int, str] = field(default_factory=dict)  #: Names of labels
+    #: Indices of the raters on the page, if only some of them drew this structure; () for all.
     places: tuple[int, ...] = ()
-    known: tuple[Finding, ...] = ()  #: About its raters, which the result cannot tell
+    known: tuple[Finding, ...] = ()  #: Findings that cannot be computed from the result alone
+    memo: Memo = field(default_factory=Memo, init=False, repr=False, compare=False)
 
     @property
     def names(self) -> list[str]:
-        """Of the J raters."""
+        """Names of the J raters."""
         return list(self.result.rater_names)
 
     @property
     def labels(self) -> tuple[int, ...]:
-        """That occur."""
+        """Labels that occur."""
         return self.result.labels
 
     @property
@@ -49,7 +53,7 @@ class ShownCase:
 
     @property
     def missing(self) -> int:
-        """What stands in `maps` where a rater did not annotate."""
+        """Value in `maps` where a rater did not annotate."""
         return missing_of(self.result)
 
     @cached_property
@@ -69,44 +73,68 @@ class ShownCase:
 
     @property
     def assessment(self) -> Assessment:
-        """What is thought of the result."""
+        """Assessment of the result."""
         return assess(self.result, known=self.known)
 
     @cached_property
     def agreement(self) -> AgreementResult:
-        """Of the raters; the last column is the consensus."""
-        # Of many labels both take longer than everything else; `itk-consensus agreement` has them.
+        """Agreement of the raters; the last column is the consensus."""
+        # Surfaces and volumes are too slow for many labels; `itk-consensus agreement` has them.
         surfaces = self.surfaces and len(self.labels) <= MANY_LABELS
         found = self.assessment.agreement(AgreementSettings(surfaces))
         return found.with_volumes(self.assessment.volumes) if surfaces else found
 
+    def box(self, label: int) -> Box | None:
+        """Where a rater or the consensus has a label; None if none of them does."""
+        return self.memo.get_or_make(("box", label), lambda: self._box(label))
+
+    def _box(self, label: int) -> Box | None:
+        drawn = self.consensus == label
+        for labels in self.maps:
+            drawn |= labels == label
+        return bounding_box(drawn)
+
+    def surface(self, label: int) -> ConsensusSurface | None:
+        """The consensus's surface in `box`, padded; None without one, or in four dimensions."""
+        return self.memo.get_or_make(("surface", label), lambda: self._surface(label))
+
+    def _surface(self, label: int) -> ConsensusSurface | None:
+        box, axes = self.box(label), self.consensus.ndim
+        mask = None if box is None or axes > 3 else self.consensus[box] == label
+        if mask is None or not mask.any():
+            return None
+        like, ways = self.result.like, np.eye(axes)
+        if like.family.has_space:  # ITK's axes are those of the array in reverse
+            ways = np.reshape(like.geometry.direction, (axes, axes))[:, ::-1]
+        return ConsensusSurface(np.pad(mask, PADDING), self.spacing, ways)
+
     @property
     def findings(self) -> Diagnostics:
-        """What there is to say about fusion and raters, but for a comparison with Consensus."""
+        """Findings about fusion and raters, without the comparison with Consensus."""
         return self.assessment.findings(full=False)
 
     @property
     def orientation(self) -> Orientation | None:
-        """Where the axes run in the patient; None for arrays, which do not say, and flat images."""
+        """Anatomical orientation of the axes; None for plain arrays and 2D images."""
         like = self.result.like
         placed = like.family.has_space and like.geometry.dimension > 2
         return Orientation.of(like.geometry.direction) if placed else None
 
     def place(self, rater: int) -> int:
-        """Which of a page's raters one is; his line is the same for every structure."""
+        """Index on the page of a rater, who has the same line style for every structure."""
         return self.places[rater] if self.places else rater
 
     def structure(self, label: int) -> str:
-        """What a label is called."""
+        """Name of a label."""
         return self.structure_names.get(label, f"label {label}")
 
     def in_words(self, text: str) -> str:
-        """A sentence about labels by their numbers, with their names instead."""
+        """Replace label numbers in a text by structure names."""
         return naming_labels(text, self.structure_names)
 
     @property
     def marked(self) -> NDArray[np.bool_]:
-        """Voxels that a rater or the consensus gave a label other than 0."""
+        """Voxels that are foreground in the consensus or of any rater."""
         marked: NDArray[np.bool_] = self.consensus != 0
         for labels in self.maps:
             marked = marked | ((labels != 0) & (labels != self.missing))
@@ -116,17 +144,20 @@ class ShownCase:
 def _dissent(
     maps: Sequence[NDArray[Any]], consensus: NDArray[Any], missing: int
 ) -> NDArray[np.float64]:
-    present = np.zeros(consensus.shape, np.float64)
-    against = np.zeros(consensus.shape, np.float64)
+    annotated = np.zeros(consensus.shape, np.uint16)
+    against = np.zeros(consensus.shape, np.uint16)
     for labels in maps:
-        annotated = labels != missing
-        present += annotated
-        against += annotated & (labels != consensus)
-    return np.divide(against, present, out=against, where=present > 0)
+        said = labels != missing
+        annotated += said
+        against += said & (labels != consensus)
+    shares = np.zeros(consensus.shape)
+    disputed = np.nonzero(against)
+    shares[disputed] = against[disputed] / annotated[disputed]
+    return shares
 
 
 def naming_labels(text: str, names: Mapping[int, str]) -> str:
-    """Replace labels in a sentence by the names of what they stand for: Label 3, labels 1, 2."""
+    """Replace labels in a text, such as "Label 3" or "labels 1, 2", by structure names."""
 
     def named(found: re.Match[str]) -> str:
         numbers = [int(number) for number in re.findall(r"\d+", found[0])]

@@ -1,4 +1,4 @@
-"""Named structures, each fused by itself, as one HTML page with a section for each."""
+"""HTML page of several structures, each fused by itself, with a section for each."""
 
 from __future__ import annotations
 
@@ -11,42 +11,54 @@ import numpy as np
 
 from itk_consensus.assessment.agreement.result import AgreementResult
 from itk_consensus.assessment.findings import Finding
+from itk_consensus.assessment.places import Place
+from itk_consensus.assessment.sentences import in_short
 from itk_consensus.assessment.verdict import WORDS, Verdict
 from itk_consensus.fusing.fusion_result import FusionResult, MadeBy
-from itk_consensus.report.agreement_tables import volume_to_expect
+from itk_consensus.report.agreement_tables import expected_volume_text
 from itk_consensus.report.dispute_figures import Look, dispute_figures, legend, switch_style
-from itk_consensus.report.first_screen import first_screen, sensible
-from itk_consensus.report.markup import Markup, data_table, document, folded, section, tag
+from itk_consensus.report.first_screen import first_screen, place_of, three_digits
+from itk_consensus.report.markup import (
+    Markup,
+    collapsible,
+    data_table,
+    document,
+    join_markup,
+    section,
+    tag,
+)
 from itk_consensus.report.page import (
-    explained,
+    explanation_and_findings,
     input_table,
     parameter_table,
-    raters,
+    rater_tables,
     underlay_of,
     version_table,
 )
 from itk_consensus.report.shown_case import ShownCase
-from itk_consensus.report.text import counted
+from itk_consensus.report.text import pluralize
 
-#: Slices of a structure where a page has many structures.
+#: Slices per structure on a page with more than `_MANY_STRUCTURES`.
 _FEW_SLICES = 3
 _MANY_STRUCTURES = 4
 
 
 @dataclass(frozen=True)
 class StructurePart:
-    """What a page says of one structure."""
+    """Content of a page about one structure."""
 
     name: str
     verdict: Verdict
     mean_dice: float  #: Between readers; NaN if nobody can tell
-    glance: list[Any]  #: A row of the first table: verdict, why, volume
+    link: Markup  #: Its name, which leads to its section
+    doubts: tuple[Finding, ...]  #: Causes that are more than notes
+    glance: list[Any]  #: A row of the first table: verdict, why, where, volume, Dice
     overview: list[Any]  #: A row of the table of numbers
     markup: Markup
 
     @property
     def gravity(self) -> tuple[int, float]:
-        """Worst first: by verdict, then by agreement."""
+        """Sort key that puts the worst first: by verdict, then by agreement."""
         dice = self.mean_dice
         return -self.verdict.grade, dice if dice == dice else 2.0
 
@@ -60,48 +72,58 @@ def structure_part(
     number: int,
     known: Sequence[Finding] = (),
 ) -> StructurePart:
-    """The part of a structure whose fusion is a result.
+    """Make the content of one structure from its fusion.
 
     Parameters
     ----------
     readers : mapping of int to str
-        Those of the page's readers who drew it, by their numbers.
+        Names of the readers who drew it, by their indices on the page.
     image : image, optional
-        What they looked at.
+        The image that they segmented.
     number : int
-        Of the structure, from 0 on; the table of all structures links to it.
+        Index of the structure, for links from the table of all structures.
     known : sequence of Finding
-        What the plan tells about its readers.
+        Findings about its readers that follow from the whole plan.
     """
-    named = result.named(list(readers.values()))
+    named = result.with_rater_names(list(readers.values()))
     case = ShownCase(named, structure_names={1: name}, places=tuple(readers), known=tuple(known))
     underlay = underlay_of(result, image)
     parts = [
-        first_screen(case, underlay, look, with_viewer=False),
-        folded(
+        first_screen(case, underlay, look, with_viewer=False, pictures_id=f"place-{number}"),
+        collapsible(
             f"All findings, slices and tables of {name}",
-            *explained(case),
+            *explanation_and_findings(case),
             dispute_figures(case, underlay, look),
-            *raters(case),
+            *rater_tables(case),
         ),
     ]
     anchor = f"structure-{number}"
     verdict, agreement = Verdict.of(case.findings), case.agreement
     link = tag("a", name, href=f"#{anchor}")
     why = " ".join(one.what for one in verdict.decided_by) or verdict.why
-    volume = sensible(agreement.labels[0].volumes[-1]) if agreement.labels else "–"
+    volume = three_digits(agreement.labels[0].volumes[-1]) if agreement.labels else "–"
     dice = agreement.mean_dice()
     text = f"{dice:.2f}" if dice == dice else "–"
     word = tag("td", tag("b", verdict.word, class_=f"word {verdict.word.replace(' ', '-')}"))
     cells = [tag("td", volume), tag("td", text)]
-    glance = [link, word, tag("td", why, class_="text"), *cells]
-    row = [tag("a", name, href=f"#{anchor}"), len(readers), *_figures(agreement)]
+    where = _link_to_pictures(place_of(case) if verdict.grade else None, number)
+    glance = [link, word, tag("td", why, class_="text"), where, *cells]
+    row = [link, len(readers), *_figures(agreement)]
     markup = section(name, *parts, id_=anchor)
-    return StructurePart(name, verdict, dice, glance, row, markup)
+    doubts = tuple(one for one in case.findings.causes if one.concern)
+    return StructurePart(name, verdict, dice, link, doubts, glance, row, markup)
+
+
+def _link_to_pictures(place: Place | None, number: int) -> Markup:
+    """The slice of a place, as a link to its pictures; a dash for a structure without one."""
+    if place is None:
+        return tag("td", "–", class_="name nothing")
+    text = str(place) if place.slice is None else f"slice {place.slice}"
+    return tag("td", tag("a", text, href=f"#place-{number}"), class_="name")
 
 
 def look_for(structures: int, look: Look) -> Look:
-    """Fewer slices of each where there are many structures."""
+    """Reduce the number of slices per structure if there are many structures."""
     if structures <= _MANY_STRUCTURES:
         return look
     return replace(look, most_slices=_FEW_SLICES)
@@ -115,26 +137,25 @@ def structures_page(
     said: Sequence[str],
     identity: Mapping[str, str],
 ) -> str:
-    """The whole page.
+    """HTML of the whole page.
 
     Parameters
     ----------
     hashes : sequence of (str, str)
-        SHA-256 of each input.
+        Name and SHA-256 of each input.
     said : sequence of str
-        What is to be known of the structures before anything else.
+        Notes about all structures, shown first.
     identity : mapping of str to str
-        Of the patient, where it was asked for.
+        Identity of the patient, if requested.
     """
     ordered = sorted(parts, key=lambda part: part.gravity)
-    words = [part.verdict.word for part in parts]
-    counts = [f"{words.count(word)} {word}" for word in reversed(WORDS) if word in words]
     unit = "ml"
     glance = data_table(
-        f"{', '.join(counts).capitalize()}; the worst first. Dice: mean between readers.",
-        ["structure", "verdict", "why", f"consensus {unit}", "Dice"],
+        "The worst first. Dice: mean between readers.",
+        ["structure", "verdict", "why", "where", f"consensus {unit}", "Dice"],
         [part.glance for part in ordered],
-        class_="glances",
+        class_="glances cards",
+        labels=["", "", "look at", f"consensus {unit}", "Dice between readers"],
     )
     header = ["structure", "readers", f"consensus {unit}", f"readers {unit}",
               f"another reader's {unit}", "mean Dice", "lowest Dice", "Hausdorff 95 % mm",
@@ -145,24 +166,69 @@ def structures_page(
         header,
         [part.overview for part in ordered],
     )
-    notes = tag("ul", *(tag("li", text, class_="note") for text in said), class_="findings")
+    notes = tag("ul", *(tag("li", text) for text in said), class_="findings")
     facts = {**identity, "structures": len(parts), "readers": len(readers),
              "method": made_by.method}  # fmt: skip
     lead = tag("ul", *(tag("li", tag("b", v), k) for k, v in facts.items()), class_="facts")
-    first = section("Verdicts", glance, *([notes] if said else []), legend(readers),
+    deviating = deviating_in_several(ordered)
+    first = section("Structures", deviating, glance, *([notes] if said else []), legend(readers),
                     id_="structures")  # fmt: skip
     details = tag("details", tag("summary", "Parameters and versions"), parameter_table(made_by),
                   version_table())  # fmt: skip
     made = tag("p", f"Made on {datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC.", class_="quiet")
-    last = folded("All numbers, and how it was made", overview, lead,
+    last = collapsible("All numbers, and how it was made", overview, lead,
                   input_table(hashes, "their files"), details, made)  # fmt: skip
-    title = f"Consensus of {counted(len(parts), 'structure')} by {counted(len(readers), 'reader')}"
+    title = (
+        f"Consensus of {pluralize(len(parts), 'structure')} by {pluralize(len(readers), 'reader')}"
+    )
     markup = [part.markup for part in ordered]
-    return document(title, None, first, *markup, last, extra_style=switch_style(len(readers)))
+    style = switch_style(len(readers))
+    return document(title, verdict_line(ordered), first, *markup, last, extra_style=style)
+
+
+def verdict_line(parts: Sequence[StructurePart]) -> Markup:
+    """The structures by verdict, in one line: "Use: Aorta. Look: Heart and GTVp."."""
+    said = []
+    for word in WORDS:
+        links = [part.link for part in parts if part.verdict.word == word]
+        if links:
+            named = tag("b", f"{word.capitalize()}: ", class_=f"word {word.replace(' ', '-')}")
+            said.append(tag("span", named, _listed(links), ". "))
+    return tag("p", *said, class_="verdicts")
+
+
+def deviating_in_several(parts: Sequence[StructurePart]) -> Markup | None:
+    """Readers who deviate in several structures by one rule, a line each; None if nobody does."""
+    groups: dict[tuple[str, str], list[tuple[StructurePart, Finding]]] = {}
+    for part in parts:
+        for one in part.doubts:
+            if len(one.who) == 1 and in_short(one):
+                groups.setdefault((one.names[0], one.rule), []).append((part, one))
+    several = sorted((found for found in groups.values() if len(found) > 1), key=len, reverse=True)
+    items = []
+    for found in several:
+        _, first = found[0]
+        # What names all of them itself is said as it is.
+        same = all(one.what == first.what and part.name in first.what for part, one in found)
+        links = _listed([part.link for part, _ in found])
+        said = (
+            first.what
+            if same
+            else join_markup([f"{first.names[0]} {in_short(first)} in ", links, "."])
+        )
+        advice = first.do if all(one.do == first.do for _, one in found) else ""
+        items.append(tag("li", tag("b", said), " ", advice, class_="look"))
+    return tag("ul", *items, class_="findings") if items else None
+
+
+def _listed(links: Sequence[Markup]) -> Markup:
+    """Links as in a sentence: a, b and c."""
+    between = [", "] * (len(links) - 2) + [" and "] * (len(links) > 1) + [""]
+    return join_markup(part for pair in zip(links, between, strict=True) for part in pair)
 
 
 def _figures(agreement: AgreementResult) -> list[Any]:
-    """Volumes and agreement of the structure; dashes if nobody drew anything."""
+    """Volumes and agreement of a structure for the table; NaN if no reader drew anything."""
     if not agreement.labels:
         return [float("nan")] * 7
     (one,) = agreement.labels[:1]
@@ -172,7 +238,7 @@ def _figures(agreement: AgreementResult) -> list[Any]:
     return [
         float(one.volumes[-1]),
         spread,
-        volume_to_expect(one),
+        expected_volume_text(one),
         _mean(between["dice"]),
         float(between["dice"].min()) if between["dice"].size else float("nan"),
         _mean(between["hausdorff95_mm"]),

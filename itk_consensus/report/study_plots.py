@@ -1,4 +1,4 @@
-"""Plots of a study as SVG: boxes of Dice by structure, and volumes after Bland and Altman."""
+"""SVG plots of a study: box plots of Dice, Bland-Altman plots of volumes, and dot plots."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _PLOT_HEIGHT, _BOTTOM = 300, 40
 
 
 class Volume(NamedTuple):
-    """A rater's volume of a structure in a case, against the others'."""
+    """A rater's volume of a structure in a case, compared with the others'."""
 
     case: str
     rater: int
-    mean: float  #: Of the rater's and the others' mean volume
-    difference: float  #: In % of that mean
+    mean: float  #: Mean of the rater's volume and the others' mean volume
+    difference: float  #: Difference of the two in % of that mean
 
 
 def box_plots(values: Mapping[str, Sequence[float]], title: str) -> Markup:
-    """A row for each structure: quartiles, whiskers to 1.5 of their range, and what lies beyond."""
+    """Box plots, a row for each structure: quartiles, whiskers to 1.5 IQR, and outliers."""
     low = min([0.5, *(value for row in values.values() for value in row)])
     low = math.floor(low * 10) / 10
 
@@ -63,7 +63,7 @@ def _box(row: np.ndarray[tuple[int], np.dtype[np.float64]], x: object, y: int) -
 
 
 def bland_altman(points: Sequence[Volume], unit: str, title: str) -> Markup:
-    """Differences of volumes against their means, with limits of agreement; logarithmic means."""
+    """Bland-Altman plot of volumes with limits of agreement and a logarithmic axis of means."""
     shown = [one for one in points if one.mean > 0 and math.isfinite(one.difference)]
     if not shown:
         return tag("p", "Nobody drew anything that has a volume.", class_="quiet")
@@ -98,7 +98,7 @@ def bland_altman(points: Sequence[Volume], unit: str, title: str) -> Markup:
         for one, mean in zip(shown, means, strict=True)
     ]  # fmt: skip
     for power in np.linspace(means.min(), means.max(), 4) if high - low > 0.11 else [means.mean()]:
-        parts.append(tag("text", _short(10**power), x=x(power), y=_PLOT_HEIGHT + 14,
+        parts.append(tag("text", _format_volume(10**power), x=x(power), y=_PLOT_HEIGHT + 14,
                          text_anchor="middle", class_="tick"))  # fmt: skip
     parts.append(tag("text", f"mean volume, {unit}", x=(_WIDTH - 65) / 2, y=_PLOT_HEIGHT + 32,
                      text_anchor="middle", class_="tick"))  # fmt: skip
@@ -111,7 +111,7 @@ def _plot(parts: Sequence[Markup], height: int, title: str) -> Markup:
     return tag("figure", picture, tag("figcaption", title))
 
 
-def _short(volume: float) -> str:
+def _format_volume(volume: float) -> str:
     return f"{volume:.0f}" if volume >= 100 else f"{volume:.3g}"
 
 
@@ -120,7 +120,7 @@ def _at(place: float) -> str:
 
 
 class Dot(NamedTuple):
-    """A value with an interval, NaN where there is none."""
+    """A value with its interval, whose bounds are NaN if there is none."""
 
     name: str
     value: float
@@ -129,7 +129,7 @@ class Dot(NamedTuple):
 
 
 def dot_plot(dots: Sequence[Dot], band: tuple[float, float, float] | None, title: str) -> Markup:
-    """A row for each value, over a band (low, middle, high) that all are compared with."""
+    """Dot plot, a row for each value, over a band (low, middle, high) of reference."""
     values = [number for dot in dots for number in dot[1:]] + list(band or ())
     known = [number for number in values if math.isfinite(number)]
     low, high = min(known), max(known)

@@ -1,4 +1,4 @@
-"""Values, lists and tables as plain text."""
+"""Format values, lists and tables as plain text."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from itk_consensus.core.escaping import on_one_line
+from itk_consensus.core.escaping import escape_line
 
-#: What the command is called.
+#: Name of the command.
 PROGRAM = "itk-consensus"
 
 
-def shown(value: Any) -> str:
-    """A value as people write it; None, which also stands for NaN, is a dash."""
+def format_value(value: Any) -> str:
+    """Format a value for people; None, which also stands for NaN, is a dash."""
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -21,25 +21,25 @@ def shown(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, Mapping):
-        return ",".join(f"{key}:{shown(member)}" for key, member in value.items()) or "-"
+        return ",".join(f"{key}:{format_value(member)}" for key, member in value.items()) or "-"
     if isinstance(value, (list, tuple)):
-        return ",".join(shown(member) for member in value) or "-"
+        return ",".join(format_value(member) for member in value) or "-"
     return str(value)
 
 
-def counted(number: int, noun: str) -> str:
-    """1 rater, 2 raters."""
+def pluralize(number: int, noun: str) -> str:
+    """Format a number with its noun: 1 rater, 2 raters."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def times(values: Iterable[float]) -> str:
-    """Extents as 512 x 512 x 300."""
-    return " x ".join(shown(value) for value in values)
+def format_extents(values: Iterable[float]) -> str:
+    """Format extents: 512 x 512 x 300."""
+    return " x ".join(format_value(value) for value in values)
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
-    """Lines of an aligned table: the first column to the left, the others to the right."""
-    cells = [[on_one_line(shown(value)) for value in row] for row in (header, *rows)]
+    """Lines of an aligned table, the first column left-aligned, the others right-aligned."""
+    cells = [[escape_line(format_value(value)) for value in row] for row in (header, *rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return [
         "  ".join(
@@ -51,13 +51,13 @@ def table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
 
 
 def pairs(entries: Mapping[str, str]) -> list[str]:
-    """Lines of names and values, the values aligned."""
+    """Lines of names and values, in two aligned columns."""
     width = max(map(len, entries), default=0)
-    return [f"{name:<{width}}  {on_one_line(value)}".rstrip() for name, value in entries.items()]
+    return [f"{name:<{width}}  {escape_line(value)}".rstrip() for name, value in entries.items()]
 
 
-def wrapped(text: str, width: int = 96) -> list[str]:
-    """Lines no longer than `width`; what continues a line is indented."""
+def wrap_lines(text: str, width: int = 96) -> list[str]:
+    """Wrap text to lines no longer than `width`, with continuation lines indented."""
     return [
         piece
         for line in text.splitlines()
@@ -66,5 +66,5 @@ def wrapped(text: str, width: int = 96) -> list[str]:
 
 
 def section(title: str, lines: Iterable[str]) -> str:
-    """A title with its lines indented below."""
+    """A title followed by indented lines."""
     return "\n".join([title, *(f"  {line}" for line in lines)])

@@ -1,4 +1,4 @@
-"""A case at a glance: its most disputed slice, small enough for a table of cases."""
+"""Thumbnail of a case: its most disputed slice, for tables of cases."""
 
 from __future__ import annotations
 
@@ -30,16 +30,18 @@ def thumbnail(
     window: GreyWindow | None = None,
     place: Place | None = None,
 ) -> bytes:
-    """PNG of the slice of a place, or of most dispute: the consensus outlined, disputes in yellow.
+    """PNG of one slice with the consensus outlined and disputes in yellow.
 
     Parameters
     ----------
     consensus : image
         The label map of the result.
     image : image, optional
-        What the raters looked at.
+        The image that the raters segmented.
     window : GreyWindow, optional
-        Of its values; by default what suits modality and structure.
+        Grey-value window; by default one that suits modality and structure.
+    place : Place, optional
+        Place whose slice is shown; by default the most disputed slice.
     """
     votes, like = result.case.patterns, result.like
     geometry = like.geometry
@@ -63,8 +65,8 @@ def thumbnail(
     placed = like.family.has_space and geometry.dimension > 2
     hung = Orientation.of(geometry.direction) if placed else None
     high, across = (1.0, *geometry.array_spacing)[-2:]
-    drawn = _drawn(pixels, planes[worst], plane_of(labels), (high, across))
-    axes = [axis for axis in (0, 1) if hung is not None and hung.mirrored(axis + 1)]
+    drawn = _render(pixels, planes[worst], plane_of(labels), (high, across))
+    axes = [axis for axis in (0, 1) if hung is not None and hung.is_mirrored(axis + 1)]
     return png_bytes(np.ascontiguousarray(np.flip(drawn, tuple(axes))))
 
 
@@ -73,7 +75,7 @@ def _sides(part: Box) -> list[int]:
 
 
 def _part(votes: DecisionPatterns, spacing: Any) -> Box:
-    """A box around what anybody marked, or everything if nobody did."""
+    """Bounding box of all marked voxels with a margin, or the whole image if none are."""
     values = np.append(votes.labels, 0)
     marked = ((values[votes.patterns] != 0) & votes.present).any(axis=1)
     margin = [round(_MARGIN_MM / step) for step in spacing]
@@ -83,13 +85,13 @@ def _part(votes: DecisionPatterns, spacing: Any) -> Box:
     return tuple(slice(0, side) for side in votes.codes.shape) if empty else part
 
 
-def _drawn(
+def _render(
     pixels: NDArray[np.uint8],
     disputed: NDArray[np.uint8],
     labels: NDArray[Any],
     spacing: tuple[float, float],
 ) -> NDArray[np.uint8]:
-    """(Y, X, 3) colours, at most so many pixels wide and high as a thumbnail has."""
+    """(Y, X, 3) RGB image, scaled to the size of a thumbnail, with outline and disputes."""
     tall, wide = (side * step for side, step in zip(pixels.shape, spacing, strict=True))
     scale = _PIXELS / max(tall, wide)
     sides = [max(round(extent * scale), 1) for extent in (tall, wide)]

@@ -205,11 +205,18 @@
   function decide(dispute, value) {
     const [choice, which] = value.split(":");
     const number = which === undefined ? null : Number(which);
-    dispute.decision = value === "" ? null : {
-      choice, label: choice === "label" ? number : null, rater: choice === "rater" ? number : null,
-      painted: null, who: find("viewer-who").value.slice(0, 200),
-      when: new Date().toISOString().replace(/\.\d+Z$/, "+00:00"),
+    const chosen = { label: choice === "label" ? number : null, rater: choice === "rater" ? number : null };
+    const said = { reason: "", confidence: null, seconds: null };
+    const signed = {
+      who: find("viewer-who").value.slice(0, 200), when: new Date().toISOString().replace(/\.\d+Z$/, "+00:00"),
     };
+    const did = (kind, more) => record.actions.push({
+      kind, disputes: [dispute.number], choice: null, label: null, rater: null, structure: "", painted: "",
+      ...signed, ...said, ...more,
+    });
+    if (dispute.decision) did("reopen", {});  // what is decided is locked until then
+    if (value) did("decide", { choice, ...chosen });
+    dispute.decision = value === "" ? null : { choice, ...chosen, painted: null, ...signed, ...said };
     dispute.voxels_after = after(dispute);
     dispute.ml_after = ml(dispute.voxels_after);
     count();
@@ -310,7 +317,7 @@
     });
   }
   find("viewer-export").addEventListener("click", save);
-  document.querySelector(".legend")?.addEventListener("change", draw);
+  document.querySelector("fieldset.legend")?.addEventListener("change", draw);
   window.addEventListener("resize", draw);
   window.addEventListener("beforeunload", (event) => { if (!exported) event.preventDefault(); });
   count();

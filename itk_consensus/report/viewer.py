@@ -1,4 +1,4 @@
-"""The part of a page that scrolls: voxels and disputes for `viewer.js`, within a size limit."""
+"""The interactive viewer of a page: voxels and disputes for `viewer.js`, within a size limit."""
 
 from __future__ import annotations
 
@@ -26,16 +26,19 @@ from itk_consensus.review.case import ReviewCase, case_of_result
 from itk_consensus.review.disputes import Dispute, RatedMap, marked_voxels
 from itk_consensus.review.rater_colors import rater_color, rater_dashes
 from itk_consensus.review.record import ReviewRecord, default_record_path
-from itk_consensus.space.boxes import Box, bounding_box, grown, intersection
+from itk_consensus.space.boxes import Box, bounding_box, grow_box, intersection
 
-#: Bytes of a page that slices may take; what does not fit is left out, and the page says so.
+#: Limit for the viewer's data on a page, in bytes; larger cases are cropped, and the page says so.
 MOST_BYTES = 2_000_000
-#: Voxels that are tried at all: more would not fit, and take long to find out.
+#: Most disputes in the review record that is part of the page.
+_MOST_DISPUTES = 1000
+#: Crops with more voxels are not tried: they would hardly fit, and compression is slow.
 _MOST_VOXELS = 40_000_000
-#: Rows of the table; others are in the record and keep what the consensus has.
+#: Rows of the table of disputes; further ones are only in the record, undecided.
 _MOST_ROWS = 200
-_MARGIN_MM = 8.0
-#: How far around a place slices reach where a case is too large for a page.
+#: Margins around marked voxels, with an image and without one.
+_MARGIN_MM, _EMPTY_MARGIN_MM = 8.0, 2.0
+#: Distances from a place to which a case that is too large for a page is cropped, tried in turn.
 _REACHES_MM = (80.0, 50.0, 30.0, 20.0, 12.0)
 
 
@@ -47,19 +50,19 @@ def viewer(
     window: GreyWindow | None = None,
     place: Place | None = None,
 ) -> list[Markup]:
-    """Slices to go through, disputes to decide, and what was left out because of its size.
+    """Make the viewer of slices and the table of disputes, opened at `place` if given.
 
-    They open at a place, if there is one. Of a large case the part around it is there.
+    Large cases are cropped around the place; the markup says what was left out.
     """
     shape = reviewed.result.like.geometry.shape
     if len(shape) > 3:
-        return [_said("Slices of a series of volumes cannot be gone through on a page.")]
+        return [_note("Slices of a series of volumes cannot be gone through on a page.")]
     if len(reviewed.labels) > 250:
-        return [_said("There are too many labels to go through them on a page.")]
+        return [_note("There are too many labels to go through them on a page.")]
     if not reviewed.dissent.any():
         return []
     record = default_record_path(page)
-    case = case_of_result(reviewed.result, paths, record)
+    case = case_of_result(reviewed.result, paths, record, most=_MOST_DISPUTES)
     if not case.disputes:
         return []
     cube = (1, 1, 1, *shape)[-3:]
@@ -70,9 +73,11 @@ def viewer(
     at = (0, 0, 0, *(place.index if place else case.disputes[0].index))[-3:]
     spacing = (1.0, 1.0, 1.0, *reviewed.spacing)[-3:]
     disputed = reviewed.dissent.reshape(cube) > 0
-    written = {**ReviewRecord.opening(), **case.writer(case.begun()).record().plain()}
-    whole = _around(marked, spacing)
-    for box in (whole, _around(disputed, spacing), *_closer_and_closer(whole, at, spacing)):
+    written = {**ReviewRecord.opening(), **case.writer(case.begun()).record().to_plain()}
+    margin = _EMPTY_MARGIN_MM if image is None else _MARGIN_MM
+    whole = _padded_box(marked, spacing, margin)
+    part = _padded_box(disputed, spacing, margin)
+    for box in (whole, part, *_decreasing_boxes(whole, at, spacing)):
         if prod(side.stop - side.start for side in box) * (len(reviewed.maps) + 2) > _MOST_VOXELS:
             continue
         voxels = _Voxels(case, box, reviewed.orientation, image, limits)
@@ -80,15 +85,15 @@ def viewer(
         if len(content) <= MOST_BYTES:
             return _markup(case, reviewed, content, is_part=box != whole)
     return [
-        _said(
+        _note(
             f"Going through slices needs more than the {MOST_BYTES / 1e6:g} MB that a page may "
             "take; itk-consensus review shows them."
         )
     ]
 
 
-def _closer_and_closer(whole: Box, at: Sequence[int], spacing: Sequence[float]) -> Iterator[Box]:
-    """Ever smaller boxes around a voxel, within a larger one."""
+def _decreasing_boxes(whole: Box, at: Sequence[int], spacing: Sequence[float]) -> Iterator[Box]:
+    """Decreasing boxes around a voxel, within the box `whole`."""
     for reach in _REACHES_MM:
         steps = [round(reach / step) for step in spacing]
         around = tuple(slice(a - n, a + n + 1) for a, n in zip(at, steps, strict=True))
@@ -97,14 +102,14 @@ def _closer_and_closer(whole: Box, at: Sequence[int], spacing: Sequence[float]) 
             yield part
 
 
-def _around(marked: Mask, spacing: Sequence[float]) -> Box:
-    """Around what anybody marked; everything where nobody marked anything."""
+def _padded_box(marked: Mask, spacing: Sequence[float], margin: float) -> Box:
+    """Bounding box of marked voxels with a margin; the whole volume if none are."""
     box = bounding_box(marked) or tuple(slice(0, side) for side in marked.shape)
-    return grown(box, [round(_MARGIN_MM / step) for step in spacing], marked.shape)
+    return grow_box(box, [round(margin / step) for step in spacing], marked.shape)
 
 
 class _Voxels:
-    """The part of a case around what anybody marked, small enough to be text."""
+    """A crop of a case, serialised as JSON for the viewer."""
 
     def __init__(
         self,
@@ -118,16 +123,16 @@ class _Voxels:
         self.case, self._box, self._orientation = case, box, orientation
         self._shape = (1, 1, 1, *self.rated.consensus.shape)[-3:]
         self.spacing = (1.0, 1.0, 1.0, *case.geometry.array_spacing)[-3:]
-        self._image = None if image is None else self._cubed(image)[self._box]
+        self._image = None if image is None else self._as_volume(image)[self._box]
         self._limits = limits or (0.0, 1.0)
 
-    def _cubed(self, array: NDArray[Any]) -> NDArray[Any]:
+    def _as_volume(self, array: NDArray[Any]) -> NDArray[Any]:
         return array.reshape(self._shape)
 
     def content(
         self, name: str, at: Sequence[int], record: Mapping[str, Any], *, with_image: bool
     ) -> str:
-        """JSON for the script, which opens at a voxel."""
+        """JSON for `viewer.js`, which opens at the voxel `at`."""
         box = self._box
         shape = [side.stop - side.start for side in box]
         hung = self._orientation
@@ -141,27 +146,28 @@ class _Voxels:
             "whole": self._shape,
             "corner": [side.start for side in box],
             "spacing": self.spacing,
-            "mirrored": [hung is not None and hung.mirrored(axis) for axis in range(3)],
+            "mirrored": [hung is not None and hung.is_mirrored(axis) for axis in range(3)],
             "towards": None if hung is None else hung.towards,
             "voxel_ml": prod(self.case.geometry.spacing) / 1000,
-            "missing": _codes(self.rated).index(self.rated.missing),
+            "missing": _encoded_labels(self.rated).index(self.rated.missing),
             "colors": [rater_color(number) for number in range(len(self.rated.maps))],
-            "dashes": [_pixels(rater_dashes(number)) for number in range(len(self.rated.maps))],
-            "image": _packed(self._greys()) if with_image else "",
-            "consensus": _packed(self._coded(self.rated.consensus)),
-            "raters": [_packed(self._coded(labels)) for labels in self.rated.maps],
-            "disputed": _packed(numbers[box].astype("<u2")),
+            "dashes": [
+                _dash_lengths(rater_dashes(number)) for number in range(len(self.rated.maps))
+            ],
+            "image": _compress(self._grey_levels()) if with_image else "",
+            "consensus": _compress(self._encode(self.rated.consensus)),
+            "raters": [_compress(self._encode(labels)) for labels in self.rated.maps],
+            "disputed": _compress(numbers[box].astype("<u2")),
             "record": record,
         }
         text = json.dumps(content, ensure_ascii=False, allow_nan=False)
-        return text.replace("<", "\\u003c")  # nothing in it may end the element it stands in
+        return text.replace("<", "\\u003c")  # must not end the script element
 
-    def _coded(self, labels: NDArray[Any]) -> NDArray[np.uint8]:
-        part = self._cubed(labels)[self._box]
-        known = _codes(self.rated)
-        if (
-            part.dtype.kind == "u" and part.itemsize <= 2
-        ):  # A look-up, whatever the number of labels.
+    def _encode(self, labels: NDArray[Any]) -> NDArray[np.uint8]:
+        part = self._as_volume(labels)[self._box]
+        known = _encoded_labels(self.rated)
+        # A look-up table takes the same time for any number of labels.
+        if part.dtype.kind == "u" and part.itemsize <= 2:
             table = np.zeros(np.iinfo(part.dtype).max + 1, np.uint8)
             table[known] = np.arange(len(known))
             return np.asarray(table[part])
@@ -171,24 +177,24 @@ class _Voxels:
                 coded[part == value] = code
         return coded
 
-    def _greys(self) -> NDArray[np.uint8]:
+    def _grey_levels(self) -> NDArray[np.uint8]:
         assert self._image is not None
-        # Sixty-four shades look the same and take half of the space.
+        # 64 grey levels look the same and compress to half the size.
         return grey(self._image, *self._limits) & np.uint8(0xFC)
 
 
-def _codes(rated: RatedMap) -> list[int]:
-    """The label behind each byte of the page; background is 0."""
+def _encoded_labels(rated: RatedMap) -> list[int]:
+    """Label values by the byte that encodes them in the page; background is 0."""
     undecided = () if rated.undecided is None else (rated.undecided,)
     return [0, *sorted({*rated.labels, *undecided} - {0}), rated.missing]
 
 
-def _pixels(dashes: str) -> list[int]:
-    """Dashes as a canvas takes them."""
+def _dash_lengths(dashes: str) -> list[int]:
+    """Convert an SVG dash pattern to one for a canvas."""
     return [] if dashes == "none" else [int(length) for length in dashes.split()]
 
 
-def _packed(array: NDArray[Any]) -> str:
+def _compress(array: NDArray[Any]) -> str:
     return base64.b64encode(zlib.compress(np.ascontiguousarray(array).tobytes(), 6)).decode()
 
 
@@ -248,7 +254,7 @@ def _controls(rated: RatedMap, reviewed: ShownCase, *, flat: bool) -> Markup:
     chosen = None
     if len(labels) > 1:
         options = [tag("option", "all structures", value="0")]
-        codes = _codes(rated)
+        codes = _encoded_labels(rated)
         options += [
             tag("option", reviewed.structure(one), value=codes.index(one)) for one in labels
         ]
@@ -304,7 +310,7 @@ def _choices(dispute: Dispute, reviewed: ShownCase) -> Markup:
             if binary or label in dispute.labels
         ),
         ("label:0", "out"),
-        *((f"rater:{j}", f"as {name}") for j, name in enumerate(_short(reviewed.names))),
+        *((f"rater:{j}", f"as {name}") for j, name in enumerate(_short_names(reviewed.names))),
     ]
     return tag(
         "select",
@@ -316,16 +322,16 @@ def _choices(dispute: Dispute, reviewed: ShownCase) -> Markup:
 def _markers(dispute: Dispute, names: Sequence[str]) -> list[str]:
     return [
         name if share > 0.995 else f"{name} {100 * share:.0f} %"
-        for name, share in zip(_short(names), dispute.marked_by(), strict=True)
+        for name, share in zip(_short_names(names), dispute.marked_by(), strict=True)
         if share > 0.005
     ]
 
 
-def _short(names: Sequence[str]) -> list[str]:
-    """Names of files without their folders, if they still tell readers apart."""
+def _short_names(names: Sequence[str]) -> list[str]:
+    """File names without folders, if they remain unique; otherwise the names unchanged."""
     short = [split_image_name(name)[0] or name for name in names]
     return short if len(set(short)) == len(names) else list(names)
 
 
-def _said(text: str) -> Markup:
+def _note(text: str) -> Markup:
     return tag("p", text, class_="quiet")

@@ -5,6 +5,6 @@ application and the module of 3D Slicer mean the same by a decision. The room ca
 its front door: ``itk_consensus.review(filter)`` opens the application.
 """
 
-from itk_consensus.core.callable_rooms import make_callable
+from itk_consensus.core.callable_modules import make_callable
 
 make_callable(__name__, "itk_consensus.review.opening")

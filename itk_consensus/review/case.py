@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +16,7 @@ from numpy.typing import NDArray
 from itk_consensus.assessment.assessment import assess
 from itk_consensus.assessment.findings import Finding
 from itk_consensus.core.errors import FileError, InputError
-from itk_consensus.fusing.fuse_structures import FuseStructures
+from itk_consensus.fusing.fuse_structures import fuse_structures
 from itk_consensus.fusing.fusion_result import FusionResult, common_type
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images import convert
@@ -29,16 +32,20 @@ from itk_consensus.images.structures import (
     mask_of,
     separate_undecided,
 )
-from itk_consensus.review.decisions import Review
-from itk_consensus.review.disputes import Dispute, RatedMap, find_disputes
+from itk_consensus.review.disputes import MOST_DISPUTES, Dispute, RatedMap, find_disputes
+from itk_consensus.review.one_review import Review
 from itk_consensus.review.record import (
     RecordWriter,
     ReviewedMap,
     ReviewInput,
     ReviewRecord,
     path_from,
+    rated_maps,
     resumed,
 )
+from itk_consensus.review.thickness import RegionSize, region_sizes
+from itk_consensus.review.voxel_runs import encoded_map
+from itk_consensus.storage.record import RecordError
 
 #: What DICOM calls a consensus that a person decided on.
 _ORIGIN = {"origin": "SEMIAUTOMATIC", "description": "Adjudicated consensus of several readers"}
@@ -118,43 +125,102 @@ class ReviewCase:
     method: str
     missing_label: int | None
     on_file: MapsOnFile
-    findings: tuple[tuple[str, Finding], ...] = ()  #: By structure
+    #: Gives what is found by structure, which a first look need not wait for.
+    find: Callable[[], list[tuple[str, Finding]]] = list
     #: Gives how unsure the consensus of a structure is, voxel by voxel.
     uncertainty: Callable[[str], NDArray[Any] | None] = lambda name: None
     drawn_as: Mapping[str, tuple[str | None, ...]] | None = None
+    #: What labels of a label map are called, where somebody said so.
+    label_names: Mapping[int, str] = field(default_factory=dict)
+    #: Of a blinded case: for each reader as shown, its place among the inputs as given.
+    given_order: tuple[int, ...] | None = None
+
+    @cached_property
+    def sizes(self) -> dict[int, RegionSize]:
+        """Volume and thickness of each dispute."""
+        sizes = dict[int, RegionSize]()
+        for name in {one.structure for one in self.disputes}:
+            own = [one for one in self.disputes if one.structure == name]
+            places = [one.places for one in own]
+            found = region_sizes(places, self.geometry.shape, self.geometry.spacing)
+            sizes |= {one.number: size for one, size in zip(own, found, strict=True)}
+        return sizes
+
+    def name_of(self, structure: str, label: int) -> str:
+        """What a label is called: of a structure's, the structure."""
+        return structure or self.label_names.get(label, f"label {label}")
 
     @property
     def names(self) -> list[str]:
         """What raters are called."""
         return [one.rater for one in self.inputs]
 
-    def blinded(self) -> ReviewCase:
-        """The same case without readers' names, and without places that would tell them."""
+    @property
+    def names_as_given(self) -> list[str]:
+        """The same in the order of the inputs, which findings are about."""
+        order = self.given_order or range(len(self.inputs))
+        return [name for _, name in sorted(zip(order, self.names, strict=True))]
+
+    def blinded(self, record: ReviewRecord | None = None) -> ReviewCase:
+        """The same case without readers' names and places, readers shuffled.
+
+        Their contents say how, so that the same case is shuffled alike every time, and another
+        case otherwise; a record says how it was done before.
+        """
+        known = [json.dumps((one.sha256, one.component)) for one in self.inputs]
+        if record is None:
+            by_content = sorted(range(len(known)), key=known.__getitem__)
+            seed = int(hashlib.sha256("".join(sorted(known)).encode()).hexdigest(), 16)
+            order = tuple(
+                by_content[n] for n in np.random.default_rng(seed).permutation(len(known))
+            )
+        else:
+            before = [json.dumps((one.sha256, one.component)) for one in record.inputs]
+            if sorted(before) != sorted(known):
+                return self  # which `of_record` refuses
+            order = record.given_order or tuple(range(len(known)))
         inputs = [
-            replace(one, rater=f"reader {number}", path=None)
-            for number, one in enumerate(self.inputs, start=1)
+            replace(self.inputs[given], rater=f"reader {number}", path=None)
+            for number, given in enumerate(order, start=1)
         ]
-        return replace(self, inputs=tuple(inputs))
+        drawn_as = {
+            name: tuple(row[given] for given in order)
+            for name, row in (self.drawn_as or {}).items()
+        }
+        return replace(
+            self,
+            rated=tuple(
+                replace(one, maps=tuple(one.maps[given] for given in order)) for one in self.rated
+            ),
+            disputes=tuple(
+                replace(one, votes=tuple(one.votes[given] for given in order))
+                for one in self.disputes
+            ),
+            inputs=tuple(inputs),
+            drawn_as=drawn_as,
+            given_order=order,
+        )
 
     def begun(self, who: str = "") -> Review:
         """A review without any decision."""
         return Review(self.rated, self.disputes, who=who)
 
-    def writer(self, review: Review, *, blinded: bool = False) -> RecordWriter:
+    def writer(self, review: Review, *, consensus_hidden: bool = False) -> RecordWriter:
         """What keeps the record of a review of this case."""
         return RecordWriter(
             review,
             self.inputs,
             self.geometry,
             method=self.method,
-            blinded=blinded,
+            given_order=self.given_order,
+            consensus_hidden=consensus_hidden,
             missing_label=self.missing_label,
             unlisted_voxels=self.unlisted_voxels,
             drawn_as=self.drawn_as,
         )
 
-    def continued(self, record: ReviewRecord, source: str, who: str = "") -> Review:
-        """The review that a record left unfinished.
+    def of_record(self, record: ReviewRecord, source: str) -> ReviewCase:
+        """The case with the disputes that a record has, which later versions may cut otherwise.
 
         Raises
         ------
@@ -168,17 +234,27 @@ class ReviewCase:
             raise FileError(
                 "has the same inputs in another order; give them as before", path=source
             )
-        fresh = self.writer(self.begun()).record()
-        same = [(m.name, m.consensus) for m in record.maps] == [
-            (m.name, m.consensus) for m in fresh.maps
-        ] and [d.where for d in record.disputes] == [d.where for d in fresh.disputes]
-        if not same:
+        same = [one.name for one in record.maps] == [one.name for one in self.rated] and all(
+            one.consensus == encoded_map(own.consensus)
+            for one, own in zip(record.maps, self.rated, strict=True)
+        )
+        if not same or record.grid.geometry.shape != self.geometry.shape:
             raise FileError(
                 f"is the review of another consensus (made by {record.method}, version "
                 f"{record.version}); give the same --method, or choose another --output",
                 path=source,
             )
-        return Review(self.rated, self.disputes, record.decisions, record.corrections, who)
+        voxels = int(np.prod(self.geometry.shape))
+        try:
+            disputes = tuple(one.dispute(voxels) for one in record.disputes)
+        except RecordError as error:
+            raise FileError(f"the record is damaged: {error}", path=source) from error
+        return replace(self, disputes=disputes, unlisted_voxels=record.unlisted_voxels)
+
+    def continued(self, record: ReviewRecord, source: str, who: str = "") -> Review:
+        """The review that a record left unfinished; raises as `of_record`."""
+        self.of_record(record, source)
+        return resumed(record, source, self.rated, who)
 
 
 # -- from a fuser ----------------------------------------------------------------------------
@@ -191,7 +267,7 @@ def missing_of(fused: FusionResult[Any]) -> int:
 
 def voxel_hashes(fused: FusionResult[Any], maps: Sequence[NDArray[Any]]) -> tuple[str, ...]:
     """Of the raters' maps, made once."""
-    return fused.memo.made("voxel hashes", lambda: tuple(map(voxel_hash, maps)))
+    return fused.memo.get_or_make("voxel hashes", lambda: tuple(map(voxel_hash, maps)))
 
 
 def rated_map(fused: FusionResult[Any], name: str = "") -> RatedMap:
@@ -210,6 +286,9 @@ def case_of_result(
     fused: FusionResult[Any],
     files: Sequence[Path] | None = None,
     record: Path | None = None,
+    *,
+    label_names: Mapping[int, str] | None = None,
+    most: int = MOST_DISPUTES,
 ) -> ReviewCase:
     """A result as a case.
 
@@ -220,9 +299,13 @@ def case_of_result(
         called as their files.
     record : Path, optional
         Where the record will lie, from which it finds the files again.
+    label_names : mapping of int to str, optional
+        What labels are called.
+    most : int
+        How many disputes are listed, the largest.
     """
     if files is not None and not fused.case.names:
-        fused = fused.named([split_image_name(file)[0] for file in files])
+        fused = fused.with_rater_names([split_image_name(file)[0] for file in files])
     rated, named = rated_map(fused), fused.rater_names
     if files is None:
         hashed = [
@@ -231,7 +314,8 @@ def case_of_result(
         ]
     else:
         hashed = inputs_of_files(named, files, record)
-    disputes, unlisted = find_disputes([rated], [fused.probabilities_at])
+    spacing = fused.like.geometry.spacing
+    disputes, unlisted = find_disputes([rated], [fused.probabilities_at], most, spacing)
     return ReviewCase(
         (rated,),
         tuple(disputes),
@@ -241,8 +325,9 @@ def case_of_result(
         fused.made_by.method,
         fused.made_by.parameters["MissingLabel"],
         MapsOnFile(fused.like, fused.dtype),
-        tuple(("", finding) for finding in assess(fused).findings(full=False).findings),
+        lambda: [("", finding) for finding in assess(fused).findings(full=False).findings],
         lambda _: np.asarray(_written(fused, lambda out: fused.write_uncertainty("entropy", out))),
+        label_names=label_names or {},
     )
 
 
@@ -260,19 +345,19 @@ def case_of_structures(
         raise InputError("a file is given twice")
     readers = {str(path): read_structures(path, series, **options) for path in paths}
     matched = match(readers)
-    templates, findings, loaded = [], list[tuple[str, Finding]](), list[RatedMap]()
+    templates, loaded = [], list[RatedMap]()
     probabilities, results = [], dict[str, FusionResult[Any]]()
     for name, row in matched.table.items():
-        FuseStructures({name: [None if one is None else one.mask for one in row]}, fuser)
+        fuse_structures({name: [None if one is None else one.mask for one in row]}, fuser)
         fused = fuser.fused
         loaded.append(rated_map(fused, name))
         probabilities.append(fused.probabilities_at)
         results[name] = fused
-        findings += [(name, finding) for finding in assess(fused).findings(full=False).findings]
         first = next(one for one in row if one is not None)
         templates.append(replace(first, name=name))
-    disputes, unlisted = find_disputes(loaded, probabilities)
     like = convert.load([templates[0].mask], owner="review").without_inputs()
+    spacing = like.geometry.spacing
+    disputes, unlisted = find_disputes(loaded, probabilities, spacing=spacing)
 
     def uncertainty(name: str) -> NDArray[Any]:
         fused = results[name]
@@ -287,7 +372,11 @@ def case_of_structures(
         fuser.method,
         fuser.MissingLabel,
         MapsOnFile(like, np.dtype(np.uint8), tuple(templates)),
-        tuple(findings),
+        lambda: [
+            (name, finding)
+            for name, one in results.items()
+            for finding in assess(one).findings(full=False).findings
+        ],
         uncertainty=uncertainty,
         drawn_as={
             name: tuple(None if one is None else one.name for one in row)
@@ -345,7 +434,7 @@ def adjudicated_again(
     found = record.grid.geometry.differences(on_file.like.geometry, 1e-6, 1e-6)
     if found:
         raise FileError(f"its inputs lie on another grid: {'; '.join(found)}", path=source)
-    review = resumed(record, source, maps, missing)
+    review = resumed(record, source, rated_maps(record, source, maps, missing))
     return {one.name: review.adjudicated(one.name) for one in record.maps}, on_file
 
 

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Mask
+from itk_consensus.review.shells import cut_shells
 from itk_consensus.review.voxel_runs import Places
-from itk_consensus.space.boxes import bounding_box
+from itk_consensus.space.boxes import Box, bounding_box, enclosing_box
 from itk_consensus.space.pieces import label_pieces
 from itk_consensus.votes.decision_patterns import distinct_rows
 from itk_consensus.votes.label_stack import LabelStack
 
 #: Smaller regions than the largest so many are not listed and stay as the consensus has them.
-MOST_DISPUTES = 1000
+MOST_DISPUTES = 20_000
 
 #: Disputes times labels that are counted together.
 _COUNTS_AT_ONCE = 1 << 20
@@ -36,6 +37,11 @@ class RatedMap:
     consensus: NDArray[Any]
     labels: tuple[int, ...]  #: All that raters used
     undecided: int | None = None  #: The consensus's label of voxels that no label won
+
+    def within(self, box: Box) -> RatedMap:
+        """The same of a part of the volume."""
+        maps = tuple(labels[box] for labels in self.maps)
+        return replace(self, maps=maps, consensus=self.consensus[box])
 
 
 @dataclass(frozen=True)
@@ -89,6 +95,7 @@ def find_disputes(
     rated: Sequence[RatedMap],
     probabilities: Sequence[Probabilities] | None = None,
     most: int = MOST_DISPUTES,
+    spacing: Sequence[float] | None = None,
 ) -> tuple[list[Dispute], int]:
     """Disputes of label maps on one grid, the largest first, and the voxels of unlisted ones.
 
@@ -104,8 +111,10 @@ def find_disputes(
         One for each map.
     most : int
         How many are listed.
+    spacing : sequence of float, optional
+        With it, shells around structures are cut by thickness and side.
     """
-    every = [_Regions.of(one) for one in rated]
+    every = [_Regions.of(one, spacing) for one in rated]
     sizes = np.concatenate([regions.sizes for regions in every])
     # Equally large ones in the order of structures and of their first voxels.
     largest = np.argsort(-sizes, kind="stable")[:most]
@@ -134,14 +143,19 @@ class _Regions:
     labels: list[int]  #: What indices stand for; one more stands for a rater who is missing
 
     @classmethod
-    def of(cls, rated: RatedMap) -> _Regions:
+    def of(cls, rated: RatedMap, spacing: Sequence[float] | None = None) -> _Regions:
         """Of voxels of one kind, those that touch."""
-        disputed = disputed_voxels(rated)
-        box = bounding_box(disputed)
-        if box is None:
+        # Where nobody marked anything nothing is disputed: most of a large volume.
+        boxes = [bounding_box(rated.consensus != 0)]
+        boxes += [bounding_box((one != 0) & (one != rated.missing)) for one in rated.maps]
+        box = enclosing_box(*boxes)
+        part = rated if box is None else rated.within(box)
+        disputed = disputed_voxels(part)
+        if box is None or not disputed.any():
             none = np.zeros(0, np.int64)
             return cls(none, none, none.astype(np.int32), none, none[:, None], none[:, None], [])
-        places = np.flatnonzero(disputed)
+        inside = [axis + side.start for axis, side in zip(np.nonzero(disputed), box, strict=True)]
+        places = np.ravel_multi_index(inside, rated.consensus.shape)
         maps = [labels.reshape(-1)[places] for labels in (rated.consensus, *rated.maps)]
         stack = LabelStack.multilabel(maps, missing_label=rated.missing)
         rows, row = distinct_rows(stack)
@@ -150,11 +164,15 @@ class _Regions:
         claimed = _as_sets(np.where(said == len(stack.labels), said[:, :1], said))
         kinds = tuple(np.column_stack([said[:, 0], claimed]).T.copy())
         _, kind = distinct_rows(LabelStack(kinds, np.arange(len(stack.labels))))
-        volume = np.zeros(disputed[box].shape, np.uint32)
-        volume[disputed[box]] = 1 + kind[row]
+        volume = np.zeros(disputed.shape, np.uint32)
+        volume[disputed] = 1 + kind[row]
         pieces = label_pieces(volume)
-        region = pieces.places[disputed[box]] - 1
-        return cls(pieces.sizes[1:], places, region, row, said, claimed, stack.labels.tolist())
+        region = pieces.places[disputed] - 1
+        if spacing is not None:
+            own = pieces.places.view(np.uint32)
+            region = cut_shells(own, part.consensus, spacing).astype(np.int32) - 1
+        sizes = np.bincount(region)
+        return cls(sizes, places, region, row, said, claimed, stack.labels.tolist())
 
 
 def _as_sets(rows: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import getpass
 import os
 import webbrowser
 from collections.abc import Callable, Sequence
@@ -20,7 +19,7 @@ from itk_consensus.methods.consensus.consensus_filter import ConsensusFilter
 from itk_consensus.review.case import case_of_result
 from itk_consensus.review.record import default_record_path
 from itk_consensus.review.session import CaseToOpen, ReviewSession, SeenImage
-from itk_consensus.storage.locking import locked
+from itk_consensus.storage.locking import exclusive_lock
 
 PathLike = str | os.PathLike[str]
 
@@ -56,7 +55,7 @@ def review(
         Where the adjudicated map goes; the record of decisions lies beside it, and a review that
         was left unfinished there goes on.
     reviewer : str, optional
-        Who decides; by default the user of this machine.
+        Who decides; by default the page asks before the first decision.
     blinded : bool
         Whether readers' names are hidden, also from the record.
     ready : callable, optional
@@ -82,19 +81,18 @@ def review(
     if image is not None:
         voxels = convert.load_one(image, like, owner="review", parameter="image")
         seen = SeenImage(voxels, like.geometry)
-    who = user_name() if reviewer is None else reviewer
 
     @cache
     def session() -> ReviewSession:
         result = ConsensusFilter().fuse(fused) if made is None else made
-        case = case_of_result(result.named(names), paths, record)
-        return ReviewSession(case, place, who=who, blinded=blinded, raters=tuple(paths or ()))
+        case = case_of_result(result.with_rater_names(names), paths, record)
+        return ReviewSession(case, place, blinded=blinded, raters=tuple(paths or ()))
 
     from itk_consensus.review.application.serving import serve
 
     opened = CaseToOpen("Review" if place is None else place.name, session, lambda: seen)
-    with contextlib.nullcontext() if record is None else locked(record, wait=1.0):
-        serve([opened], ready or announced, port=port)
+    with contextlib.nullcontext() if record is None else exclusive_lock(record, wait=1.0):
+        serve([opened], ready or announced, who=reviewer or "", port=port)
     return session().result()
 
 
@@ -117,14 +115,6 @@ def _require_own_loop() -> None:
         "review: cannot be called while an event loop runs, as in a notebook; call it from a "
         "script, or use itk-consensus review"
     )
-
-
-def user_name() -> str:
-    """Who sits here, as far as the machine knows."""
-    try:
-        return getpass.getuser()
-    except (ImportError, KeyError, OSError):
-        return ""
 
 
 def announced(address: str) -> None:

@@ -8,10 +8,11 @@ of a report can write as well.
 
 from __future__ import annotations
 
+import json
 import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 from pathlib import Path
@@ -23,8 +24,10 @@ import itk_consensus
 from itk_consensus.core.constraints import Boolean, Choice, Integer, Real, Text, optional
 from itk_consensus.core.errors import FileError, InputError
 from itk_consensus.images.geometry import ImageGeometry
-from itk_consensus.review.decisions import Decision, Review, Runs
+from itk_consensus.review.actions import Action, actions_of
+from itk_consensus.review.decisions import Decision, Runs
 from itk_consensus.review.disputes import Dispute, RatedMap
+from itk_consensus.review.one_review import Review
 from itk_consensus.review.voxel_runs import counted, decoded, decoded_map, encoded, encoded_map
 from itk_consensus.storage.record import (
     Each,
@@ -114,9 +117,16 @@ class ReviewedDispute(Part):
     votes: Annotated[tuple[Mapping[str, int], ...], Each(Members(_VOXELS), 1)]
     probability: Annotated[Mapping[str, float], Members(Real(0.0, 1.0))]
     decision: Annotated[Decision | None, optional(OnePart(Decision))]
+    #: What was painted in it and is not confirmed; no part of the map.
+    draft: Annotated[str, Runs()]
     voxels_after: Annotated[Mapping[str, int], Members(_VOXELS)]
     ml_after: Annotated[Mapping[str, float], Members(Real(0.0))]
     where: Annotated[str, Runs()]
+
+    @cached_property
+    def line(self) -> str:
+        """The dispute as it stands in the file."""
+        return json.dumps(self.to_plain(), ensure_ascii=False, allow_nan=False)
 
     def dispute(self, voxels: int) -> Dispute:
         """The dispute, of a volume of so many voxels."""
@@ -142,19 +152,29 @@ class ReviewRecord(Record):
     """A review, finished or not."""
 
     schema: ClassVar[str] = "itk_consensus review"
+    schema_version: ClassVar[int] = 3
+    older_versions: ClassVar[tuple[int, ...]] = (1, 2)
     #: Characters; a volume of a hundred million voxels takes a few million.
     largest: ClassVar[int] = 2**30
 
     version: Annotated[str, _TEXT]  #: Of this package
     method: Annotated[str, _TEXT]  #: That made the consensus
     blinded: Annotated[bool, Boolean()]
+    #: The key of a blinded review: for each reader as shown, its place among the inputs as given.
+    given_order: Annotated[tuple[int, ...], Each(Integer(0, 10_000), 0, 10_000)]
+    #: Whether the consensus of a dispute was seen only after a first opinion about it.
+    consensus_hidden: Annotated[bool, Boolean()]
     done: Annotated[bool, Boolean()]  #: Whether the reviewer said that nobody need look again
+    #: How many actions the map that was written holds; None if none was.
+    saved_actions: Annotated[int | None, optional(Integer(0))]
     inputs: Annotated[tuple[ReviewInput, ...], Each(OnePart(ReviewInput), 1)]
     grid: Annotated[ReviewedGrid, OnePart(ReviewedGrid)]
     undecided: Annotated[int, _VOXELS]  #: How many disputes are
     unlisted_voxels: Annotated[int, _VOXELS]  #: Of disputes too small, and too many, to be listed
     maps: Annotated[tuple[ReviewedMap, ...], Each(OnePart(ReviewedMap), 1)]
     disputes: Annotated[tuple[ReviewedDispute, ...], Each(OnePart(ReviewedDispute))]
+    #: All that was done, what was taken back too; decisions are what it leads to.
+    actions: Annotated[tuple[Action, ...], Each(OnePart(Action))]
 
     def contradictions(self) -> Iterator[tuple[str, str]]:
         """What is wrong although each field alone is right."""
@@ -171,8 +191,15 @@ class ReviewRecord(Record):
             decided = one.decision is not None and one.decision.rater
             if decided and decided >= len(self.inputs):
                 yield f"dispute {one.number}", "is decided by a rater that is not there"
+        yield from self._miscounted()
+
+    def _miscounted(self) -> Iterator[tuple[str, str]]:
         if self.undecided != sum(one.decision is None for one in self.disputes):
             yield "undecided", "is not the number of undecided disputes"
+        if self.given_order and sorted(self.given_order) != list(range(len(self.inputs))):
+            yield "given_order", "does not name every input once"
+        if (self.saved_actions or 0) > len(self.actions):
+            yield "saved_actions", "are more than there are actions"
 
     @property
     def decisions(self) -> dict[int, Decision]:
@@ -185,20 +212,57 @@ class ReviewRecord(Record):
         return {one.name: one.correction for one in self.maps if one.correction}
 
     @classmethod
+    def upgrade(cls, written: dict[str, Any]) -> dict[str, Any]:
+        """The record of a version that kept decisions only, not how they came about."""
+        hidden = {"consensus_hidden": False}
+        if "actions" in written:
+            return {**written, **hidden}
+        try:
+            disputes, decisions = [], dict[int, Decision]()
+            for one in written["disputes"]:
+                said = one["decision"]
+                if said is not None:
+                    said = {**said, "reason": "", "confidence": None, "seconds": None}
+                    decisions[one["number"]] = Decision.from_plain(said)
+                disputes.append({**one, "decision": said, "draft": ""})
+            actions = actions_of(
+                decisions,
+                {one["number"]: one["structure"] for one in disputes},
+                {one["name"]: one["correction"] for one in written["maps"] if one["correction"]},
+            )
+        except (KeyError, TypeError) as error:
+            raise RecordError("cannot be understood", "disputes") from error
+        new = {"disputes": disputes, "actions": [action.to_plain() for action in actions]}
+        return {**written, "given_order": [], "saved_actions": None, **new, **hidden}
+
+    def to_json(self) -> str:
+        """The record as text; a dispute's line is made once, for each action writes all of them."""
+        few = replace(self, disputes=())
+        lines = field_lines({**self.opening(), **few.to_plain()})
+        if self.disputes:
+            every = ",\n    ".join(one.line for one in self.disputes)
+            lines[lines.index('  "disputes": []')] = f'  "disputes": [\n    {every}\n  ]'
+        return _sealed(lines)
+
+    @classmethod
     def seal(cls, written: Mapping[str, Any]) -> str:
         """Fields as text, with the CRC-32 of all letters before it at the end.
 
         Fields cannot be hashed as those of other records are: the page of a report writes numbers
         as JavaScript does.
         """
-        body = "{\n" + ",\n".join(field_lines(written))
-        return f'{body}{_CHECKSUM}{checksum(body)}"\n}}\n'
+        return _sealed(field_lines(written))
 
     @classmethod
     def is_sealed(cls, written: Mapping[str, Any], contents: str) -> bool:
         """Whether the checksum is that of the letters before it."""
         body, mark, rest = contents.rpartition(_CHECKSUM)
         return bool(mark) and rest == f'{checksum(body)}"\n}}\n'
+
+
+def _sealed(lines: Sequence[str]) -> str:
+    body = "{\n" + ",\n".join(lines)
+    return f'{body}{_CHECKSUM}{checksum(body)}"\n}}\n'
 
 
 def checksum(body: str) -> str:
@@ -216,34 +280,41 @@ class RecordWriter:
         geometry: ImageGeometry,
         *,
         method: str,
-        blinded: bool = False,
+        given_order: tuple[int, ...] | None = None,
+        consensus_hidden: bool = False,
         missing_label: int | None = None,
         unlisted_voxels: int = 0,
         drawn_as: Mapping[str, tuple[str | None, ...]] | None = None,
     ) -> None:
         self.review, self.inputs, self.geometry = review, tuple(inputs), geometry
-        self.method, self.blinded = method, blinded
+        self.method, self._given_order = method, given_order
+        self._consensus_hidden = consensus_hidden
         self._missing_label, self._unlisted = missing_label, unlisted_voxels
         self._drawn_as = drawn_as or {}
+        self._disputes: dict[int, ReviewedDispute] = {}
 
-    def write(self, path: Path, *, done: bool = False) -> None:
+    def write(self, path: Path, *, done: bool = False, saved: int | None = None) -> None:
         """Write the record as it is now, replacing the file in one step."""
-        self.record(done=done).write(path)
+        self.record(done=done, saved=saved).write(path)
 
-    def record(self, *, done: bool = False) -> ReviewRecord:
-        """The record as it is now."""
+    def record(self, *, done: bool = False, saved: int | None = None) -> ReviewRecord:
+        """The record as it is now; `saved` is how many actions the written map holds."""
         grid = self.geometry
         return ReviewRecord(
             itk_consensus.__version__,
             self.method,
-            self.blinded,
+            self._given_order is not None,
+            self._given_order or (),
+            self._consensus_hidden,
             done,
+            saved,
             self.inputs,
             ReviewedGrid(grid.size, grid.spacing, grid.origin, grid.direction),
             len(self.review.undecided),
             self._unlisted,
             tuple(self._map(one) for one in self.review.rated.values()),
             tuple(self._dispute(one) for one in self.review.disputes.values()),
+            self.review.actions,
         )
 
     @cached_property
@@ -288,7 +359,14 @@ class RecordWriter:
         )
 
     def _dispute(self, one: Dispute) -> ReviewedDispute:
-        decision = self.review.decisions.get(one.number)
+        """A dispute as it is now; one that did not change is the same as before."""
+        decision, draft = self.review.decision(one.number), self.review.draft(one.number)
+        known = self._disputes.get(one.number)
+        if known is None or known.decision is not decision or known.draft != draft:
+            known = self._disputes[one.number] = self._made(one, decision, draft)
+        return known
+
+    def _made(self, one: Dispute, decision: Decision | None, draft: str) -> ReviewedDispute:
         after = {str(k): n for k, n in sorted(self.review.voxels_after(one.number).items())}
         return ReviewedDispute(
             one.number,
@@ -302,16 +380,17 @@ class RecordWriter:
             tuple({str(k): n for k, n in vote.items()} for vote in one.votes),
             {str(k): p for k, p in one.probability.items()},
             decision,
+            draft,
             after,
             self._ml(after),
             self._regions[one.number],
         )
 
 
-def resumed(
+def rated_maps(
     record: ReviewRecord, source: str, maps: Mapping[str, Sequence[Any]], missing: int
-) -> Review:
-    """The review as a record left it, of what raters drew.
+) -> tuple[RatedMap, ...]:
+    """What raters drew, with the consensus that a record has.
 
     Parameters
     ----------
@@ -319,33 +398,50 @@ def resumed(
         The record's file, for messages.
     maps : mapping of structure to label maps
         As `RatedMap` has them, with `missing` where a rater did not annotate.
-
-    Raises
-    ------
-    FileError
-        What a dispute says it became is not what its decision means.
     """
-    try:
-        return _resumed(record, maps, missing)
-    except (RecordError, InputError) as error:
-        raise FileError(f"the record is damaged: {error}", path=source) from error
-
-
-def _resumed(record: ReviewRecord, maps: Mapping[str, Sequence[Any]], missing: int) -> Review:
     shape = record.grid.geometry.shape
     rated = []
     for one in record.maps:
         labels = [*one.labels, *(() if one.undecided is None else (one.undecided,)), missing]
         dtype = np.result_type(*map(np.min_scalar_type, (min(labels), max(labels))))
-        consensus = decoded_map(one.consensus, shape, dtype)
+        try:
+            consensus = decoded_map(one.consensus, shape, dtype)
+        except RecordError as error:
+            raise FileError(f"the record is damaged: {error}", path=source) from error
         drawn = tuple(maps[one.name])
         rated.append(RatedMap(one.name, drawn, missing, consensus, one.labels, one.undecided))
-    disputes = [one.dispute(prod(shape)) for one in record.disputes]
-    review = Review(rated, disputes, record.decisions, record.corrections)
+    return tuple(rated)
+
+
+def resumed(record: ReviewRecord, source: str, rated: Sequence[RatedMap], who: str = "") -> Review:
+    """The review as a record left it.
+
+    Raises
+    ------
+    FileError
+        What a dispute says it became is not what its decision means, or what was done leads
+        elsewhere.
+    """
+    try:
+        return _resumed(record, rated, who)
+    except (RecordError, InputError) as error:
+        raise FileError(f"the record is damaged: {error}", path=source) from error
+
+
+def _resumed(record: ReviewRecord, rated: Sequence[RatedMap], who: str) -> Review:
+    disputes = [one.dispute(prod(record.grid.geometry.shape)) for one in record.disputes]
+    review = Review(rated, disputes, record.actions, who)
     for said in record.disputes:
+        where = f"dispute {said.number}"
         after = {str(k): n for k, n in review.voxels_after(said.number).items()}
         if after != dict(said.voxels_after):
-            raise RecordError("became something else than was decided", f"dispute {said.number}")
+            raise RecordError("became something else than was decided", where)
+        if review.decision(said.number) != said.decision:
+            raise RecordError("is decided otherwise than the actions say", where)
+        if review.draft(said.number) != said.draft:
+            raise RecordError("is painted otherwise than the actions say", where)
+    if review.corrections != record.corrections:
+        raise RecordError("are others than the actions say", "corrections")
     return review
 
 

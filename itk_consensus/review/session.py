@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
+from itk_consensus.core.array_types import Mask
 from itk_consensus.core.errors import FileError
 from itk_consensus.images.dicom.series import DicomSeries
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.review.case import ReviewCase
+from itk_consensus.review.one_review import Remark, Stroke
 from itk_consensus.review.record import ReviewRecord, default_record_path
+from itk_consensus.review.signature import check_signature, sign
+from itk_consensus.review.voxel_runs import Places
 
 
 class ReviewSession:
@@ -25,6 +29,10 @@ class ReviewSession:
         Where the adjudicated map goes; its record lies beside it. Without it nothing is written.
     raters : sequence of Path
         The readers' files, to which DICOM refers.
+    hide_consensus : bool
+        Whether the consensus of a dispute is seen only after a first opinion about it.
+    key : bytes, optional
+        Signs the record, and must have signed one that is resumed.
     """
 
     def __init__(
@@ -34,59 +42,122 @@ class ReviewSession:
         *,
         who: str = "",
         blinded: bool = False,
+        hide_consensus: bool = False,
         series: DicomSeries | None = None,
         raters: tuple[Path, ...] = (),
         fresh: bool = False,
+        key: bytes | None = None,
     ) -> None:
-        self.case = case.blinded() if blinded else case
         self.output, self.series, self.raters = output, series, raters
+        self._key = key
+        self.hide_consensus = hide_consensus
         self.record_path = None if output is None else default_record_path(output)
-        self.resumed = False
+        #: Whether the reviewer said that nobody need look again; no longer once anything is done.
         self.done = False
-        if self.record_path is not None and self.record_path.exists() and not fresh:
-            record = ReviewRecord.read(self.record_path)
+        #: How many actions the map on disk holds.
+        self.saved: int | None = None
+        self.resumed = self.record_path is not None and self.record_path.exists() and not fresh
+        if self.record_path is not None and self.resumed:
+            if key is not None:
+                check_signature(self.record_path, key)
+            record, source = ReviewRecord.read(self.record_path), str(self.record_path)
             if record.blinded != blinded:
                 how = "blinded" if record.blinded else "not blinded"
-                raise FileError(f"{self.record_path}: this review was begun {how}; go on like that")
-            self.review = self.case.continued(record, str(self.record_path), who)
-            self.resumed, self.done = True, record.done
+                raise FileError(f"{source}: this review was begun {how}; go on like that")
+            if record.consensus_hidden != hide_consensus:
+                how = "with the consensus " + ("hidden" if record.consensus_hidden else "shown")
+                raise FileError(f"{source}: this review was begun {how}; go on like that")
+            shuffled = case.blinded(record) if blinded else case
+            self.case = shuffled.of_record(record, source)
+            self.review = self.case.continued(record, source, who)
+            self.done, self.saved = record.done, record.saved_actions
         else:
+            self.case = case.blinded() if blinded else case
             self.review = self.case.begun(who)
-        self._writer = self.case.writer(self.review, blinded=blinded)
+        self._writer = self.case.writer(self.review, consensus_hidden=hide_consensus)
 
-    def decide(self, number: int, choice: str, value: int | None = None) -> None:
-        """Decide a dispute, as `Review.decide`."""
-        self.review.decide(number, choice, value)
-        self.keep()
+    def is_hidden(self, number: int) -> bool:
+        """Whether the consensus of a dispute is not to be seen yet."""
+        return self.hide_consensus and number not in self.review.touched
 
-    def clear(self, number: int) -> None:
-        """Make a dispute undecided again."""
-        self.review.clear(number)
-        self.keep()
+    @property
+    def is_saved(self) -> bool:
+        """Whether the map on disk is what was decided."""
+        return self.saved == len(self.review.actions)
 
-    def paint(self, structure: str, painted: NDArray[Any]) -> list[int]:
+    def decide(
+        self,
+        number: int | Sequence[int],
+        choice: str,
+        value: int | None = None,
+        remark: Remark | None = None,
+    ) -> None:
+        """Decide one dispute or several, as `Review.decide`."""
+        self.review.decide(number, choice, value, remark)
+        self._acted()
+
+    def confirm(self, number: int, remark: Remark | None = None) -> None:
+        """Decide a dispute as it was painted."""
+        self.review.confirm(number, remark)
+        self._acted()
+
+    def reopen(self, number: int) -> None:
+        """Unlock a decided dispute."""
+        self.review.reopen(number)
+        self._acted()
+
+    def discard(self, number: int) -> None:
+        """Throw away what was painted in an open dispute."""
+        self.review.discard(number)
+        self._acted()
+
+    def paint(self, structure: str, painted: NDArray[Any]) -> Stroke:
         """Take over what was painted, as `Review.paint`."""
-        touched = self.review.paint(structure, painted)
-        self.keep()
-        return touched
+        return self._painted(self.review.paint(structure, painted))
+
+    def paint_voxels(self, structure: str, places: Places, labels: NDArray[Any]) -> Stroke:
+        """Take over voxels that were painted, as `Review.paint_voxels`."""
+        return self._painted(self.review.paint_voxels(structure, places, labels))
+
+    def _painted(self, stroke: Stroke) -> Stroke:
+        if stroke.drafted or stroke.corrected:
+            self._acted()
+        return stroke
 
     def undo(self) -> bool:
         """Take the last action back."""
-        undone = self.review.undo()
+        return self.review.undo() and self._acted()
+
+    def redo(self) -> bool:
+        """Do again what was taken back last."""
+        return self.review.redo() and self._acted()
+
+    def _acted(self) -> bool:
+        self.done = False  # what was said about the map before is not said about this one
         self.keep()
-        return undone
+        return True
 
     def keep(self) -> None:
         """Write the record as it is now."""
         if self.record_path is not None:
-            self._writer.write(self.record_path, done=self.done)
+            record = self._writer.record(done=self.done, saved=self.saved)
+            if self._key is not None:
+                sign(self.record_path, record.to_json(), self._key)
+            record.write(self.record_path)
 
-    def save(self, *, done: bool = False) -> None:
-        """Write the adjudicated map, and the record; `done` says that nobody need look again."""
-        self.done = done
+    def save(self, *, done: bool | None = None) -> None:
+        """Write the adjudicated map, and the record.
+
+        Parameters
+        ----------
+        done : bool, optional
+            Whether nobody need look again; without it what was said before stands.
+        """
         if self.output is not None:
             maps = {name: self.review.adjudicated(name) for name in self.review.rated}
             self.case.on_file.write(maps, self.output, self.series, self.raters)
+            self.saved = len(self.review.actions)
+        self.done = self.done if done is None else done
         self.keep()
 
     def result(self) -> Any:
@@ -102,6 +173,8 @@ class SeenImage(NamedTuple):
 
     voxels: NDArray[Any]
     geometry: ImageGeometry
+    #: What a reader drew: the image is shown in the window in which that is looked at.
+    drawn: Mask | None = None
 
 
 @dataclass(frozen=True)
@@ -111,3 +184,4 @@ class CaseToOpen:
     title: str
     session: Callable[[], ReviewSession]  #: Takes as long as fusing
     image: Callable[[], SeenImage | None] = lambda: None
+    is_done: bool = False  #: Whether somebody said so before

@@ -1,1 +1,1 @@
-"""The simulated cohorts and atlases that `samples` hands out; each is a function of its seed."""
+"""Simulated cohorts and atlases for the module `samples`, each a function of its seed."""

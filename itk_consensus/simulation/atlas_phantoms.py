@@ -1,8 +1,8 @@
 """Multi-atlas cases with known truth: a parcellated organ, its image, and misregistered atlases.
 
-The organ is an ellipsoid cut into Voronoi cells, one label each. An atlas is the truth seen through
-a smooth random displacement, which stands for what registration left over; the atlases of a case
-differ in how much that is. Shapes, displacements and intensities are a function of the seed, and
+The organ is an ellipsoid cut into Voronoi cells, one label each. An atlas is the truth, warped by
+a smooth random displacement field that represents the registration error, whose amplitude differs
+between the atlases of a case. Shapes, displacements and intensities are a function of the seed, and
 the labels do not depend on whether images are made.
 """
 
@@ -20,30 +20,30 @@ from itk_consensus.core.errors import ParameterError
 Labels = NDArray[np.unsignedinteger]
 Field = NDArray[np.float64]
 
-#: Semi-axes of the organ, as a share of the volume's sides.
+#: Semi-axes of the organ, as a fraction of the volume's sides.
 _ORGAN_SIZE = 0.42
 #: Intensities of the parcels; the background is 0.
 _PARCEL_INTENSITIES = (60.0, 160.0)
 #: Blur of the imaging, in voxels.
 _BLUR = 0.7
-#: Points per axis between which the bias field is linear.
+#: Number of grid points per axis of the bias field, which is linear between them.
 _BIAS_POINTS = 4
 
 
 class AtlasLabels(NamedTuple):
-    """A truth and what each atlas says of it, on one grid."""
+    """A true label map and the label map of each atlas, on the same grid."""
 
     truth: Labels  #: 0 outside the organ, 1 to the number of labels inside
-    maps: list[Labels]  #: one per atlas, of the truth's type
+    maps: list[Labels]  #: One per atlas, of the truth's dtype
 
 
 class AtlasCase(NamedTuple):
     """A target to label, and atlases with their images, all on the target's grid."""
 
     truth: Labels
-    target: NDArray[np.float32]  #: image of the truth
-    images: list[NDArray[np.float32]]  #: image of each atlas
-    maps: list[Labels]  #: labels of each atlas
+    target: NDArray[np.float32]  #: Image of the truth
+    images: list[NDArray[np.float32]]  #: Image of each atlas
+    maps: list[Labels]  #: Labels of each atlas
 
 
 def atlas_labels(
@@ -55,22 +55,22 @@ def atlas_labels(
     amplitude: float = 3.5,
     grid: float = 16.0,
 ) -> AtlasLabels:
-    """Truth and atlas labels, without the images that voting does not look at.
+    """Simulate truth and atlas labels, without images.
 
     Parameters
     ----------
     labels : int
-        Parcels of the organ; the background is one label more.
+        Number of parcels of the organ, not counting background.
     amplitude : float
-        Standard deviation, in voxels, of the mean atlas's displacement at the grid's points; each
-        atlas has its own between half and one and a half times this.
+        Mean over atlases of the standard deviation of displacements at grid points, in voxels; an
+        atlas's own is between half and one and a half times this.
     grid : float
-        Voxels between the points at which displacements are drawn; they are linear between.
+        Distance in voxels of the points at which displacements are drawn; they are linear between.
     """
     rng = _generators(seed)[0]
     truth = _parcels(rng, tuple(shape), labels)
-    errors = (_displaced(rng, truth.shape, amplitude, grid) for _ in range(atlases))
-    return AtlasLabels(truth, [_sampled(truth, error, order=0) for error in errors])
+    errors = (_displace(rng, truth.shape, amplitude, grid) for _ in range(atlases))
+    return AtlasLabels(truth, [_sample(truth, error, order=0) for error in errors])
 
 
 def atlas_case(
@@ -84,7 +84,7 @@ def atlas_case(
     noise: float = 8.0,
     bias: float = 0.1,
 ) -> AtlasCase:
-    """The same with images: blurred, under a smooth bias, with white noise.
+    """Simulate the same case with images: blurred, with a smooth bias field and white noise.
 
     Parameters
     ----------
@@ -96,23 +96,23 @@ def atlas_case(
     anatomy, imaging = _generators(seed)
     truth = _parcels(anatomy, tuple(shape), labels)
     clean = np.concatenate([[0.0], imaging.uniform(*_PARCEL_INTENSITIES, labels)])[truth]
-    target = _imaged(imaging, clean, noise, bias)
+    target = _make_image(imaging, clean, noise, bias)
     images, maps = [], []
     for _ in range(atlases):
-        error = _displaced(anatomy, truth.shape, amplitude, grid)
-        maps.append(_sampled(truth, error, order=0))
-        images.append(_imaged(imaging, _sampled(clean, error, order=1), noise, bias))
+        error = _displace(anatomy, truth.shape, amplitude, grid)
+        maps.append(_sample(truth, error, order=0))
+        images.append(_make_image(imaging, _sample(clean, error, order=1), noise, bias))
     return AtlasCase(truth, target, images, maps)
 
 
 def _generators(seed: int) -> tuple[np.random.Generator, np.random.Generator]:
-    """One generator for the anatomy, one for its images."""
+    """Independent random generators for the anatomy and for its images."""
     anatomy, imaging = np.random.SeedSequence(seed).spawn(2)
     return np.random.default_rng(anatomy), np.random.default_rng(imaging)
 
 
 def _parcels(rng: np.random.Generator, shape: tuple[int, ...], labels: int) -> Labels:
-    """Voronoi cells of random voxels of an ellipsoid, cut off at its surface."""
+    """Voronoi cells of random voxels of an ellipsoid, clipped to it."""
     axes = np.ogrid[tuple(slice(size) for size in shape)]
     distance = sum(
         ((axis - size / 2) / (_ORGAN_SIZE * size)) ** 2
@@ -133,33 +133,33 @@ def _parcels(rng: np.random.Generator, shape: tuple[int, ...], labels: int) -> L
     return np.where(distance <= 1, centres[tuple(nearest)], 0).astype(centres.dtype)
 
 
-def _displaced(
+def _displace(
     rng: np.random.Generator, shape: tuple[int, ...], amplitude: float, grid: float
 ) -> Field:
-    """(axes, ...) where an atlas of its own amplitude looks up each voxel."""
+    """(axes, ...) displaced coordinates of each voxel, for an atlas of random amplitude."""
     points = [max(4, round(size / grid)) for size in shape]
     own = amplitude * rng.uniform(0.5, 1.5)
     places = np.indices(shape, dtype=np.float64)
     for axis in places:
-        axis += own * _linear(rng.normal(size=points), shape)
+        axis += own * _upsample(rng.normal(size=points), shape)
     return places
 
 
-def _linear(values: Field, shape: tuple[int, ...]) -> Field:
-    """A coarse field, linear between its points."""
+def _upsample(values: Field, shape: tuple[int, ...]) -> Field:
+    """Interpolate a coarse field linearly to a shape."""
     factors = [fine / coarse for fine, coarse in zip(shape, values.shape, strict=True)]
     return np.asarray(ndimage.zoom(values, factors, order=1))
 
 
-def _sampled(volume: NDArray[Any], places: Field, order: int) -> NDArray[Any]:
-    """The volume at these places, 0 beyond its border."""
+def _sample(volume: NDArray[Any], places: Field, order: int) -> NDArray[Any]:
+    """Interpolate a volume at coordinates; 0 outside it."""
     sampled = ndimage.map_coordinates(volume, places, order=order, mode="constant", cval=0)
     return np.asarray(sampled, dtype=volume.dtype)
 
 
-def _imaged(
+def _make_image(
     rng: np.random.Generator, clean: Field, noise: float, bias: float
 ) -> NDArray[np.float32]:
-    field = _linear(rng.normal(size=[_BIAS_POINTS] * clean.ndim), clean.shape)
+    field = _upsample(rng.normal(size=[_BIAS_POINTS] * clean.ndim), clean.shape)
     image = ndimage.gaussian_filter(clean, _BLUR) * (1 + bias * field)
     return np.asarray(image + rng.normal(0, noise, clean.shape), dtype=np.float32)

@@ -1,8 +1,8 @@
-"""Cohorts to train image-aware consensus on: varied shapes, images of them, and raters who err.
+"""Cohorts to train image-aware consensus on: random shapes, their images, and erring raters.
 
-The easy cohort is like the paper's (section 4.6), but no two truths are alike; a threshold of the
-image solves it. The hard one has two nested structures, a distractor, texture, and raters whose
-errors hang together in space, so neither the image nor the votes alone suffice.
+The easy cohort is like the paper's (section 4.6), but all truths differ; a threshold of the
+image solves it. The hard one has two nested structures, a distractor, texture, and raters with
+spatially correlated errors, so neither the image nor the votes alone suffice.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ Field = NDArray[np.float32]
 _ORGAN, _LESION = 1, 2
 _SMALLEST_SIDE = 20
 _NOWHERE = -9.0
-"""Signed distance to a structure that is absent."""
+"""Signed distance to an absent structure."""
 
 
 class Cohort(NamedTuple):
-    """Several cases of one kind."""
+    """Images, truths and raters' labels of several cases."""
 
     images: NDArray[np.float32]  #: (N, 1, ...)
     truths: NDArray[np.int64]  #: (N, ...)
-    labels: NDArray[np.int64]  #: (N, A, ...) what each of the A raters drew
+    labels: NDArray[np.int64]  #: (N, A, ...) labels of each of the A raters
 
 
 class RaterSkill(NamedTuple):
-    """How a rater of the hard cohort errs, in voxels and probabilities."""
+    """Errors of a rater of the hard cohort, in voxels and probabilities."""
 
     bias: float
     wobble: float
@@ -67,9 +67,9 @@ def easy_cohort(
     number_of_raters: int = 5,
     outlier_share: float = 0.2,
 ) -> Cohort:
-    """Ellipses of random size and place, bright on dark, with raters like the paper's.
+    """Simulate bright ellipses of random size and position, with raters like the paper's.
 
-    In `outlier_share` of the cases the last rater draws at random.
+    In a fraction `outlier_share` of the cases the last rater draws at random.
     """
     _check("easy_cohort", number, shape, 2)
     rng = np.random.default_rng(seed)
@@ -94,14 +94,14 @@ def hard_cohort(
     outlier_share: float = 0.2,
     contrast: float = 0.35,
 ) -> Cohort:
-    """Irregular organs with an inner lesion, in texture and beside a distractor.
+    """Simulate irregular organs with an inner lesion, texture and a distractor.
 
     Parameters
     ----------
     number_of_classes : int
         3 with the lesion, 2 without it.
     raters : sequence of RaterSkill
-        In `outlier_share` of the cases most voxels of the last one are random.
+        In a fraction `outlier_share` of the cases, most voxels of the last rater are random.
     """
     _check("hard_cohort", number, shape, _SMALLEST_SIDE)
     rng = np.random.default_rng(seed)
@@ -161,7 +161,7 @@ def _easy_rater(rng: np.random.Generator, truth: Mask, outlier_share: float | No
 def _organ_and_lesion(
     rng: np.random.Generator, shape: Shape, number_of_classes: int
 ) -> tuple[Field, Field]:
-    """Distances, positive inside, whose zero crossings are the true contours."""
+    """Signed distances, positive inside, of organ and lesion."""
     organ = _inside_distance(_random_ellipse(rng, shape, 0.18, 0.3)) + 2.0 * _random_field(
         rng, shape, 5
     )
@@ -224,7 +224,7 @@ def _as_labels(lesion: Mask, organ: Mask) -> NDArray[Any]:
 
 
 def _random_ellipse(rng: np.random.Generator, shape: Shape, low: float, high: float) -> Mask:
-    """An ellipsoid near the middle whose semi-axes are `low` to `high` of the sides."""
+    """An ellipsoid near the centre with semi-axes of `low` to `high` times the sides."""
     squared_radius = np.zeros(())
     for x, side in zip(np.indices(shape), shape, strict=True):
         center = side * rng.uniform(0.4, 0.6)
@@ -233,7 +233,7 @@ def _random_ellipse(rng: np.random.Generator, shape: Shape, low: float, high: fl
 
 
 def _random_field(rng: np.random.Generator, shape: Shape, smoothness: float) -> Field:
-    """Smooth noise of unit variance that continues across opposite borders."""
+    """Smooth noise of unit variance with periodic borders."""
     field = ndimage.gaussian_filter(rng.standard_normal(shape), smoothness, mode="wrap")
     return np.asarray(field / field.std(), np.float32)
 

@@ -1,1 +1,1 @@
-"""What looks some mm around: arrays only."""
+"""Operations on neighbourhoods of voxels: tiles, boxes, smoothing, distances, components."""

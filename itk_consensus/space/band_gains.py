@@ -1,11 +1,12 @@
-"""What to keep of bands of scale: gains from shared power, and answers by them.
+"""Gains of bands of scale, from the power that raters share, and the raters' mean filtered by them.
 
-Power is measured in windows, and so it is smooth: in a large box it is kept at every second voxel
-(`steps`), with values in between interpolated.
+Power is averaged over windows and so varies smoothly: in a large box it is stored at every second
+voxel (`steps`) and interpolated in between.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -14,26 +15,41 @@ import numpy as np
 from itk_consensus import _kernels
 from itk_consensus.core.array_types import Floats
 from itk_consensus.core.work import current
+from itk_consensus.space.boxes import Box
 from itk_consensus.space.gaussian import Scales, Singles, four_gaussians, reach_of
 from itk_consensus.space.rater_field import RaterField
 from itk_consensus.space.tiles import TRUNCATE, four_axes, tile_sizes
 
 Tile = tuple[int, int, int, int]
 
+#: What one is in sums of whole numbers.
+FIXED_POINT = 1 << 30
+
 
 class BandPowers(NamedTuple):
-    """Power of the raters' bands, and how much of it they share."""
+    """Power of the raters' bands of scale, and the part of it that they share."""
 
     power: Singles  #: (B, *grid) at every voxel, or every second one along axes of step 2
     shared: Singles  #: (B, *grid) likewise
-    #: (*shape) effective number of raters at each voxel, where not everybody annotated all.
+    #: (*grid) effective number of raters at each voxel, where not everybody annotated all.
     raters: Singles | None
-    base_power: float  #: Sum over all voxels, or all points, at the coarsest scale
-    base_shared: float  #: Likewise
+    #: Power at the coarsest scale and the shared part of it, summed over all points or those that
+    #: were to be counted: in whole numbers, so that no order shows in the sums.
+    base: tuple[int, int]
+
+    @property
+    def base_power(self) -> float:
+        """The first of them as a number."""
+        return self.base[0] / FIXED_POINT
+
+    @property
+    def base_shared(self) -> float:
+        """The second."""
+        return self.base[1] / FIXED_POINT
 
 
 class KeptShares(NamedTuple):
-    """What to keep of each band, and of the votes themselves."""
+    """Gains of the bands, and of the detail that the votes have beyond the finest band."""
 
     gains: Singles  #: (B, *grid)
     detail: Singles  #: (*grid)
@@ -41,7 +57,7 @@ class KeptShares(NamedTuple):
 
 
 def grid_shape(shape: Sequence[int], steps: Sequence[int]) -> tuple[int, ...]:
-    """Points of a grid of such steps that covers a volume."""
+    """Shape of the grid with these steps that covers a volume."""
     pairs = zip(shape, steps, strict=True)
     return tuple(size if step == 1 else size // 2 + 1 for size, step in pairs)
 
@@ -54,27 +70,35 @@ def band_powers(
     *,
     truncate: float = TRUNCATE,
     tile: Tile | None = None,
+    made: Box = (),
+    counted: Box = (),
 ) -> BandPowers:
     """Power of each rater's bands of scale, averaged, and the part of it that raters share.
 
     Parameters
     ----------
     raters : RaterField
-        Beyond the edge the last voxel goes on.
+        Edge voxels are repeated beyond the edge.
     weights : (J,) ndarray
-        Of the raters; positive.
+    weights : (J,) ndarray
     scales, truncate
         As for `band_means`.
     steps : sequence of int
-        1 or 2 per axis; 1 where raters are missing. With 2, points have the mean power around them
-        (1/4, 1/2, 1/4), but in the widest band, which is smooth, that of their own voxel.
+        1 or 2 per axis; must be 1 if raters are missing. With 2, a grid point has the mean power
+        of its neighbourhood (weights 1/4, 1/2, 1/4); in the widest band, which is smooth, that of
+        its own voxel.
     tile : four int, optional
         In points of the grid. It does not show in the result.
+    made, counted : tuple of slice, optional
+        Points that are made, and those of them over which power is summed at the coarsest scale; by
+        default all.
     """
     kernels = [four_gaussians(sigmas, truncate) for sigmas in scales]
     points = grid_shape(raters.shape, steps)
-    power, shared = (np.empty((len(scales) - 1, *points), np.float32) for _ in range(2))
-    number = None if raters.present is None else np.empty(raters.shape, np.float32)
+    made = made or tuple(slice(0, size) for size in points)
+    shape = tuple(part.stop - part.start for part in made)
+    power, shared = (np.empty((len(scales) - 1, *shape), np.float32) for _ in range(2))
+    number = None if raters.present is None else np.empty(shape, np.float32)
     sums = _kernels.band_powers(
         raters.masks,
         raters.present,
@@ -82,13 +106,22 @@ def band_powers(
         kernels,
         four_axes(raters.shape),
         on_four_axes(steps),
-        tile or band_tile(points, kernels),
+        tile or band_tile(shape, kernels),
+        _four_sides(made, points),
+        _four_sides(counted or made, points),
         current().threads,
         power,
         shared,
         number,
     )
-    return BandPowers(power, shared, number, *sums)
+    return BandPowers(power, shared, number, sums)
+
+
+def _four_sides(box: Box, points: Sequence[int]) -> list[int]:
+    """First points and ends along four axes; time and all that comes before space are one."""
+    near = box[-3:]
+    four = (slice(0, math.prod(points[:-3])), *(slice(0, 1),) * (3 - len(near)), *near)
+    return [*(side.start for side in four), *(side.stop for side in four)]
 
 
 def keep_shared(
@@ -99,7 +132,7 @@ def keep_shared(
     least_power: float,
     detail: Singles | None = None,
 ) -> None:
-    """Turn shared power into the gain of a band, in place.
+    """Replace the shared power of a band by its gain, in place.
 
     For shared power C, power N of one rater's errors and J raters the gain is
     ``C^p / (C^p + (N / J)^p)``, and the detail ``C^q / (C^q + N^q)``.
@@ -112,9 +145,9 @@ def keep_shared(
     sharpness : two float
         p and q.
     least_power : float
-        Weaker bands are dropped.
+        The gain is 0 where the power is lower.
     detail : (\\*grid) ndarray of float32, optional
-        Written to.
+        Receives the gain of the detail.
     """
     _kernels.keep_shares(
         power,
@@ -137,7 +170,7 @@ def keep_bands(
     truncate: float = TRUNCATE,
     tile: Tile | None = None,
 ) -> Singles:
-    """What is kept of the bands of the raters' mean, over its coarsest level.
+    """Mean of the raters with each band multiplied by its gain, on top of the coarsest scale.
 
     Parameters are those of `band_powers`.
     """
@@ -161,9 +194,9 @@ def keep_bands(
 
 
 def band_tile(shape: Sequence[int], kernels: list[list[list[float]]]) -> Tile:
-    """Of equal tiles: a narrow last one would be all halo. Every band has arrays of its own."""
+    """Tile size that divides the volume evenly, since a narrow last tile would be mostly halo."""
     full = four_axes(shape)
-    wanted = tile_sizes(full, reach_of(kernels), buffers=2)
+    wanted = tile_sizes(full, reach_of(kernels), buffers=2)  # each band has its own arrays
     volumes, depth, height, width = (
         -(-size // max(1, round(size / side))) for size, side in zip(full, wanted, strict=True)
     )
@@ -171,6 +204,6 @@ def band_tile(shape: Sequence[int], kernels: list[list[list[float]]]) -> Tile:
 
 
 def on_four_axes(values: Sequence[int], elsewhere: int = 1) -> list[int]:
-    """Of four axes; `elsewhere` for those that are no space."""
+    """Pad values of the spatial axes to four axes, with `elsewhere` for the axes in front."""
     space = list(values[-3:])
     return [elsewhere] * (4 - len(space)) + space

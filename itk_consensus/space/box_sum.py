@@ -1,4 +1,4 @@
-"""Sums over a box around every voxel; their cost does not depend on the box."""
+"""Sums over a box around every voxel; the cost does not depend on the size of the box."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def box_sum(volume: NDArray[Any], radii: Sequence[int]) -> NDArray[Any]:
     Parameters
     ----------
     volume : C-contiguous ndarray of float32 or float64
-        Changed in place. Sums are kept in its own type between axes, and in float64 along them.
+        Changed in place. Sums along an axis are in float64, and stored in the volume's own dtype.
     radii : sequence of int >= 0
         Half width of the box per axis: it spans 2 r + 1 voxels.
     """
@@ -32,7 +32,7 @@ def box_sum(volume: NDArray[Any], radii: Sequence[int]) -> NDArray[Any]:
         )
     if len(radii) != volume.ndim or min(radii, default=0) < 0:
         raise InputError(f"box_sum: radii must be {volume.ndim} integers >= 0, got {radii}")
-    # A box wider than the volume is the whole volume; clipping it here keeps indices small.
+    # A box wider than the volume is the whole volume; clipping keeps the kernel's indices small.
     within = [min(int(r), size) for r, size in zip(radii, volume.shape, strict=True)]
     _kernels.box_sum(volume, within, current().threads)
     return volume
@@ -43,5 +43,5 @@ def radii_in_voxels(radius: float, spacing: Sequence[float]) -> tuple[int, ...]:
 
     In 4D the first axis holds independent volumes, which do not share a box.
     """
-    # 1.2 mm over 0.4 mm is 2.9999999999999996 voxels to a computer.
+    # The offset absorbs rounding: 1.2 / 0.4 is 2.9999999999999996 in floating point.
     return tuple(in_space([int(radius / size + 1e-6) for size in spacing], 0))

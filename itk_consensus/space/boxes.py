@@ -1,7 +1,7 @@
-"""Boxes of voxels, and which array axes are space: growing them, cutting them, looking inside.
+"""Bounding boxes of voxels, and which array axes are spatial.
 
-An image has at most three axes of space. Axes before them, in ITK the last ones, hold independent
-volumes, so nothing is smoothed, measured or pooled along them.
+An image has at most three spatial axes. Array axes before them (the last ones in ITK's order) hold
+independent volumes: nothing is smoothed, measured or pooled along them.
 """
 
 from __future__ import annotations
@@ -27,35 +27,35 @@ T = TypeVar("T")
 
 
 def space_axes(number_of_axes: int) -> range:
-    """The array axes that are space."""
+    """The spatial array axes."""
     return range(max(number_of_axes - _AXES_OF_SPACE, 0), number_of_axes)
 
 
 def in_space(values: Sequence[T], elsewhere: T) -> list[T]:
-    """One value per array axis, `elsewhere` standing for those on axes that are no space."""
+    """Replace the values of array axes that are not spatial by `elsewhere`."""
     first = space_axes(len(values)).start
     return [elsewhere] * first + list(values[first:])
 
 
 def voxel_sides(spacing: Sequence[float]) -> Sequence[float]:
-    """Voxel size along the axes of space only."""
+    """Voxel size along the spatial axes only."""
     return spacing[-_AXES_OF_SPACE:]
 
 
-def grown(box: Box, margin: Sequence[int], shape: Sequence[int]) -> Box:
-    """A box widened by `margin` voxels per axis, as far as a volume of this shape goes."""
-    return clipped(widened(box, margin), shape)
+def grow_box(box: Box, margin: Sequence[int], shape: Sequence[int]) -> Box:
+    """Widen a box by `margin` voxels per axis and clip it to a volume of this shape."""
+    return clip_box(widen_box(box, margin), shape)
 
 
 def intersection(first: Box, second: Box) -> Box:
-    """What two boxes share; empty slices where they share nothing."""
+    """Intersection of two boxes; slices are empty where they do not overlap."""
     pairs = zip(first, second, strict=True)
     bounds = [(max(a.start, b.start), min(a.stop, b.stop)) for a, b in pairs]
     return tuple(slice(low, max(low, high)) for low, high in bounds)
 
 
-def around(*boxes: Box | None) -> Box | None:
-    """The smallest box around others, of which some may be none."""
+def enclosing_box(*boxes: Box | None) -> Box | None:
+    """The smallest box that contains all given boxes; None is ignored, and returned if all are."""
     known = [box for box in boxes if box is not None]
     return (
         tuple(
@@ -67,13 +67,13 @@ def around(*boxes: Box | None) -> Box | None:
 
 
 def relative_to(box: Box, around: Box) -> Box:
-    """Where a box lies in an array cut out of the volume by a box around it."""
+    """Convert a box from volume coordinates to those of the array cut out by the box `around`."""
     pairs = zip(box, around, strict=True)
     return tuple(slice(b.start - a.start, b.stop - a.start) for b, a in pairs)
 
 
-def moved(box: Box, around: Box) -> Box:
-    """Where, in the volume, a box lies that was found in an array cut out by a box around it."""
+def to_volume(box: Box, around: Box) -> Box:
+    """Convert a box from coordinates of the array cut out by the box `around` to the volume's."""
     pairs = zip(box, around, strict=True)
     return tuple(slice(b.start + a.start, b.stop + a.start) for b, a in pairs)
 
@@ -92,7 +92,7 @@ def bounding_box(flagged: NDArray[np.bool_]) -> Box | None:
 def box_of_rows(
     first: NDArray[np.int64], last: NDArray[np.int64], shape: tuple[int, ...]
 ) -> Box | None:
-    """The box around all rows' voxels from the first to the last, which is -1 if there are none."""
+    """Bounding box from the first and last flagged voxel of each row; `last` is -1 without any."""
     if last.max() < 0:
         return None
     rows = np.argwhere((last >= 0).reshape(shape[:-1]))
@@ -101,24 +101,24 @@ def box_of_rows(
     return tuple(slice(int(a), int(b) + 1) for a, b in zip(low, high, strict=True))
 
 
-def clipped(box: Box, shape: Sequence[int]) -> Box:
-    """The part of a box that lies in the volume."""
+def clip_box(box: Box, shape: Sequence[int]) -> Box:
+    """Clip a box to a volume of this shape."""
     return tuple(
         slice(max(part.start, 0), min(part.stop, side))
         for part, side in zip(box, shape, strict=True)
     )
 
 
-def widened(box: Box, margin: Sequence[int]) -> Box:
-    """A box with `margin` voxels more on each side of each axis; it may leave the volume."""
+def widen_box(box: Box, margin: Sequence[int]) -> Box:
+    """Widen a box by `margin` voxels on both sides of each axis, possibly beyond the volume."""
     return tuple(slice(p.start - m, p.stop + m) for p, m in zip(box, margin, strict=True))
 
 
 def read_extended(volume: NDArray[Any], box: Box) -> NDArray[Any]:
-    """Voxels of a box over the last axes; beyond the volume its border goes on."""
+    """Voxels of a box over the last axes; edge voxels are repeated beyond the volume."""
     leading = volume.ndim - len(box)
     shape = volume.shape[leading:]
-    inner = clipped(box, shape)
+    inner = clip_box(box, shape)
     beyond = [(i.start - b.start, b.stop - i.stop) for i, b in zip(inner, box, strict=True)]
     part = volume[(slice(None),) * leading + inner]
     widths = [(0, 0)] * leading + beyond
@@ -126,7 +126,7 @@ def read_extended(volume: NDArray[Any], box: Box) -> NDArray[Any]:
 
 
 def slabs(box: Box, voxels: int) -> Iterator[Box]:
-    """Parts of a box, some planes of the first axis each, of about so many voxels at most."""
+    """Split a box along its first axis into slabs of at most about `voxels` voxels."""
     first, *others = box
     plane = math.prod(part.stop - part.start for part in others)
     step = max(1, voxels // max(1, plane))
@@ -135,7 +135,7 @@ def slabs(box: Box, voxels: int) -> Iterator[Box]:
 
 
 def voxel_volume(spacing: Sequence[float]) -> tuple[float, str]:
-    """What one voxel holds, and the unit: ml, mm^2 of a 2D image, or voxels of an array."""
+    """Volume of a voxel and its unit: ml, mm^2 for a 2D image, or voxels for a plain array."""
     if isinstance(spacing, VoxelSteps):
         return 1.0, "voxels"
     space = voxel_sides(spacing)
@@ -143,8 +143,8 @@ def voxel_volume(spacing: Sequence[float]) -> tuple[float, str]:
     return float(np.prod(space)) / (_MM3_PER_ML if unit == "ml" else 1.0), unit
 
 
-def shown_volume(spacing: Sequence[float], *voxels: float) -> str:
-    """Volumes of so many voxels in ml, or in mm^2 of a 2D image: "23.7 to 45.9 ml"."""
+def format_volume(spacing: Sequence[float], *voxels: float) -> str:
+    """Format volumes, given in voxels, in ml, or in mm^2 for a 2D image: "23.7 to 45.9 ml"."""
     one, unit = voxel_volume(spacing)
     texts = [f"{n:.0f}" if n >= 100 else f"{n:.3g}" for n in (one * count for count in voxels)]
     return f"{' to '.join(texts)} {unit}"

@@ -1,16 +1,24 @@
-"""Where to cut an answer: what is counted on both sides of a mask, and the cut itself."""
+"""Threshold a filtered mean of raters' masks, and count the votes that determine the threshold."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from itk_consensus import _kernels
 from itk_consensus.core.array_types import Floats, Mask
 from itk_consensus.core.work import current
-from itk_consensus.space.band_gains import KeptShares, Tile, band_tile, on_four_axes
+from itk_consensus.space.band_gains import (
+    FIXED_POINT,
+    KeptShares,
+    Tile,
+    band_tile,
+    on_four_axes,
+)
 from itk_consensus.space.gaussian import Scales, Singles, four_gaussians
 from itk_consensus.space.rater_field import RaterField
 from itk_consensus.space.tiles import TRUNCATE, four_axes
@@ -23,17 +31,59 @@ class Side(NamedTuple):
     votes: float
 
 
-class CutCounts(NamedTuple):
-    """What is counted against a mask."""
+#: Histogram bins per unit; filtered values are binned from -1/2 to 3/2.
+_STEPS = 1 << 17
 
-    outside: Side
-    inside: Side
-    far_outside: Side  #: Farther from the contour than the reach
-    far_inside: Side
-    #: Of the values of the mask's own answer, sorted: where as many come after as are inside, the
-    #: last that is not among those, and in `at` the first that is.
-    before: float
-    at: float
+
+@dataclass(frozen=True, eq=False)
+class CutCounts:
+    """Voxels and votes on both sides of a mask; counts of parts of a volume can be added."""
+
+    #: (4, 2) voxels and votes outside and inside, and of those farther from the contour than the
+    #: reach.
+    sides: NDArray[np.int64]
+    values: NDArray[np.int64]  #: Histogram of the filtered mask itself
+
+    def __add__(self, other: CutCounts) -> CutCounts:
+        return CutCounts(self.sides + other.sides, self.values + other.values)
+
+    @property
+    def outside(self) -> Side:
+        """All counted voxels outside the mask."""
+        return self._side(0)
+
+    @property
+    def inside(self) -> Side:
+        """All counted voxels inside the mask."""
+        return self._side(1)
+
+    @property
+    def far_outside(self) -> Side:
+        """Voxels outside the mask and beyond the reach of the contour."""
+        return self._side(2)
+
+    @property
+    def far_inside(self) -> Side:
+        """Voxels inside the mask and beyond the reach of the contour."""
+        return self._side(3)
+
+    @property
+    def before(self) -> float:
+        """Of n voxels inside, the (n + 1)-th largest value: just below a volume-keeping cut."""
+        return self._value(self.outside.voxels - 1)
+
+    @property
+    def at(self) -> float:
+        """Of n voxels inside, the n-th largest value: just above that cut."""
+        return self._value(self.outside.voxels)
+
+    def _value(self, place: int) -> float:
+        step = int(np.searchsorted(np.cumsum(self.values), place, "right"))
+        return min(step, 2 * _STEPS) / _STEPS - 0.5
+
+    def _side(self, number: int) -> Side:
+        voxels, votes = self.sides[number].tolist()
+        return Side(voxels, votes / FIXED_POINT)
 
 
 def count_cut(
@@ -48,20 +98,21 @@ def count_cut(
     truncate: float = TRUNCATE,
     tile: Tile | None = None,
 ) -> CutCounts:
-    """The raters' votes on both sides of a mask, and the level at which the mask keeps its volume.
+    """Count the votes on both sides of a mask, and find the threshold that keeps its volume.
 
     Parameters
     ----------
     raters, weights, kept, scales, truncate, tile
         As for `keep_bands`.
     chosen, counted : (\\*shape) ndarray of bool
-        The mask; and the voxels that count.
+        The mask; and the voxels that are counted.
     reach : sequence of int
-        Voxels per axis; what has the other side within so many is not far.
+        Voxels per axis; voxels farther than this from the other side of the contour are far.
     """
     kernels = [four_gaussians(sigmas, truncate) for sigmas in scales]
     full = four_axes(raters.shape)
-    outside, inside, far_outside, far_inside, before, at = _kernels.cut_counts(
+    values = np.zeros(2 * _STEPS + 1, np.int64)
+    sides = _kernels.cut_counts(
         raters.masks,
         raters.present,
         np.asarray(weights, np.float64),
@@ -75,10 +126,9 @@ def count_cut(
         on_four_axes(kept.steps),
         tile or band_tile(raters.shape, kernels),
         current().threads,
+        values,
     )
-    return CutCounts(
-        Side(*outside), Side(*inside), Side(*far_outside), Side(*far_inside), before, at
-    )
+    return CutCounts(np.array(sides, np.int64), values)
 
 
 def cut_answer(
@@ -87,18 +137,18 @@ def cut_answer(
     levels: tuple[float, float, float, float],
     chosen: Mask | None = None,
 ) -> None:
-    """Write which voxels lie above the contour, or else turn the answer into their probability.
+    """Write which voxels lie above the threshold, or convert the answer to probabilities in place.
 
     Parameters
     ----------
     answer : (\\*shape) ndarray of float32
     kept : KeptShares
-        Where detail is shared the contour lies at one half.
+        Where the gain of the detail is 1, the threshold is one half.
     levels : four float
-        Shares outside, inside and between, where no detail is shared, and how close to the contour
-        an answer is a tie: it is not chosen.
+        Mean shares outside and inside, and the threshold, where the gain of the detail is 0; and
+        the distance from the threshold within which an answer is a tie and not chosen.
     chosen : (\\*shape) ndarray of bool, optional
-        Written to; without it the answer is.
+        Receives the mask; if omitted, `answer` is overwritten with probabilities.
     """
     _kernels.cut(
         kept.detail,

@@ -1,4 +1,4 @@
-"""Signed distance to a contour, in mm: one implementation for every filter."""
+"""Signed distance to a contour, in mm."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def signed_distance(
     *,
     dtype: DTypeLike = np.float64,
 ) -> NDArray[Any]:
-    """Distance in mm to the other side of the contour: negative inside, positive outside.
+    """Signed distance in mm to a mask's contour: negative inside, positive outside.
 
-    A voxel outside has the distance to the nearest voxel inside, a voxel inside minus the distance
-    to the nearest voxel outside, between centres; the contour lies half-way. Without any voxel on
-    one side the distance to it is infinite.
+    A voxel outside has the distance to the nearest voxel inside, and a voxel inside minus the
+    distance to the nearest voxel outside, both between voxel centres. If there is no voxel on the
+    other side, the distance is infinite.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def signed_distance(
     spacing : sequence of float
         Voxel size per array axis.
     dtype : float32 or float64
-        Of the result.
+    dtype : float32 or float64
     """
     inside = np.ascontiguousarray(np.asarray(mask) != 0).view(np.uint8)
     sizes = [float(size) for size in spacing]

@@ -1,4 +1,4 @@
-"""Gaussians of volumes, and means over raters of the bands of scale between them."""
+"""Gaussian smoothing, and means over raters of the bands between two Gaussians."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from itk_consensus.space.boxes import voxel_sides
 from itk_consensus.space.rater_field import RaterField
 from itk_consensus.space.tiles import TRUNCATE, four_axes, half_gaussian, tile_sizes
 
-#: What lies beyond the edge: its last voxel, or nothing.
+#: Values beyond the edge: those of the nearest voxel, or zeros.
 Border = Literal["nearest", "zero"]
 
 Singles = NDArray[np.float32]
@@ -33,18 +33,18 @@ def smooth_volume(
     truncate: float = TRUNCATE,
     border: Border = "nearest",
 ) -> NDArray[Any]:
-    """Smooth a volume in place by a Gaussian; returns `volume`.
+    """Smooth a volume with a Gaussian, in place; returns `volume`.
 
     Parameters
     ----------
     volume : C-contiguous ndarray of float32 or float64
-        Smoothed in its own precision; what is constant stays exactly what it is.
+        Smoothed in its own precision; constant regions stay exactly constant.
     sigmas : sequence of float >= 0
-        Standard deviation in voxels per axis; 0: none.
+        Standard deviation in voxels per axis; 0: no smoothing.
     truncate : float
-        Standard deviations after which the Gaussian is cut off.
+        Standard deviations at which the Gaussian is truncated.
     border : str
-        Whether the last voxel goes on beyond the edge, or zeros come.
+        "nearest" repeats the edge voxel beyond the edge, "zero" pads with zeros.
     """
     writable = volume.flags.c_contiguous and volume.flags.writeable
     if volume.dtype not in (np.float32, np.float64) or not writable:
@@ -63,19 +63,19 @@ def smooth_volume(
     return volume
 
 
-#: Outputs of `band_means` that may be left out.
+#: Outputs of `band_means` that can be omitted.
 OPTIONAL = ("base", "base_squares", "votes", "raters")
 
 
 class BandMeans(NamedTuple):
-    """Weighted means over the raters who annotated a voxel; 0 if none did, None: not wanted."""
+    """Weighted means over the raters who annotated a voxel, 0 if none did; None: not requested."""
 
     values: Singles  #: (B, *shape) mean of each band
     squares: Singles  #: (B, *shape) mean of its square
     base: Singles | None  #: (*shape) mean of the masks at the coarsest scale
     base_squares: Singles | None  #: (*shape) mean of its square
     votes: Singles | None  #: (*shape) mean of the masks
-    #: (*shape) how many raters of equal weight count as much: (sum w)^2 / sum w^2.
+    #: (*shape) effective number of raters, (sum w)^2 / sum w^2.
     raters: Singles | None
 
 
@@ -94,20 +94,20 @@ def band_means(
     Parameters
     ----------
     masks : (J, \\*shape) ndarray
-        Masks of 0 and 1, or probabilities. Beyond the edge the last voxel goes on.
+        Masks of 0 and 1, or probabilities. Edge voxels are repeated beyond the edge.
     weights : (J,) ndarray
-        Of the raters; positive.
+        Positive weight of each rater.
     scales : (B + 1, ndim) sequence
         Ascending standard deviations in voxels per axis, 0 for none; each pair bounds a band. The
         first of four axes holds independent volumes and is never smoothed.
     present : (J, \\*shape) ndarray, optional
         Non-zero where a rater annotated; levels are then means over annotated voxels.
     truncate : float
-        Standard deviations after which the Gaussian is cut off.
+        Standard deviations at which the Gaussian is truncated.
     tile : four int, optional
-        It does not show in the result.
+        Tile size; the result does not depend on it.
     wanted : sequence of str
-        Which of `OPTIONAL` to make.
+        Which of `OPTIONAL` to compute.
     """
     shape = masks.shape[1:]
     _check_masks(masks, weights, scales, present)
@@ -134,7 +134,7 @@ def band_means(
 
 
 def reach_of(kernels: list[list[list[float]]]) -> list[int]:
-    """How far the widest Gaussian goes along each of four axes."""
+    """Radius in voxels of the widest Gaussian along each of four axes."""
     return [max(len(kernel[axis]) - 1 for kernel in kernels) for axis in range(4)]
 
 
@@ -159,7 +159,7 @@ def _check_masks(
 
 
 def four_gaussians(sigmas: Sequence[float], truncate: float) -> list[list[float]]:
-    """Weights along four axes of a Gaussian of so many voxels per axis of space."""
+    """Half kernels of a Gaussian along four axes; `sigmas` are in voxels per array axis."""
     spatial = list(voxel_sides(sigmas))
     padded = [0.0] * (4 - len(spatial)) + spatial
     return [_half_gaussian(float(sigma), truncate) for sigma in padded]
@@ -167,5 +167,5 @@ def four_gaussians(sigmas: Sequence[float], truncate: float) -> list[list[float]
 
 @lru_cache(maxsize=64)
 def _half_gaussian(sigma: float, truncate: float) -> list[float]:
-    """As kernels take it; labels by the hundred ask for the same ones."""
+    """`half_gaussian` as a list, memoized since hundreds of labels use the same one."""
     return [float(weight) for weight in half_gaussian(sigma, truncate)]

@@ -1,4 +1,4 @@
-"""Stray pieces of a mask: small ones that most raters did not draw."""
+"""Remove islands from a mask: small connected components that most raters did not draw."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from itk_consensus.space.pieces import label_pieces
 
 
 class WithoutIslands(NamedTuple):
-    """A mask without its stray pieces, and how large these were."""
+    """A mask without its islands, and their sizes."""
 
     mask: Mask
     removed: tuple[int, ...]  #: Voxels of each
 
 
-def without_islands(mask: Mask, raters: Sequence[Mask], least: float) -> WithoutIslands:
-    """Leave out pieces of fewer voxels than `least` that most raters did not draw.
+def remove_islands(mask: Mask, raters: Sequence[Mask], least: float) -> WithoutIslands:
+    """Remove connected components of fewer voxels than `least` that most raters did not draw.
 
-    The largest piece stays, and so does one of which more than half of the raters drew at least
-    half.
+    The largest component is kept, and so is one of which more than half of the raters drew at
+    least half.
     """
     pieces = label_pieces(mask)
     sizes = pieces.sizes.copy()

@@ -1,24 +1,33 @@
-"""Connected pieces of equal labels. Axes before the last three connect nothing."""
+"""Connected components ("pieces") of equal labels, in at most three spatial axes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from itk_consensus import _kernels
 from itk_consensus.core.array_types import Mask
-from itk_consensus.space.boxes import Box
+from itk_consensus.space.blocks import Blocked, Packed, at_once, flagged, kept
+from itk_consensus.space.boxes import Box, intersection, relative_to, space_axes
 from itk_consensus.space.tiles import four_axes
+
+#: Blocks of which places are kept once they are made.
+_BLOCKS_KEPT = 8
 
 
 class Pieces(NamedTuple):
-    """Pieces by number, in the order of their first voxels; 0 is background."""
+    """Numbered pieces, in the order of their first voxels; 0 is the background."""
 
     places: NDArray[np.int32]  #: (*shape) the number of each voxel's piece
-    sizes: NDArray[np.int64]  #: (P + 1,) voxels; none of the background
+    sizes: NDArray[np.int64]  #: (P + 1,) number of voxels; 0 for the background
     bounds: NDArray[np.int64]  #: (P, 8) first voxel and end along four axes
+    first: NDArray[np.int64]  #: (P,) first voxel of each piece, as a flat index
 
     @property
     def number(self) -> int:
@@ -26,7 +35,7 @@ class Pieces(NamedTuple):
         return len(self.bounds)
 
     def box(self, piece: int) -> Box:
-        """The smallest box around a piece, from 1 on."""
+        """The bounding box of a piece; pieces are numbered from 1."""
         pairs = self.bounds[piece - 1].reshape(4, 2).tolist()
         ndim = self.places.ndim
         if ndim > 4:
@@ -35,34 +44,37 @@ class Pieces(NamedTuple):
         return tuple(slice(*pair) for pair in pairs[4 - ndim :])
 
     def without(self, flagged: Mask) -> Mask:
-        """(P + 1,) pieces that have none of the flagged voxels."""
+        """(P + 1,) flags of the pieces that contain none of the flagged voxels."""
         missing = np.ones(self.number + 1, bool)
         missing[self.places[flagged]] = False
         missing[0] = False
         return missing
 
     def any_of(self, wanted: Mask) -> Mask:
-        """(\\*shape) voxels of those pieces, given by (P + 1,) flags."""
+        """(\\*shape) mask of the voxels of some pieces, given by (P + 1,) flags."""
         return np.asarray(wanted[self.places])
 
 
 def label_pieces(labels: NDArray[Any], *, corners: bool = True) -> Pieces:
-    """Pieces of one label whose voxels connect by faces, and unless told otherwise by corners too.
+    """Find the connected components of each label.
 
     Parameters
     ----------
     labels : (\\*shape) ndarray of bool or int
         0 is background.
+    corners : bool
+        Whether voxels that share only an edge or a corner are connected too.
     """
     places = np.empty(labels.shape, np.int32)
     if not labels.size:
-        return Pieces(places, np.zeros(1, np.int64), np.zeros((0, 8), np.int64))
+        none = np.zeros(0, np.int64)
+        return Pieces(places, np.zeros(1, np.int64), none.reshape(0, 8), none)
     found = _kernels.label_pieces(_narrow(labels), four_axes(labels.shape), corners, places)
-    return Pieces(places, np.append(0, found[:, 0]), found[:, 1:])
+    return Pieces(places, np.append(0, found[:, 0]), found[:, 1:9], found[:, 9])
 
 
 def _narrow(labels: NDArray[Any]) -> NDArray[Any]:
-    """The same labels, or others that differ where they do, unsigned and of 32 bits at most."""
+    """Map labels one to one to an unsigned type of at most 32 bits."""
     if labels.dtype.itemsize > 4:
         _, numbers = np.unique(labels, return_inverse=True)
         labels = np.where(labels == 0, 0, numbers.reshape(labels.shape) + 1).astype(np.uint32)
@@ -70,17 +82,265 @@ def _narrow(labels: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(labels, labels.dtype.newbyteorder("=")).view(unsigned)
 
 
-def finders_of(
+def raters_by_piece(
     pieces: Pieces, bits: NDArray[np.uint8], number: int
 ) -> tuple[Mask, NDArray[np.int64]]:
-    """(J, P + 1) who marked something of each piece; (P + 1,) voxels that two or more marked.
+    """(J, P + 1) which raters marked each piece; (P + 1,) its voxels that two or more marked.
 
     Parameters
     ----------
     bits : (ceil(J / 8), \\*shape) ndarray
-        The marks of J raters, as `RaterField` has them.
+        The marks of J raters, packed as in `RaterField`.
     """
     finders = np.zeros((pieces.number + 1, len(bits)), np.uint8)
     shared = np.zeros(pieces.number + 1, np.int64)
     _kernels.find_finders(pieces.places, np.ascontiguousarray(bits), finders, shared)
     return np.unpackbits(finders, axis=1, count=number, bitorder="little").T.view(bool), shared
+
+
+# -- pieces across blocks -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class BlockPieces:
+    """Pieces of a mask that is given in blocks, numbered as those of the whole are."""
+
+    places: Blocked  #: The number of each voxel's piece
+    sizes: NDArray[np.int64]  #: (P + 1,) voxels; none of the background
+    bounds: NDArray[np.int64]  #: (P, axes, 2) first voxel and end, in the volume
+    #: Of each block the pieces that it has a part of, in ascending order.
+    numbers: Sequence[NDArray[np.int64]]
+
+    @property
+    def number(self) -> int:
+        """P."""
+        return len(self.bounds)
+
+    def box(self, piece: int) -> Box:
+        """The smallest box around a piece, from 1 on."""
+        return tuple(slice(*pair) for pair in self.bounds[piece - 1].tolist())
+
+    def in_blocks(self, flags: Mask) -> list[int]:
+        """Those of (P + 1,) flagged pieces, each of which begins near the one before it."""
+        starts: dict[int, None] = {}
+        for pieces in self.numbers:
+            for piece in pieces[flags[pieces]].tolist():
+                starts.setdefault(piece, None)
+        return list(starts)
+
+    def without(self, mask: Blocked) -> Mask:
+        """(P + 1,) pieces that have none of a mask's voxels."""
+        return np.asarray((self.counts(mask) == 0) & (np.arange(self.number + 1) > 0))
+
+    def counts(self, mask: Blocked) -> NDArray[np.int64]:
+        """(P + 1,) voxels of each piece that a mask has; none of the background."""
+        found = np.zeros(self.number + 1, np.int64)
+        for number, pieces in enumerate(self.numbers):
+            if not len(pieces):
+                continue
+            flags = flagged(mask, number)
+            if flags is not None:
+                there = np.bincount(self.places.part(number)[flags])
+                found[: len(there)] += there
+        found[0] = 0
+        return found
+
+    def any_of(self, wanted: Mask) -> Blocked:
+        """Voxels of those pieces, given by (P + 1,) flags; never the background."""
+        wanted = wanted.copy()
+        wanted[0] = False
+
+        def make(number: int) -> NDArray[Any]:
+            if not wanted[self.numbers[number]].any():
+                return np.array(False)
+            return np.asarray(wanted[self.places.part(number)])
+
+        boxes = self.places.boxes
+        parts = at_once(make, range(len(boxes)))
+        parts = parts if len(boxes) == 1 else [kept(part) for part in parts]
+        return Blocked(self.places.blocks, np.dtype(bool), parts)
+
+    def parts(self, piece: int) -> Iterator[tuple[Box, Mask]]:
+        """The boxes of a piece in each block, and its voxels there."""
+        box = self.box(piece)
+        for number in self.places.blocks.touching(box):
+            if piece in self.numbers[number]:
+                own = self.places.boxes[number]
+                both = intersection(own, box)
+                yield both, self.places.part(number)[relative_to(both, own)] == piece
+
+
+def block_pieces(mask: Blocked, *, corners: bool = True) -> BlockPieces:
+    """Pieces whose voxels connect by faces, and unless told otherwise by corners too."""
+    finder = _PieceFinder(mask, corners)
+    number = len(mask.parts)
+    found = at_once(finder.find, range(len(mask.parts)))
+    firsts = np.append(0, np.cumsum([len(one.first) for one in found]))
+    edges = [np.zeros((2, 0), np.int64)]
+    for at in range(number):
+        for other, mine, theirs in finder.meetings(at, found):
+            pairs = np.stack([mine[mine > 0], theirs[mine > 0]]).astype(np.int64)
+            edges.append(np.unique(pairs, axis=1) + firsts[[at, other], None] - 1)
+    joined, total = np.concatenate(edges, axis=1), int(firsts[-1])
+    meets = scipy.sparse.coo_matrix((np.ones(len(joined[0]), bool), tuple(joined)), (total, total))
+    pieces, root = scipy.sparse.csgraph.connected_components(meets, directed=False)
+    first = np.full(pieces, np.iinfo(np.int64).max)
+    bounds = np.empty((pieces, len(mask.shape), 2), np.int64)
+    bounds[..., 0], bounds[..., 1] = np.iinfo(np.int64).max, -1
+    for at, one in zip(firsts, found, strict=False):
+        own = root[at : at + len(one.first)]
+        np.minimum.at(first, own, one.first)
+        np.minimum.at(bounds[..., 0], own, one.bounds[..., 0])
+        np.maximum.at(bounds[..., 1], own, one.bounds[..., 1])
+    # In the order of their first voxels, as in one block.
+    order = np.argsort(first, kind="stable")
+    final = np.empty(pieces, np.int64)
+    final[order] = np.arange(1, pieces + 1)
+    sizes = np.zeros(pieces + 1, np.int64)
+    tables, numbers = [], []
+    for at, one in zip(firsts, found, strict=False):
+        own = final[root[at : at + len(one.first)]]
+        np.add.at(sizes, own, one.sizes)
+        tables.append(np.append(0, own).astype(np.int32))
+        numbers.append(np.unique(own[one.sizes > 0]))
+    places: list[NDArray[np.int32] | _Places] = [finder.places]
+    if number > 1:
+        finder.tables = tables
+        nothing = np.zeros((), np.int32)
+        places = [_Places(finder, at) if len(own) else nothing for at, own in enumerate(numbers)]
+    return BlockPieces(
+        Blocked(mask.blocks, np.dtype(np.int32), places), sizes, bounds[order], numbers
+    )
+
+
+class _Found(NamedTuple):
+    """The pieces of a block and of the voxels before it."""
+
+    first: NDArray[np.int64]  #: (P,) first voxel of each, as a flat index in all blocks
+    bounds: NDArray[np.int64]  #: (P, axes, 2) in the volume
+    sizes: NDArray[np.int64]  #: (P,) voxels in the block itself
+    #: For each axis of space the pieces on the plane before the block, and on its last one, which
+    #: the blocks after it see.
+    starts: dict[int, Packed]
+    ends: dict[int, Packed]
+
+
+_NOTHING = np.zeros(0, np.int64)
+
+
+class _PieceFinder:
+    """Finds the pieces of each block.
+
+    A block is looked at with one voxel more before it along each axis of space, so that any two
+    voxels that touch lie in what is looked at for one of the blocks.
+    """
+
+    def __init__(self, mask: Blocked, corners: bool) -> None:
+        self._mask, self._corners = mask, corners
+        self._space = space_axes(len(mask.shape))
+        self.tables: list[NDArray[np.int32]] = []  #: Of each block the numbers of its pieces
+        self.places = np.zeros(0, np.int32)  #: Of a single block
+        self.kept = lru_cache(maxsize=_BLOCKS_KEPT)(self._numbered)
+
+    def find(self, number: int) -> _Found:
+        """The pieces of a block."""
+        mask, own = self._mask, self._mask.boxes[number]
+        wide = self._wide(own)
+        if all(mask.constant(one) == 0 for one in mask.blocks.touching(wide)):
+            return _Found(_NOTHING, _NOTHING.reshape(0, len(own), 2), _NOTHING, {}, {})
+        pieces, places = self._pieces(wide, own)
+        number_of = len(pieces.first)
+        if len(mask.parts) == 1:
+            self.places, sizes = places, pieces.sizes[1:]
+        else:
+            sizes = np.bincount(places.reshape(-1), minlength=number_of + 1)[1:]
+        first, bounds = self._in_volume(pieces, wide)
+        starts, ends = {}, {}
+        for axis in self._space:
+            before = (slice(None),) * axis
+            if wide[axis].start < own[axis].start:
+                starts[axis] = Packed.of(pieces.places[(*before, slice(0, 1))])
+            if own[axis].stop < mask.box[axis].stop:
+                ends[axis] = Packed.of(places[(*before, slice(-1, None))])
+        return _Found(first, bounds, sizes, starts, ends)
+
+    def _in_volume(self, pieces: Pieces, wide: Box) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """First voxels and bounds of the pieces of a box."""
+        around = self._mask.box
+        inside = np.unravel_index(pieces.first, pieces.places.shape)
+        steps = [part.start - all_.start for part, all_ in zip(wide, around, strict=True)]
+        places = tuple(at + step for at, step in zip(inside, steps, strict=True))
+        first = np.ravel_multi_index(places, self._mask.shape)
+        bounds = np.empty((len(pieces.first), len(wide), 2), np.int64)
+        for axis in range(len(wide)):
+            four = axis + 4 - len(wide)
+            if len(wide) > 4 and four < 1:
+                bounds[:, axis] = around[axis].start, around[axis].stop
+            else:
+                bounds[:, axis] = pieces.bounds[:, 2 * four : 2 * four + 2] + wide[axis].start
+        return np.asarray(first, np.int64), bounds
+
+    def meetings(
+        self, number: int, found: Sequence[_Found]
+    ) -> Iterator[tuple[int, NDArray[np.int32], NDArray[np.int32]]]:
+        """Blocks before a block, and the pieces of both at the voxels that both have seen."""
+        own, boxes = self._mask.boxes[number], self._mask.boxes
+        wide = self._wide(own)
+        for other in self._mask.blocks.touching(wide):
+            axes = [a for a in self._space if boxes[other][a].stop == own[a].start]
+            if not axes or axes[0] not in found[number].starts or axes[0] not in found[other].ends:
+                continue
+            axis, both = axes[0], intersection(wide, boxes[other])
+            plane = (slice(None),) * axis + (slice(0, 1),)
+            here, there = (list(relative_to(both, box)) for box in (wide, boxes[other]))
+            here[axis] = there[axis] = plane[axis]
+            mine = found[number].starts[axis].array()[tuple(here)]
+            yield other, mine, found[other].ends[axis].array()[tuple(there)]
+
+    def _wide(self, own: Box) -> Box:
+        before = [1 if axis in self._space else 0 for axis in range(len(own))]
+        pairs = zip(own, before, self._mask.box, strict=True)
+        return tuple(slice(max(p.start - b, all_.start), p.stop) for p, b, all_ in pairs)
+
+    def _pieces(self, wide: Box, own: Box) -> tuple[Pieces, NDArray[np.int32]]:
+        pieces = label_pieces(self._mask.read(wide), corners=self._corners)
+        return pieces, pieces.places[relative_to(own, wide)]
+
+    def _numbered(self, number: int) -> NDArray[np.int32]:
+        own = self._mask.boxes[number]
+        return self.tables[number][self._pieces(self._wide(own), own)[1]]
+
+
+@dataclass(frozen=True)
+class _Places:
+    """The numbers of a block's pieces, found anew where they are not kept."""
+
+    finder: _PieceFinder
+    number: int
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """That of the numbers."""
+        return np.dtype(np.int32)
+
+    def array(self) -> NDArray[np.int32]:
+        """The numbers."""
+        return self.finder.kept(self.number)
+
+    def part(self, box: Box) -> NDArray[np.int32]:
+        """Those of a part."""
+        return self.array()[box]
+
+
+def block_finders(
+    pieces: BlockPieces, bits_in: Callable[[Box], NDArray[np.uint8]], number: int
+) -> tuple[Mask, NDArray[np.int64]]:
+    """As `raters_by_piece`, of bits that are read block by block."""
+    every = np.zeros((pieces.number + 1, -(-number // 8)), np.uint8)
+    shared = np.zeros(pieces.number + 1, np.int64)
+    for at, box in enumerate(pieces.places.boxes):
+        if not len(pieces.numbers[at]):
+            continue
+        places = np.ascontiguousarray(pieces.places.part(at))
+        _kernels.find_finders(places, np.ascontiguousarray(bits_in(box)), every, shared)
+    return np.unpackbits(every, axis=1, count=number, bitorder="little").T.view(bool), shared

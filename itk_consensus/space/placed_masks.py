@@ -1,4 +1,4 @@
-"""Masks without the background around them, so that many can be compared quickly."""
+"""Masks cropped to their bounding boxes, so that many can be compared quickly."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from itk_consensus.space.boxes import Box
 
 @dataclass(frozen=True)
 class PlacedMask:
-    """The part of a mask that holds it, and where that part lies."""
+    """A mask cropped to its bounding box, and that box."""
 
     inside: NDArray[np.bool_]
     box: Box
@@ -20,10 +20,10 @@ class PlacedMask:
 
     @classmethod
     def of(cls, mask: NDArray[np.bool_]) -> PlacedMask:
-        """A mask of any shape; an empty one has an empty box."""
+        """Crop a mask of any shape; an empty one has an empty box."""
         box: list[slice] = []
         for axis in range(mask.ndim):
-            # What is cut along one axis is quicker to look through along the next.
+            # Cropping along one axis makes the search along the next faster.
             part = mask[tuple(box)]
             along = np.flatnonzero(part.any(axis=tuple(n for n in range(mask.ndim) if n != axis)))
             box.append(slice(int(along[0]), int(along[-1]) + 1) if len(along) else slice(0, 0))
@@ -31,7 +31,7 @@ class PlacedMask:
         return cls(inside, tuple(box), int(np.count_nonzero(inside)))
 
     def shared(self, other: PlacedMask) -> int:
-        """Voxels that are in both, of masks on one grid."""
+        """Number of voxels in both of two masks on the same grid."""
         both = [
             (max(a.start, b.start), min(a.stop, b.stop))
             for a, b in zip(self.box, other.box, strict=True)

@@ -1,4 +1,4 @@
-"""The raters' votes for one label in a box, as kernels read them: bits, or probabilities."""
+"""The raters' votes for one label in a box, as kernels read them: packed bits, or probabilities."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BITS = 8
 
 
 class RaterField(NamedTuple):
-    """J raters over a box."""
+    """Votes of J raters for one label in a box."""
 
     #: (ceil(J / 8), *shape) bit j % 8 of plane j // 8 is rater j's; or memberships in [0, 1].
     masks: NDArray[Any]
@@ -26,7 +26,7 @@ class RaterField(NamedTuple):
 
     @classmethod
     def of(cls, masks: NDArray[Any], present: NDArray[Any] | None = None) -> RaterField:
-        """Of masks, or memberships, (J, \\*shape)."""
+        """Pack masks, or copy memberships, of shape (J, \\*shape)."""
         there = None if present is None else pack_bits(np.asarray(present != 0))
         truth = masks.dtype.kind == "b"
         values = pack_bits(masks) if truth else np.ascontiguousarray(masks, np.float32)
@@ -34,28 +34,36 @@ class RaterField(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the box."""
+        """Shape of the box."""
         return self.masks.shape[1:]
 
     def without(self, silent: Mask | None) -> RaterField:
-        """The field without those who are silent at a voxel, (J, \\*shape); all stay if all are."""
+        """Treat raters as missing where `silent`, (J, \\*shape), unless none would remain."""
         if silent is None:
             return self
         asked = pack_bits(~silent)
         here = asked if self.present is None else asked & self.present
-        # Where no rater would be left all are used.
+        # Where no rater would remain, all are kept.
         nobody = np.bitwise_or.reduce(here, axis=0) == 0
         everybody = pack_bits(np.ones_like(silent)) if self.present is None else self.present
         here[:, nobody] = everybody[:, nobody]
         return self._replace(present=here)
 
-    def extended(self, box: Box) -> RaterField:
+    def part(self, box: Box) -> RaterField:
+        """The raters of a part of the box."""
+        if all(p.stop - p.start == size for p, size in zip(box, self.shape, strict=True)):
+            return self
+        every = (slice(None), *box)
+        present = None if self.present is None else np.ascontiguousarray(self.present[every])
+        return RaterField(np.ascontiguousarray(self.masks[every]), self.number, present)
+
+    def extend_to(self, box: Box) -> RaterField:
         """The raters of another box, in which their border goes on."""
         present = None if self.present is None else read_extended(self.present, box)
         return RaterField(read_extended(self.masks, box), self.number, present)
 
-    def marked(self) -> Mask:
-        """(\\*shape) where any rater who annotated a voxel marks it."""
+    def marked_voxels(self) -> Mask:
+        """(\\*shape) voxels that any rater who annotated them marked."""
         if self.masks.dtype == np.uint8:
             bits = self.masks if self.present is None else self.masks & self.present
             return np.asarray(np.bitwise_or.reduce(bits, axis=0) != 0)
@@ -67,19 +75,19 @@ class RaterField(NamedTuple):
             found |= marks
         return found
 
-    def disputed(self) -> Mask:
-        """(\\*shape) where some raters mark and some do not, of bits that all raters have."""
-        return np.asarray(self.marked() & ~marked_by_all(self.masks, self.number))
+    def disputed_voxels(self) -> Mask:
+        """(\\*shape) voxels that some but not all raters marked; needs complete annotations."""
+        return np.asarray(self.marked_voxels() & ~marked_by_all(self.masks, self.number))
 
-    def annotated(self) -> Mask | None:
-        """(\\*shape) where any rater annotated; None: everywhere."""
+    def annotated_voxels(self) -> Mask | None:
+        """(\\*shape) voxels that any rater annotated; None: all."""
         if self.present is None:
             return None
         return np.asarray(np.bitwise_or.reduce(self.present, axis=0) != 0)
 
 
 def pack_bits(masks: Mask) -> NDArray[np.uint8]:
-    """(ceil(J / 8), \\*shape) of (J, \\*shape)."""
+    """Pack (J, \\*shape) masks into (ceil(J / 8), \\*shape) bytes."""
     planes = np.zeros((-(-len(masks) // _BITS), *masks.shape[1:]), np.uint8)
     for rater, mask in enumerate(masks):
         planes[rater // _BITS] |= mask.view(np.uint8) << np.uint8(rater % _BITS)
@@ -87,14 +95,14 @@ def pack_bits(masks: Mask) -> NDArray[np.uint8]:
 
 
 def bits_of(raters: slice | NDArray[np.intp], number: int) -> NDArray[np.uint8]:
-    """(ceil(J / 8),) bytes in which the bits of some of J raters are set."""
+    """(ceil(J / 8),) bytes in which the bits of the given raters, out of J, are set."""
     wanted = np.zeros(number, bool)
     wanted[raters] = True
     return np.packbits(wanted, bitorder="little")
 
 
 def marked_by_all(planes: NDArray[np.uint8], number: int) -> Mask:
-    """(\\*shape) where all J raters' bits are set."""
+    """(\\*shape) voxels where the bits of all J raters are set."""
     found = np.ones(planes.shape[1:], bool)
     for plane, full in zip(planes, bits_of(slice(None), number), strict=True):
         found &= plane == full
@@ -102,21 +110,21 @@ def marked_by_all(planes: NDArray[np.uint8], number: int) -> Mask:
 
 
 def marked_by_any(planes: NDArray[np.uint8], raters: NDArray[np.uint8]) -> Mask:
-    """(\\*shape) where any of some raters' bits is set; (ceil(J / 8),) bits say whose."""
+    """(\\*shape) voxels where the bit of any of `raters`, given by (ceil(J / 8),) bytes, is set."""
     found = np.zeros(planes.shape[1:], bool)
     for plane, some in zip(planes, raters, strict=True):
         found |= (plane & some) != 0
     return found
 
 
-def who_marked(planes: NDArray[np.uint8], number: int) -> Mask:
-    """(J,) who marked anything."""
+def has_marks(planes: NDArray[np.uint8], number: int) -> Mask:
+    """(J,) whether each rater marked any voxel."""
     any_bits = np.bitwise_or.reduce(planes.reshape(len(planes), -1), axis=1)
     return np.unpackbits(any_bits, count=number, bitorder="little").view(bool)
 
 
 def unpack_bits(planes: NDArray[np.uint8], number: int) -> Mask:
-    """(J, \\*shape) of (ceil(J / 8), \\*shape)."""
+    """Unpack (ceil(J / 8), \\*shape) bytes into (J, \\*shape) masks."""
     masks = np.empty((number, *planes.shape[1:]), np.uint8)
     for rater, mask in enumerate(masks):
         np.right_shift(planes[rater // _BITS], np.uint8(rater % _BITS), out=mask)
@@ -125,7 +133,7 @@ def unpack_bits(planes: NDArray[np.uint8], number: int) -> Mask:
 
 
 def weighted_bits(planes: NDArray[np.uint8], weights: Floats) -> Floats:
-    """(\\*shape) weighted mean of J raters' bits; a byte has 256 values to look up."""
+    """(\\*shape) weighted mean of J raters' bits, looked up by byte."""
     bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
     found = np.zeros(planes.shape[1:])
     for plane, first in zip(planes, range(0, len(weights), _BITS), strict=True):
@@ -136,14 +144,14 @@ def weighted_bits(planes: NDArray[np.uint8], weights: Floats) -> Floats:
 
 
 def pack_label(arrays: Sequence[NDArray[Any]], label: Any, box: Box) -> NDArray[np.uint8]:
-    """The bits of a box: where each of J label maps has a label.
+    """Pack into bits, in a box, where each of J label maps has a given label.
 
     Parameters
     ----------
     arrays : sequence of (\\*shape) ndarray
         C-contiguous, of integers or floating point, with at most four axes.
     box : tuple of slice
-        One slice per axis, or none for the whole volume.
+        One slice per axis, or () for the whole volume.
     """
     shape = arrays[0].shape
     box = box or tuple(slice(0, size) for size in shape)
@@ -152,7 +160,7 @@ def pack_label(arrays: Sequence[NDArray[Any]], label: Any, box: Box) -> NDArray[
     if planes.size == 0:
         return planes
     ones = (1,) * (4 - len(shape))
-    # A type that does not hold the label has it nowhere.
+    # An array whose dtype cannot represent the label has no such voxel.
     values = {kind: np.array([label]).astype(kind) for kind in {array.dtype for array in arrays}}
     held = {kind: value[value == label] for kind, value in values.items()}
     _kernels.pack_marks(

@@ -1,4 +1,4 @@
-"""Gaussian of a volume that is mirrored at its edges; the cost never grows with the Gaussian."""
+"""Gaussian smoothing with mirrored edges, whose cost is bounded by the size of the volume."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def mirrored_gaussian(
     ----------
     volume : ndarray
     sigmas : sequence of float
-        Standard deviation per axis, in voxels; 0: not smoothed.
+        Standard deviation per axis, in voxels; 0: no smoothing.
     truncate : float
-        Standard deviations after which the Gaussian is cut off.
+        Standard deviations at which the Gaussian is truncated.
     """
     smooth = np.array(volume, dtype=np.float64)
     for axis, sigma in enumerate(sigmas):
@@ -35,10 +35,10 @@ def mirrored_gaussian(
 
 
 def folded_weights(sigma: float, truncate: float, extent: int) -> Floats:
-    """(2 r + 1,) weights of a Gaussian, r <= extent; those that reach farther are folded back.
+    """(2 r + 1,) weights of a Gaussian, with those beyond r = `extent` folded back.
 
-    A voxel that lies farther away than the image is wide shows what another, nearer one shows,
-    since a mirrored image repeats itself.
+    A mirrored image is periodic, so a voxel farther away than the image is wide has the same value
+    as a nearer one.
     """
     half = half_gaussian(sigma, truncate)
     weights = np.concatenate([half[:0:-1], half])

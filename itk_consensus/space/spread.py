@@ -1,4 +1,4 @@
-"""Flags that spread over a box around each of them."""
+"""Binary dilation by a box."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from itk_consensus.core.work import current
 from itk_consensus.space.tiles import four_axes, tile_sizes
 
 
-def spread(
+def dilate(
     flags: NDArray[np.bool_],
     radii: Sequence[int],
     *,
     tile: tuple[int, int, int, int] | None = None,
 ) -> NDArray[np.bool_]:
-    """Voxels with a flagged one at most so many voxels away along every axis.
+    """Dilate a mask by a box of these radii.
 
     Parameters
     ----------
     flags : (\\*shape) ndarray of bool
     radii : sequence of int
-        Per array axis; nothing spreads along axes before the last three.
+        Voxels per array axis; axes before the last three are not dilated.
     tile : four int, optional
-        It does not show in the result.
+        Tile size; the result does not depend on it.
     """
     full = four_axes(flags.shape)
     near = radii[-3:]

@@ -1,7 +1,7 @@
-"""Tiles of a volume: what looks only some voxels around works in them, with a halo.
+"""Tiles of a volume with a halo, for operations that need only a neighbourhood of each voxel.
 
-Every volume is seen with four axes, the first of which holds independent volumes: a 2D image has
-ones in front, the volumes of a 4D image are cut apart.
+Kernels see every volume with four axes, the first of which holds independent volumes: the shape of
+a 2D image is padded with ones in front, and the volumes of a 4D image are processed separately.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from itk_consensus.core.errors import InputError
 from itk_consensus.core.work import current, report
 from itk_consensus.space.boxes import space_axes, voxel_sides
 
-#: Standard deviations after which a Gaussian is cut off.
+#: Standard deviations at which a Gaussian is truncated.
 TRUNCATE = 4.0
 
-# Weights must be written down before those beyond the image can be summed.
+# A limit on memory: all weights are computed before those beyond the image are summed.
 _MOST_WEIGHTS = 10_000_000
 
-#: Voxels of a tile, about: its buffers then stay in a processor's own cache. With many labels
-#: there is a buffer for each that occurs, and a smaller tile has fewer.
+#: Approximate number of voxels in a tile, so that its buffers fit in a core's own cache. With many
+#: labels there is a buffer for each label that occurs, and a smaller tile has fewer.
 TILE_VOXELS = 131_072
 TILE_VOXELS_OF_MANY_LABELS = 40_960
 MANY_LABELS = 8
 
-#: Tiles are so much longer along rows, which are read and smoothed in one go.
+#: A tile is longer by this factor along rows, which are contiguous in memory.
 ROW_LENGTH = 4
 
-#: Tiles per thread between two reports of progress.
+#: Tiles per thread between two progress reports.
 TILES_AT_ONCE = 64
 
 
 def four_axes(shape: Sequence[int]) -> tuple[int, int, int, int]:
-    """The shape with independent volumes on the first of four axes."""
+    """Convert a shape to four axes, the first of which holds independent volumes."""
     independent = space_axes(len(shape)).start
     space = list(shape[independent:])
     depth, height, width = [1] * (3 - len(space)) + space
@@ -44,16 +44,16 @@ def four_axes(shape: Sequence[int]) -> tuple[int, int, int, int]:
 
 
 def gaussian_weights(sigma: float, spacing: Sequence[float], shape: Sequence[int]) -> list[Floats]:
-    """Weights, for 0 to reach steps, of a Gaussian of `sigma` mm along each of the four axes.
+    """Half kernels of a Gaussian of `sigma` mm along each of the four axes.
 
     Parameters
     ----------
     sigma : float
-        Standard deviation in mm; 0: none.
+        Standard deviation in mm; 0: no smoothing.
     spacing : sequence of float
         Voxel size per array axis. Independent volumes are not smoothed into each other.
     shape : sequence of int
-        Of the volume, beyond which its last voxels go on.
+        Shape of the volume, whose edge voxels are repeated beyond the edge.
     """
     sizes = list(voxel_sides(spacing))
     sizes = [math.inf] * (4 - len(sizes)) + sizes
@@ -62,13 +62,15 @@ def gaussian_weights(sigma: float, spacing: Sequence[float], shape: Sequence[int
 
 
 def half_gaussian(sigma: float, truncate: float = TRUNCATE, extent: int | None = None) -> Floats:
-    """Weights of the voxels 0 to reach steps away, as scipy's Gaussian of `sigma` voxels has.
+    """Weights at distances 0, 1, ... of a Gaussian of `sigma` voxels, equal to scipy's.
 
-    With `extent` there are no more of them than an axis of this length needs: whatever is farther
-    away than that shows the last voxel, so the last weight stands for all beyond.
+    `extent` is the length of the axis: voxels farther away than that all repeat the edge voxel, so
+    their weights are summed into the last one.
     """
     if truncate * sigma > _MOST_WEIGHTS:
-        raise InputError(f"a Gaussian of {sigma:g} voxels is too wide to be computed")
+        raise InputError(
+            f"a Gaussian of {sigma:g} voxels is too wide to be computed; choose a smaller sigma"
+        )
     reach = int(truncate * sigma + 0.5)
     if reach == 0:
         return np.ones(1)
@@ -83,18 +85,18 @@ def half_gaussian(sigma: float, truncate: float = TRUNCATE, extent: int | None =
 def tile_sizes(
     shape: tuple[int, int, int, int], reach: Sequence[int], labels: int = 2, buffers: int = 1
 ) -> tuple[int, int, int, int]:
-    """A tile that is small, yet large against the halo around it.
+    """Choose a tile that fits in the cache but is large compared with its halo.
 
     Parameters
     ----------
     shape : four int
-        Of the volume.
+        Shape of the volume.
     reach : four int
         Width of the halo per axis.
     labels : int
-        How many there are.
+        Number of labels.
     buffers : int
-        How many arrays of the tile's size a thread keeps, in units of an ordinary kernel's.
+        Number of tile-sized arrays per thread, relative to an ordinary kernel.
     """
     voxels = (TILE_VOXELS if labels <= MANY_LABELS else TILE_VOXELS_OF_MANY_LABELS) // buffers
     long_axes = sum(size > 1 for size in shape[1:])
@@ -108,7 +110,7 @@ def tile_sizes(
 
 
 def tile_groups(count: int) -> Iterator[tuple[int, int]]:
-    """Ranges that cover all tiles; progress is reported after each of them."""
+    """Yield ranges that cover all tiles, reporting progress after each of them."""
     step = TILES_AT_ONCE * current().threads
     for first in range(0, count, step):
         last = min(first + step, count)

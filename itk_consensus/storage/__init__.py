@@ -1,1 +1,1 @@
-"""Files of any kind: read with care, written in one step, locked, told apart; records in them."""
+"""Files: checked before reading, written atomically, locked, hashed; JSON records in them."""

@@ -1,4 +1,4 @@
-"""What a command will read and write, checked before it begins: no file may be both."""
+"""Check, before a command begins, that no output overwrites an input or another output."""
 
 from __future__ import annotations
 
@@ -11,23 +11,25 @@ from itk_consensus.core.errors import FileError
 
 
 class Claim(NamedTuple):
-    """A file or folder, there or still to be made, and what it is in words."""
+    """A file or folder, existing or to be created, and a description of it for messages."""
 
     what: str
     path: Path
 
 
 def require_no_overlap(reads: Iterable[Claim], writes: Iterable[Claim]) -> None:
-    """Compare by file, not by name: symbolic and hard links are resolved.
+    """Check that no output overwrites an input or another output.
+
+    Files are compared by identity, not by name: symbolic and hard links are resolved.
 
     Raises
     ------
     FileError
-        Something that is written is also read or written under another claim, lies in a folder
-        that is, or is a folder in which such a thing lies.
+        An output is also read or written under another claim, lies in such a folder, or is a
+        folder that contains such a file.
     """
-    owners: dict[object, str] = {}  # of files and folders
-    inside: dict[object, str] = {}  # of what lies in a folder, by the folder
+    owners: dict[object, str] = {}  # description of each file and folder
+    inside: dict[object, str] = {}  # by folder, the description of something that it contains
 
     def enter(path: Path, what: str) -> None:
         owners.update(dict.fromkeys(_identities(path), what))
@@ -48,7 +50,7 @@ def require_no_overlap(reads: Iterable[Claim], writes: Iterable[Claim]) -> None:
 
 
 def _identities(path: Path) -> list[object]:
-    """What two spellings of one file have in common, whether it exists or not."""
+    """Keys that all spellings of a file share: its real path, and its inode if it exists."""
     found: list[object] = [os.path.realpath(path)]
     try:
         status = path.stat()
@@ -58,4 +60,5 @@ def _identities(path: Path) -> list[object]:
 
 
 def _folders(path: Path) -> list[str]:
+    """All folders above a path, links resolved."""
     return [str(folder) for folder in Path(os.path.realpath(path)).parents]

@@ -1,4 +1,4 @@
-"""Files of bytes and of text; what stands where one is wanted."""
+"""Read and write files of bytes and of text."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from pathlib import Path
 
 from itk_consensus.core.errors import FileError
 from itk_consensus.storage.guards import require_regular, require_text
-from itk_consensus.storage.replacing import replacing
+from itk_consensus.storage.replacing import atomic_write
 
 PathLike = str | os.PathLike[str]
 
 
 def write_text(path: PathLike, text: str) -> None:
-    """Write a UTF-8 text file, replacing `path`, unless an image lies there, in one step."""
+    """Write a UTF-8 text file atomically, replacing `path`; refuse to replace an image."""
     require_text(Path(path))
     write_bytes(path, text.encode("utf-8", errors="backslashreplace"))
 
 
 def write_bytes(path: PathLike, contents: bytes) -> None:
-    """Write a file of bytes, replacing `path` in one step."""
-    with replacing(Path(path), alone=True) as draft:
+    """Write a file of bytes atomically, replacing `path`."""
+    with atomic_write(Path(path), alone=True) as draft:
         draft.write_bytes(contents)
 
 
@@ -37,6 +37,6 @@ def read_bytes(path: PathLike) -> bytes:
 
 
 def require_writable(path: PathLike) -> None:
-    """Raise now, rather than after the work, if a file cannot be written; write nothing."""
-    with replacing(Path(path)):
+    """Raise `FileError` if a file cannot be written; writes nothing."""
+    with atomic_write(Path(path)):
         pass

@@ -1,4 +1,4 @@
-"""What stands under a name, looked at before it is opened."""
+"""Checks of a path before the file is opened."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from pathlib import Path
 from itk_consensus.core.errors import FileError
 
 
-def require_name(path: Path) -> None:
-    """Refuse names at which the libraries would end the process instead of raising."""
+def require_valid_name(path: Path) -> None:
+    """Refuse names with which the C++ libraries would abort the process instead of raising."""
     try:
         str(path).encode("utf-8")
     except UnicodeEncodeError:
         raise FileError(f"{str(path)!r}: the name is not UTF-8; rename the file") from None
     if "\0" in str(path):
-        raise FileError(f"{str(path)!r}: is not the name of a file")
+        raise FileError(f"{str(path)!r}: the name contains a NUL character; rename the file")
 
 
 def require_regular(path: Path) -> os.stat_result:
-    """Refuse folders, pipes and devices, which block, never end, or do something when read."""
-    require_name(path)
+    """Refuse folders, pipes and devices: reading one may block, never end or have side effects."""
+    require_valid_name(path)
     try:
         status = path.stat()
     except OSError as error:
@@ -34,27 +34,27 @@ def require_regular(path: Path) -> os.stat_result:
     return status
 
 
-#: How headers of images begin that are text themselves.
+#: First bytes of image formats whose headers are text.
 _TEXT_HEADERS = (b"NRRD", b"ObjectType", b"# vtk")
 
 
 def require_text(path: Path) -> None:
-    """Refuse to let text take the place of an image, or of anything else that is no text."""
+    """Refuse to overwrite an image, or any other file that is not text, with text."""
     if not path.is_file():  # a pipe would block
         return
     try:
         with path.open("rb") as stream:
             head = stream.read(4096)
     except OSError:
-        return  # whoever writes will say what is wrong
+        return  # writing will raise with the reason
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(head)  # of which the end may be cut
+        codecs.getincrementaldecoder("utf-8")().decode(head)  # a character at the end may be cut
         is_text = b"\0" not in head
     except UnicodeDecodeError:
         is_text = False
     if not is_text or head.startswith(_TEXT_HEADERS):
         raise FileError(
-            "is an image, or something else that is no text, which text would replace: give "
-            "another name or move it",
+            "is an image or another file that is not text, and would be overwritten by text: give "
+            "another name, or move the existing file",
             path=path,
         )

@@ -1,4 +1,4 @@
-"""Hashes of files: equal hashes mean equal content, whatever their times and names."""
+"""Hashes of file contents, independent of names and modification times."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def folder_hash(folder: PathLike) -> str:
 
 
 def files_below(folder: Path) -> Iterator[Path]:
-    """Every file below a folder, sorted by name; links are followed, but not in circles."""
+    """Every file below a folder, sorted by name; links are followed unless they form a loop."""
     for parent, folders, names in os.walk(folder, followlinks=True):
         here = os.path.realpath(parent)
         ends = {name: os.path.realpath(Path(parent, name)) for name in folders}

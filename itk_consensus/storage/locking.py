@@ -1,4 +1,4 @@
-"""Writers of one output exclude each other, also if one of them is killed."""
+"""A lock between processes that write the same output; killing a process releases its lock."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
     import msvcrt
 
-#: How often a lock that somebody else has is asked for again, in seconds.
+#: Seconds between two attempts to acquire a lock that is held by another process.
 _PAUSE = 0.02
 
 
 @contextmanager
-def locked(place: Path, *, wait: float = 60.0) -> Iterator[None]:
-    """Hold the right to write a file or folder, which exists or is still to be made.
+def exclusive_lock(place: Path, *, wait: float = 60.0) -> Iterator[None]:
+    """Lock a file or folder for writing; it need not exist yet.
 
-    The lock is the operating system's, on a file beside the place: it ends with the process that
-    holds it, however that ends, so nothing that was killed stays in the way. It works between
-    processes and threads, and between machines where the file system passes locks on; on one that
-    has no locks at all, as some clusters have, it is none.
+    The lock is the operating system's, on a file beside `place`. It is released when the process
+    that holds it ends, however that ends, so no stale locks remain. It works between processes
+    and threads, and between machines if the file system supports that. On a file system without
+    locks, as on some clusters, nothing is locked.
 
     Parameters
     ----------
     wait : float
-        Seconds to wait for somebody else to finish.
+        Seconds to wait for another writer to finish.
 
     Raises
     ------
     FileError
-        Somebody else is still writing there.
+        Another writer still holds the lock.
     """
     digest = hashlib.sha256(os.fsencode(place.name)).hexdigest()[:16]
     file = place.with_name(f".itk_consensus-{digest}.lock")
@@ -47,7 +47,7 @@ def locked(place: Path, *, wait: float = 60.0) -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(OSError):  # Windows removes no file that is open
+        with suppress(OSError):  # Windows cannot remove an open file
             file.unlink()
         os.close(descriptor)
 
@@ -65,18 +65,18 @@ def _acquire(file: Path, place: Path, deadline: float) -> int:
                 raise FileError(
                     f"{place}: is being written by {holder}; wait for it, or choose another output"
                 )
-        elif _is_still(descriptor, file):
+        elif _is_same_file(descriptor, file):
             os.ftruncate(descriptor, 0)
             os.write(descriptor, f"process {os.getpid()} of {socket.gethostname()}".encode())
             return descriptor
-        else:  # its last holder removed it while we waited
+        else:  # its last holder removed it after we opened it
             os.close(descriptor)
             continue
         time.sleep(_PAUSE)
 
 
 def _lock(descriptor: int) -> bool:
-    """Whether the lock is ours now."""
+    """Try to acquire the lock, without waiting; returns whether it is held now."""
     try:
         if fcntl is None:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
@@ -89,7 +89,8 @@ def _lock(descriptor: int) -> bool:
     return True
 
 
-def _is_still(descriptor: int, file: Path) -> bool:
+def _is_same_file(descriptor: int, file: Path) -> bool:
+    """Whether an open descriptor is that of the file now at this path."""
     try:
         return os.path.samestat(os.fstat(descriptor), file.stat())
     except OSError:

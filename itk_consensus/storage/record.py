@@ -1,8 +1,8 @@
-"""Records: what a file of readable JSON says, checked field by field, and a checksum of the whole.
+"""Records: JSON files with a checksum, every field of which is validated when read.
 
 A record is a dataclass whose annotations hold the constraint on each field and, if it differs, its
-name in the file: ``number: Annotated[int, Integer(1), "n"]``. They write the file, and check all of
-it when it is read. Files of tensors and of arrays (`deep/weights.py`, `chunked/run_record.py`) are
+name in the file: ``number: Annotated[int, Integer(1), "n"]``. Reading, validating and writing are
+derived from them. Files of tensors and of arrays (`deep/weights.py`, `chunked/run_record.py`) are
 in the formats of their libraries instead.
 """
 
@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar, get_type_hints
 
 import itk_consensus
-from itk_consensus.core.constraints import BeyondRange, Integer, Kind, OneOf, Real, Text, shown
+from itk_consensus.core.constraints import BeyondRange, Integer, Kind, OneOf, Real, Text, short_repr
 from itk_consensus.core.errors import FileError
 from itk_consensus.storage.files import read_bytes, write_text
 
 SCHEMA_VERSION = 1
 LARGEST_RECORD = 64 * 2**20
-"""Characters; a case takes about a hundred."""
+"""Characters; a case takes about a hundred of them."""
 
 P = TypeVar("P", bound="Part")
 R = TypeVar("R", bound="Record")
@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 
 class RecordError(ValueError):
-    """What is wrong with a record, without the name of its file."""
+    """A problem of a record; the caller adds the name of the file."""
 
     def __init__(self, problem: str, where: str = "") -> None:
         super().__init__(problem)
@@ -43,30 +43,30 @@ class RecordError(ValueError):
         return f"{self.where or 'it'} {self.problem}"
 
     def inside(self, where: str) -> RecordError:
-        """The same about a field that lies within another one."""
+        """The same problem, its field named as a member of the field `where`."""
         between = "." if where and self.where and self.where[0] != "[" else ""
         return RecordError(self.problem, f"{where}{between}{self.where}")
 
 
-def _accepted(kind: Kind[T], value: Any, where: str) -> T:
-    """What a constraint makes of a JSON value, or a `RecordError` that says where it stands."""
+def _accept(kind: Kind[T], value: Any, where: str) -> T:
+    """Validate and convert a JSON value; a `RecordError` names the field `where`."""
     try:
         accepted = kind.accept(value)
         if isinstance(value, bool) != isinstance(accepted, bool):
-            raise TypeError  # true is no number in JSON, and 1 is no Boolean
+            raise TypeError  # true is not a number in JSON, and 1 is not a Boolean
         return accepted
     except RecordError as error:
         raise error.inside(where) from None
     except (TypeError, ValueError) as error:
         wanted = str(error) if isinstance(error, BeyondRange) else kind.wanted
-        raise RecordError(f"must be {wanted}, got {shown(value)}", where) from None
+        raise RecordError(f"must be {wanted}, got {short_repr(value)}", where) from None
 
 
 # -- constraints that only JSON needs ----------------------------------------------------------
 
 
 class Infinity(Kind[float]):
-    """Infinity, which JSON lacks, as a text."""
+    """Infinity as a string, since JSON has none."""
 
     wanted = "inf"
 
@@ -78,7 +78,7 @@ class Infinity(Kind[float]):
 
 @dataclass(frozen=True)
 class Each(Kind[tuple[Any, ...]]):
-    """A list whose members all have one kind."""
+    """A list whose members all satisfy one constraint."""
 
     kind: Kind[Any]
     shortest: int = 0
@@ -91,12 +91,12 @@ class Each(Kind[tuple[Any, ...]]):
     def accept(self, value: Any) -> tuple[Any, ...]:
         if not isinstance(value, (list, tuple)) or not self.shortest <= len(value) <= self.longest:
             raise TypeError
-        return tuple(_accepted(self.kind, member, f"[{i}]") for i, member in enumerate(value))
+        return tuple(_accept(self.kind, member, f"[{i}]") for i, member in enumerate(value))
 
 
 @dataclass(frozen=True)
 class Members(Kind[dict[str, Any]]):
-    """An object whose members all have one kind, whatever their names."""
+    """An object with members of any name that all satisfy one constraint."""
 
     kind: Kind[Any]
     wanted = "an object"
@@ -104,16 +104,16 @@ class Members(Kind[dict[str, Any]]):
     def accept(self, value: Any) -> dict[str, Any]:
         if not isinstance(value, Mapping):
             raise TypeError
-        names = [_accepted(Text(), name, "the name of a member") for name in value]
-        return {name: _accepted(self.kind, value[name], f"{name:.40}") for name in names}
+        names = [_accept(Text(), name, "the name of a member") for name in value]
+        return {name: _accept(self.kind, value[name], f"{name:.40}") for name in names}
 
 
 @dataclass(frozen=True)
 class Anything(Kind[Any]):
-    """Whatever JSON holds, nested no more than `depth` deep."""
+    """Any JSON value, nested at most `depth` deep."""
 
     depth: int = 8
-    wanted = "what JSON can hold, 8 levels deep at most"
+    wanted = "a JSON value nested at most 8 levels deep"
 
     def accept(self, value: Any) -> Any:
         if isinstance(value, (Mapping, list, tuple)):
@@ -129,7 +129,7 @@ class Anything(Kind[Any]):
 
 
 class OnePart(Kind[Any]):
-    """An object that is one of some parts, which its fields tell apart."""
+    """An object of one of several `Part` classes, chosen by the names of its fields."""
 
     wanted = "an object"
 
@@ -139,7 +139,7 @@ class OnePart(Kind[Any]):
     def accept(self, value: Any) -> Part:
         names = value.keys() if isinstance(value, Mapping) else ()
         fitting = (cls for cls in self.classes if names == _entries(cls).keys())
-        return next(fitting, self.classes[0]).checked(value)
+        return next(fitting, self.classes[0]).from_plain(value)
 
 
 ANY_REAL: OneOf[float] = OneOf((Real(), Infinity()))
@@ -150,27 +150,29 @@ ANY_REAL: OneOf[float] = OneOf((Real(), Infinity()))
 
 @dataclass(frozen=True)
 class Part:
-    """A record, or an object in it."""
+    """A record, or an object within a record."""
 
     def contradictions(self) -> Iterator[tuple[str, str]]:
-        """Fields that are right alone but do not fit each other, each with its problem."""
+        """Fields that are valid but contradict other fields: (field, problem) pairs."""
         yield from ()
 
-    def plain(self) -> dict[str, Any]:
-        """The fields as JSON has them."""
-        return {key: _plain(getattr(self, name)) for key, (name, _) in _entries(type(self)).items()}
+    def to_plain(self) -> dict[str, Any]:
+        """The fields as a JSON object."""
+        return {
+            key: _to_plain(getattr(self, name)) for key, (name, _) in _entries(type(self)).items()
+        }
 
     @classmethod
-    def checked(cls: type[P], value: Any) -> P:
-        """The part that a JSON object describes; a `RecordError` if it describes none."""
+    def from_plain(cls: type[P], value: Any) -> P:
+        """Validate a JSON object and make a part of it; raises `RecordError` if it is invalid."""
         entries = _entries(cls)
         if not isinstance(value, Mapping):
-            raise RecordError(f"must be an object, got {shown(value)}")
+            raise RecordError(f"must be an object, got {short_repr(value)}")
         odd = sorted(entries.keys() ^ value.keys())
         if odd:
             lacks = "lacks" if odd[0] in entries else "must not have"
             raise RecordError(f"{lacks} '{odd[0]:.40}'")
-        made = cls(**{name: _accepted(kind, value[k], k) for k, (name, kind) in entries.items()})
+        made = cls(**{name: _accept(kind, value[k], k) for k, (name, kind) in entries.items()})
         for where, problem in made.contradictions():
             raise RecordError(problem, where)
         return made
@@ -178,41 +180,45 @@ class Part:
 
 @dataclass(frozen=True)
 class Record(Part):
-    """What one file says, with its kind, its version and a checksum."""
+    """The contents of a file: its fields, the name and version of its schema, and a checksum."""
 
     schema: ClassVar[str]
     schema_version: ClassVar[int] = SCHEMA_VERSION
     largest: ClassVar[int] = LARGEST_RECORD
-    said: ClassVar[tuple[str, ...]] = ()
-    """Properties that are written for human readers and ignored when read."""
-    edited: ClassVar[str] = "the record is damaged, or was edited: its checksum is another"
-    #: Why there is nothing of an older version that could be read, and what to do.
-    outdated: ClassVar[str] = ""
+    readable_properties: ClassVar[tuple[str, ...]] = ()
+    """Properties that are written for people only and ignored when the file is read."""
+    checksum_problem: ClassVar[str] = (
+        "the record is damaged or was edited: its checksum does not match"
+    )
+    #: Message for a file of an older version that cannot be read: why, and what to do.
+    outdated_problem: ClassVar[str] = ""
+    #: Older versions that `upgrade` can convert.
+    older_versions: ClassVar[tuple[int, ...]] = ()
 
     def to_json(self) -> str:
-        """The record as text."""
-        said = {name: getattr(self, name) for name in self.said}
-        return self.seal({**self.opening(), **said, **self.plain()})
+        """The text of the file."""
+        said = {name: getattr(self, name) for name in self.readable_properties}
+        return self.seal({**self.opening(), **said, **self.to_plain()})
 
     @classmethod
     def opening(cls) -> dict[str, Any]:
-        """How every file of this kind begins."""
+        """The first fields of every file of this schema."""
         return {"schema": cls.schema, "schema_version": cls.schema_version}
 
     @classmethod
     def seal(cls, written: Mapping[str, Any]) -> str:
-        """Fields as text, with a checksum, whatever their layout, at the end."""
+        """Format fields as JSON text that ends with their checksum."""
         sealed = {**written, "checksum": checksum(written)}
         return "{\n" + ",\n".join(field_lines(sealed)) + "\n}\n"
 
     @classmethod
     def is_sealed(cls, written: Mapping[str, Any], contents: str) -> bool:
-        """Whether a file's checksum is that of its fields, or of its text."""
+        """Whether a file's checksum matches its fields (or, in a subclass, its text)."""
         return bool(written.get("checksum") == checksum(written))
 
     @classmethod
     def from_json(cls: type[R], contents: str, source: str) -> R:
-        """Read a record back exactly; `source` is the file, for messages."""
+        """Parse and validate a record; `source` is the name of the file, for messages."""
         if len(contents) > cls.largest:
             raise FileError(f"is too large for a record: {len(contents)} characters", path=source)
         try:
@@ -221,15 +227,23 @@ class Record(Part):
             raise FileError(f"is not JSON: {error}", path=source) from error
         if not isinstance(written, dict) or written.get("schema") != cls.schema:
             raise FileError(f"is not a record of the kind '{cls.schema}'", path=source)
-        if type(found := written.get("schema_version")) is not int or found != cls.schema_version:
-            raise FileError(cls._why_not(found), path=source)
+        found = written.get("schema_version")
+        if type(found) is not int or found not in (cls.schema_version, *cls.older_versions):
+            raise FileError(cls._version_problem(found), path=source)
         try:
             if not cls.is_sealed(written, contents):
-                raise FileError(cls.edited, path=source)
-            own = {*cls.opening(), "checksum", *cls.said}
-            return cls.checked({key: one for key, one in written.items() if key not in own})
+                raise FileError(cls.checksum_problem, path=source)
+            if found in cls.older_versions:
+                written = cls.upgrade(written)
+            own = {*cls.opening(), "checksum", *cls.readable_properties}
+            return cls.from_plain({key: one for key, one in written.items() if key not in own})
         except (RecordError, OverflowError, RecursionError) as error:
             raise FileError(f"the record is damaged: {error}", path=source) from error
+
+    @classmethod
+    def upgrade(cls, written: dict[str, Any]) -> dict[str, Any]:
+        """Convert the fields of a file of an older version to those of this version."""
+        return written
 
     @classmethod
     def read(cls: type[R], path: Path) -> R:
@@ -241,25 +255,25 @@ class Record(Part):
             raise FileError("the record is damaged: it is not UTF-8", path=path) from error
 
     def write(self, path: Path) -> None:
-        """Write the record, replacing the file in one step."""
+        """Write the record atomically, replacing the file."""
         write_text(path, self.to_json())
 
     @classmethod
-    def _why_not(cls, found: Any) -> str:
+    def _version_problem(cls, found: Any) -> str:
         reads = f"this itk_consensus {itk_consensus.__version__} reads {cls.schema_version}"
         if isinstance(found, int) and found > cls.schema_version:
             return f"has schema version {found}, {reads}; update itk_consensus"
-        return f"has schema version {found!r:.40}; {cls.outdated or reads}"
+        return f"has schema version {found!r:.40}; {cls.outdated_problem or reads}"
 
 
 def checksum(written: Mapping[str, Any]) -> str:
-    """Checksum of the record's other fields, whatever their layout."""
+    """Checksum of a record's other fields; it does not depend on the layout of the text."""
     others = {key: value for key, value in written.items() if key != "checksum"}
     return hashlib.blake2b(json.dumps(others, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 def _table(cls: type[Part]) -> dict[str, tuple[str, Kind[Any]]]:
-    """By name in the file: name in Python, and its constraint."""
+    """Map each field's name in the file to its name in Python and its constraint."""
     hints = get_type_hints(cls, include_extras=True)
     table = {field.name: hints[field.name].__metadata__ for field in fields(cls)}
     return {(key or (name,))[0]: (name, kind) for name, (kind, *key) in table.items()}
@@ -268,30 +282,30 @@ def _table(cls: type[Part]) -> dict[str, tuple[str, Kind[Any]]]:
 _entries: Callable[[Any], dict[str, tuple[str, Kind[Any]]]] = cache(_table)
 
 
-def _plain(value: Any) -> Any:
+def _to_plain(value: Any) -> Any:
     if isinstance(value, Part):
-        return value.plain()
+        return value.to_plain()
     if isinstance(value, float) and not isfinite(value):
         return str(value)
     if isinstance(value, Mapping):
-        return {key: _plain(member) for key, member in value.items()}
-    return [_plain(member) for member in value] if isinstance(value, (list, tuple)) else value
+        return {key: _to_plain(member) for key, member in value.items()}
+    return [_to_plain(member) for member in value] if isinstance(value, (list, tuple)) else value
 
 
 def field_lines(written: Mapping[str, Any]) -> list[str]:
-    """Each field for human readers: objects and lists of objects take a line per member."""
-    return [f"  {_dumped(key)}: {_lines(value)}" for key, value in written.items()]
+    """Format each field; objects and lists of objects take a line per member."""
+    return [f"  {_dump(key)}: {_format_field(value)}" for key, value in written.items()]
 
 
-def _lines(value: Any) -> str:
-    """A field for readers: objects and lists of objects take a line per member."""
+def _format_field(value: Any) -> str:
+    """Format the value of a field; objects and lists of objects take a line per member."""
     if isinstance(value, Mapping) and value:
-        members = [f"{_dumped(key)}: {_dumped(member)}" for key, member in value.items()]
+        members = [f"{_dump(key)}: {_dump(member)}" for key, member in value.items()]
         return "{\n    " + ",\n    ".join(members) + "\n  }"
     if isinstance(value, list) and value and isinstance(value[0], Mapping):
-        return "[\n    " + ",\n    ".join(map(_dumped, value)) + "\n  ]"
-    return _dumped(value)
+        return "[\n    " + ",\n    ".join(map(_dump, value)) + "\n  ]"
+    return _dump(value)
 
 
-def _dumped(value: Any) -> str:
+def _dump(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)

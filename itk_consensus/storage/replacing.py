@@ -1,4 +1,4 @@
-"""A file that appears in one step: it is written under another name, and moved when it is done."""
+"""Atomic writing: a file is written under a temporary name and moved when it is complete."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from itk_consensus.core.errors import FileError
-from itk_consensus.storage.guards import require_name
-from itk_consensus.storage.locking import locked
+from itk_consensus.storage.guards import require_valid_name
+from itk_consensus.storage.locking import exclusive_lock
 
 _HEADER_SUFFIXES = {".hdr", ".mhd", ".nhdr"}
 
-#: What files are called until they are finished.
+#: Prefix of the temporary names.
 _DRAFT = ".itk_consensus-"
 
 
 @contextmanager
-def replacing(target: Path, *, alone: bool = False) -> Iterator[Path]:
-    """Yield a path to write to; move what was written to `target` on success.
+def atomic_write(target: Path, *, alone: bool = False) -> Iterator[Path]:
+    """Yield a temporary path to write to; move the file to `target` on success.
 
-    Whatever else appears beside it moves along: some formats keep header and voxels apart, and the
-    header names the other file. Links stay and their targets are written; only regular files are
-    replaced, and who might read them may read the new ones.
+    Other files that appear beside it are moved too, since some formats keep header and voxels in
+    separate files. Links are kept and their targets are written. Only regular files are replaced,
+    and their permissions are kept.
 
     Parameters
     ----------
     alone : bool
-        Whether nothing else will appear, which saves a folder: removing one takes file systems
-        milliseconds, for which all others wait.
+        Whether the format has a single file. No temporary folder is needed then, whose removal
+        takes milliseconds.
     """
     place = destination(target)
     try:
@@ -44,12 +44,12 @@ def replacing(target: Path, *, alone: bool = False) -> Iterator[Path]:
 
 @contextmanager
 def _draft_file(target: Path, place: Path) -> Iterator[Path]:
-    # The target's own name says the format, not that of what a link leads to; a long one is cut.
+    # The suffix, which sets the format, is the target's, not that of a link's destination.
     _, dot, suffix = target.name[-16:].partition(".")
     draft = place.with_name(f"{_DRAFT}{uuid.uuid4().hex}{dot}{suffix}")
-    mode = mode_of(place)
+    mode = permissions(place)
     try:
-        if mode is not None:  # before there is anything to read
+        if mode is not None:  # set before there is anything to read
             os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode | stat.S_IWUSR))
         yield draft
         if mode is not None:
@@ -61,7 +61,7 @@ def _draft_file(target: Path, place: Path) -> Iterator[Path]:
 
 @contextmanager
 def _draft_folder(target: Path, place: Path) -> Iterator[Path]:
-    mode = mode_of(place)
+    mode = permissions(place)
     with tempfile.TemporaryDirectory(prefix=_DRAFT, dir=place.parent) as name:
         folder = Path(name)
         yield folder / target.name
@@ -71,18 +71,18 @@ def _draft_folder(target: Path, place: Path) -> Iterator[Path]:
                 part.chmod(mode)
         places = [destination(target.parent / part.name) for part in parts]
         if len(parts) > 1:
-            with locked(place.with_suffix(".header+voxels")):  # whichever of them is the target
+            with exclusive_lock(place.with_suffix(".header+voxels")):  # same name for either file
                 _exchange(parts, places, folder)
         elif parts:
             os.replace(parts[0], places[0])
 
 
 def _exchange(parts: Sequence[Path], places: Sequence[Path], folder: Path) -> None:
-    """Move several files that belong together, of which the header is the last.
+    """Move several files that belong together; the header is the last of `parts`.
 
-    No file system moves two files in one step. So the old header goes first and the new one comes
-    last: whoever looks in between, or after a kill, finds no image at all instead of a header with
-    the voxels of another. The old files stay in the folder until all is done.
+    Two files cannot be moved atomically. So the old header is removed first and the new one is
+    moved last: in between, or after a kill, there is no image rather than a header with the voxels
+    of another one. The old files are kept in `folder` until all are moved, and restored on error.
     """
     old = folder / "old"
     old.mkdir()
@@ -104,8 +104,8 @@ def _is_header(part: Path) -> bool:
     return part.suffix.lower() in _HEADER_SUFFIXES
 
 
-def mode_of(place: Path) -> int | None:
-    """Who may do what with a file or folder; None if it is not there."""
+def permissions(place: Path) -> int | None:
+    """Permission bits of a file or folder; None if it does not exist."""
     try:
         return stat.S_IMODE(place.stat().st_mode)
     except OSError:
@@ -113,14 +113,14 @@ def mode_of(place: Path) -> int | None:
 
 
 def destination(target: Path) -> Path:
-    """Where a file of this name is to be written, links followed.
+    """The path at which a file of this name will be written, with links resolved.
 
     Raises
     ------
     FileError
-        The folder does not exist, or what stands there is no regular file.
+        The folder does not exist, or the path exists and is not a regular file.
     """
-    require_name(target)
+    require_valid_name(target)
     place = Path(os.path.realpath(target))
     if not place.parent.is_dir():
         raise FileError(f"the folder {place.parent} does not exist", path=target)

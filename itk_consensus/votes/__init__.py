@@ -1,1 +1,1 @@
-"""What raters said, and every form of it: voxels, patterns, bits, probabilities; ties."""
+"""The raters' votes, as voxels, patterns, bits or probabilities, and the rule for ties."""

@@ -1,6 +1,6 @@
-"""Probabilities of several classes at each voxel: what makes them such, and their likeliest class.
+"""Probabilities of several classes at each voxel: validation, and the most probable class.
 
-A rater's opinion is a sequence of K arrays of one shape, one for each class.
+A rater's opinion is a sequence of K arrays of the same shape, one per class.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from numpy.typing import NDArray
 from itk_consensus.votes.disputed_voxels import chunks
 
 Opinion = Sequence[NDArray[Any]]
-#: Of each rater; None for a missing one.
+#: One opinion per rater; None for a missing rater.
 Opinions = Sequence[Opinion | None]
 #: Non-zero where each rater gave an opinion; None: everywhere.
 Masks = Sequence[NDArray[Any] | None] | None
 
 
-#: Voxels looked at before asking whether that was enough.
+#: Voxels tested at a time, so that a search can stop early.
 _LOOK_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
 class SoftVotes:
-    """What raters who are not certain say: a fraction of a vote for each class."""
+    """Votes of raters who give each class a probability, that is, a fraction of a vote."""
 
     opinions: Opinions
     annotated: Masks = None
-    mask: NDArray[Any] | None = None  #: Zero at voxels to leave out; None: no such voxel
+    mask: NDArray[Any] | None = None  #: Zero at voxels to exclude; None: none
 
     @property
     def labels(self) -> NDArray[Any]:
-        """(K,) the label indices themselves; a single class is the foreground of two."""
+        """(K,) the label indices; a single class is the foreground of two."""
         first = next(opinion for opinion in self.opinions if opinion is not None)
         return np.arange(max(len(first), 2))
 
@@ -45,16 +45,16 @@ class SoftVotes:
         return len(self.opinions)
 
 
-#: How far from 1 probabilities may sum: half-precision networks are that imprecise.
+#: Largest deviation of a sum of probabilities from 1, as half-precision networks have it.
 SUM_TOLERANCE = 0.01
 
 _VOXELS_AT_ONCE = 1 << 16
 
 
 def sum_to_one(opinion: Opinion, where: NDArray[Any] | None = None) -> bool:
-    """Whether the classes of every voxel, or of those where `where` is not 0, sum to 1.
+    """Whether the classes sum to 1 at every voxel, or wherever `where` is not 0.
 
-    Looks no farther than the first voxels that do not.
+    Stops at the first part of the volume that does not.
     """
     for part in _rows(opinion):
         near = np.abs(sum(classes.astype(np.float64) for classes in part[:-1]) - 1)
@@ -66,8 +66,8 @@ def sum_to_one(opinion: Opinion, where: NDArray[Any] | None = None) -> bool:
     return True
 
 
-def first_impossible(opinion: Opinion, where: NDArray[Any] | None = None) -> float | None:
-    """A value that is no probability, or None if all are from 0 to 1."""
+def first_invalid_probability(opinion: Opinion, where: NDArray[Any] | None = None) -> float | None:
+    """The first value that is not between 0 and 1, or None."""
     for classes in opinion:
         wrong = ~((classes >= 0) & (classes <= 1))
         if where is not None:
@@ -77,8 +77,8 @@ def first_impossible(opinion: Opinion, where: NDArray[Any] | None = None) -> flo
     return None
 
 
-def likeliest(opinion: Opinion) -> NDArray[Any]:
-    """Index of the class of highest probability, the first of equals."""
+def most_probable_class(opinion: Opinion) -> NDArray[Any]:
+    """Index of the most probable class at each voxel; the first of tied ones."""
     best = opinion[0].copy()
     index = np.zeros(best.shape, np.uint8 if len(opinion) <= 256 else np.uint16)
     for number, classes in enumerate(opinion[1:], start=1):
@@ -89,7 +89,7 @@ def likeliest(opinion: Opinion) -> NDArray[Any]:
 
 
 def both_classes(opinion: Opinion) -> Opinion:
-    """The same; of two classes, if it is the foreground alone."""
+    """The opinion with a background class prepended if it has the foreground only."""
     if len(opinion) != 1:
         return opinion
     return 1.0 - opinion[0].astype(np.float64), opinion[0]
@@ -100,9 +100,10 @@ def weighted_sums(
     weights: NDArray[np.float64],
     of: Callable[[NDArray[np.float64]], NDArray[np.float64]] = np.asarray,
 ) -> tuple[list[NDArray[np.float64]], NDArray[np.float64]]:
-    """Sum over raters of (J,) weights * of(probability) per class, and of the weights.
+    """Per class, the weighted sum over raters of `of(probability)`; and the sum of the weights.
 
-    An opinion of a single array is the foreground's, of two classes.
+    Raters are weighted by (J,) `weights`. An opinion of a single array is the foreground of two
+    classes.
     """
     opinions = votes.opinions
     first = next(opinion for opinion in opinions if opinion is not None)
@@ -116,13 +117,13 @@ def weighted_sums(
         total += here
         for added, classes in zip(sums, both_classes(opinion), strict=True):
             values = of(classes.astype(np.float64))
-            # What lies where nothing was said may be no number at all.
+            # Values outside a rater's mask may be NaN.
             added += weight * values if where is None else np.where(where != 0, weight * values, 0)
     return sums, total
 
 
 def _rows(opinion: Opinion) -> Any:
-    """Parts of all classes along the first axis, and last the slice they are of."""
+    """Yield blocks along the first axis: the arrays of all classes, and last the slice."""
     length = len(opinion[0])
     each = max(1, _VOXELS_AT_ONCE * length // max(opinion[0].size, 1))
     for part in chunks(length, each):
@@ -130,7 +131,7 @@ def _rows(opinion: Opinion) -> Any:
 
 
 def has_fractions(array: NDArray[Any]) -> bool:
-    """Whether some value is no whole number; looks no farther than the first found."""
+    """Whether any value is not a whole number; stops at the first block with one."""
     if array.dtype.kind != "f":
         return False
     values = array.reshape(-1)

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from itk_consensus import _kernels
 from itk_consensus.core.errors import InputError
+from itk_consensus.core.pickled_fields import FieldsOnly
 from itk_consensus.core.work import current
-from itk_consensus.space.boxes import Box, box_of_rows, grown
+from itk_consensus.space.boxes import Box, box_of_rows, grow_box
 from itk_consensus.votes.encoding import MOST_FEW, Table, encode, encode_if_few, merge_tables
 from itk_consensus.votes.label_stack import LabelStack, label_array
-from itk_consensus.votes.recipes import FieldsOnly
 
-#: Up to so many votes (patterns times raters) work on the whole table at once; beyond, intermediate
-#: arrays would be many times larger than the images, so it is done in blocks of this size.
+#: Votes (patterns times raters) up to which the table is processed at once. Larger tables are
+#: processed in blocks of this size, since intermediate arrays would be larger than the images.
 _VOTES_AT_ONCE = 1 << 22
 
 
@@ -37,12 +37,11 @@ class DecisionPatterns(FieldsOnly):
     patterns: NDArray[Any]
     counts: NDArray[np.int64]  #: (P,) number of voxels with each pattern; exact
     labels: NDArray[Any]  #: (K,) the label values behind the indices
-    #: (P,) the stratum of each pattern, if voxels differ by more than their votes.
+    #: (P,) the stratum of each pattern; None if voxels are told apart by their votes only.
     strata: NDArray[np.uint32] | None = None
-    #: Of uint8, uint16 or uint32: one code per voxel; None for a merged table, which belongs to no
-    #: single volume.
+    #: One code per voxel, of uint8, uint16 or uint32; None for a merged table, which has no volume.
     codes: NDArray[Any] | None = None
-    slots: NDArray[np.int64] | None = None  #: (P,) the code that stands for each pattern
+    slots: NDArray[np.int64] | None = None  #: (P,) the code of each pattern
     number_of_codes: int = 0  #: Codes are below this
     outside_code: int | None = None  #: The code of voxels outside the mask
 
@@ -53,13 +52,13 @@ class DecisionPatterns(FieldsOnly):
         *,
         strata: NDArray[np.uint32] | None = None,
     ) -> DecisionPatterns:
-        """Encode a stack; `strata` separates voxels that must not share a pattern."""
+        """Encode a stack; voxels with different `strata` never share a pattern."""
         encoding = encode(stack, strata)
         return cls(labels=stack.labels, **encoding._asdict())
 
     @classmethod
-    def if_few(cls, stack: LabelStack) -> DecisionPatterns | None:
-        """The same, or None where patterns are many: nearly as many as voxels, in noise."""
+    def from_stack_if_few(cls, stack: LabelStack) -> DecisionPatterns | None:
+        """Encode a stack, or return None if there are too many patterns, as with noisy raters."""
         encoding = encode_if_few(stack, None, np.dtype(np.uint16))
         if encoding is None or len(encoding.counts) > MOST_FEW:
             return None
@@ -82,15 +81,15 @@ class DecisionPatterns(FieldsOnly):
 
     @cached_property
     def present(self) -> NDArray[np.bool_]:
-        """(P, J): whether the rater annotated voxels of this pattern; not to be written to."""
+        """(P, J) whether the rater annotated the voxels of this pattern; read-only."""
         if self.is_complete:
-            # Usually no rater is missing, which a single value says.
+            # The usual case: a broadcast scalar takes no memory.
             return np.broadcast_to(np.True_, self.patterns.shape)
         return np.asarray(self.patterns != self.number_of_labels)
 
     @cached_property
     def unanimous(self) -> NDArray[np.bool_]:
-        """(P,): all raters who annotated agree, and at least one did."""
+        """(P,) whether at least one rater annotated, and all who did agree."""
         lowest = self.lowest_vote
         agree = lowest < self.number_of_labels
         for votes in self.patterns.T:
@@ -99,8 +98,8 @@ class DecisionPatterns(FieldsOnly):
 
     @cached_property
     def lowest_vote(self) -> NDArray[Any]:
-        """(P,) lowest label index that a rater voted for; ``len(labels)`` where nobody did."""
-        # What stands for a missing rater is above all labels.
+        """(P,) lowest label index that any rater voted for; ``len(labels)`` if none annotated."""
+        # The digit of a missing rater is larger than all label indices.
         return np.asarray(self.patterns.min(axis=1))
 
     def _blocks(self) -> Iterator[slice]:
@@ -113,7 +112,7 @@ class DecisionPatterns(FieldsOnly):
     def one_hot(self) -> scipy.sparse.csr_matrix:
         """(P, J*K) sparse indicator of (rater, label); a missing rater has no entry.
 
-        Being sparse it never multiplies an absent vote by log 0, and costs P*J however many labels.
+        Since it is sparse, no absent vote is multiplied by log 0, and memory does not grow with K.
         """
         return self._one_hot(slice(None))
 
@@ -132,9 +131,9 @@ class DecisionPatterns(FieldsOnly):
     def votes(
         self, weights: NDArray[np.float64] | None = None, part: slice = slice(None)
     ) -> NDArray[np.float64]:
-        """(P, K) votes each label got, weighted by rater if `weights` (J,) is given.
+        """(P, K) number of votes for each label, weighted by rater if (J,) `weights` are given.
 
-        `part` chooses patterns: pattern by label is much memory where both are many.
+        `part` selects patterns, to bound memory where patterns and labels are many.
         """
         weights = np.ones(self.number_of_raters) if weights is None else weights
         said = self.patterns[part]
@@ -145,7 +144,7 @@ class DecisionPatterns(FieldsOnly):
         return np.ascontiguousarray(votes[:, :-1])
 
     def sum_over_raters(self, terms: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(P, M) sum over the raters of the (J*K, M) term of what each of them said."""
+        """(P, M) sum over raters of the row of `terms`, (J*K, M), for the rater's vote."""
         if not self._is_large:
             return np.asarray(self.one_hot @ terms)
         total = np.empty((len(self.patterns), terms.shape[1]))
@@ -154,7 +153,7 @@ class DecisionPatterns(FieldsOnly):
         return total
 
     def tally(self, values: NDArray[Any]) -> NDArray[np.float64]:
-        """(J, K, ...) sum of (P, ...) values over the patterns where each rater said each label."""
+        """(J, K, ...) sums of (P, ...) values over the patterns where a rater voted for a label."""
         flat = values.reshape(len(values), -1)
         if self._is_large:
             parts = (self._one_hot(block).T @ flat[block] for block in self._blocks())
@@ -166,23 +165,23 @@ class DecisionPatterns(FieldsOnly):
 
     @cached_property
     def _transposed(self) -> scipy.sparse.csc_matrix:
-        # Kept, because making the object takes longer than a product; it shares one_hot's memory.
+        # Cached, since creating it takes longer than a product; it shares one_hot's memory.
         return self.one_hot.T
 
     @property
     def is_complete(self) -> bool:
-        """Whether everybody annotated everywhere."""
+        """Whether every rater annotated every voxel."""
         return int(self.patterns.max(initial=0)) < self.number_of_labels
 
     @cached_property
     def shared_votes(self) -> NDArray[np.int64]:
-        """(K, J, J) voxels to which two raters gave the same label; not to be written to."""
+        """(K, J, J) number of voxels to which two raters both gave a label; read-only."""
         rows = np.ascontiguousarray(self.patterns)
         return _kernels.pair_counts(rows, self.counts, self.number_of_labels, current().threads)
 
     @cached_property
     def shared_voxels(self) -> NDArray[np.int64]:
-        """(J, J) voxels that two raters both annotated; not to be written to."""
+        """(J, J) number of voxels that two raters both annotated; read-only."""
         if self.is_complete:
             return np.full((self.number_of_raters,) * 2, self.number_of_voxels)
         present = np.ascontiguousarray(self.present, np.uint8)
@@ -196,34 +195,34 @@ class DecisionPatterns(FieldsOnly):
         joining: tuple[NDArray[np.float64], NDArray[np.float64]],
         leaving: tuple[NDArray[np.float64], NDArray[np.float64]],
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """To which label each of n patterns moves best in each of S maps, and what that gains.
+        """Find the best new label of each of n patterns in each of S label maps, and its gain.
 
         Parameters
         ----------
         chosen : (n,) ndarray
-            Which patterns.
+            Indices of the patterns.
         own : (n, S) ndarray
-            Their labels now.
+            Their present labels.
         joining, leaving : pairs of (J, K + 1, S, K) and (S, K) ndarrays
-            What a label gains by each rater's vote, of which the last is a missing one, and by its
-            prior, if a pattern joins it or leaves it.
+            Gain of a label when a pattern joins or leaves it: by rater and vote (the last vote is
+            "missing"), and by the label's prior.
         """
         rows, labels = self.patterns[chosen], own.astype(np.int64)
         return _kernels.best_moves(rows, labels, *joining, *leaving, current().threads)
 
     def merge(self, *others: DecisionPatterns) -> DecisionPatterns:
-        """The table of all volumes together: counts add, labels unite; codes are dropped."""
+        """Merge tables of several volumes: counts are added, labels united and codes dropped."""
         tables = (self, *others)
         if len({table.number_of_raters for table in tables}) > 1:
             counts = [table.number_of_raters for table in tables]
             raise InputError(
-                f"DecisionPatterns.merge: equal numbers of raters wanted, got {counts}"
+                f"DecisionPatterns.merge: tables must have equal numbers of raters, got {counts}"
             )
         if len({table.strata is None for table in tables}) > 1:
             raise InputError("DecisionPatterns.merge: all tables or none must have strata")
         values = {int(label) for table in tables for label in table.labels}
         labels = label_array(values, "DecisionPatterns.merge")
-        expressed = [relabelled(table, labels) for table in tables]
+        expressed = [relabel(table, labels) for table in tables]
         patterns, strata, merged_counts, _ = merge_tables(expressed)
         return DecisionPatterns(
             patterns, merged_counts, labels, None if self.strata is None else strata
@@ -232,7 +231,7 @@ class DecisionPatterns(FieldsOnly):
     def expand(
         self, values: NDArray[Any], *, outside: Any = 0, out: NDArray[Any] | None = None
     ) -> NDArray[Any]:
-        """Give every voxel the value of its pattern.
+        """Map each voxel to the value of its pattern.
 
         Parameters
         ----------
@@ -241,7 +240,7 @@ class DecisionPatterns(FieldsOnly):
         outside : scalar
             The value outside the mask.
         out : ndarray of the volume's shape, optional
-            C-contiguous array of the values' type to write into.
+            C-contiguous array of the values' dtype to write into.
         """
         if self.codes is None or self.slots is None:
             raise InputError("DecisionPatterns.expand: a merged table has no voxels to expand to")
@@ -259,7 +258,7 @@ class DecisionPatterns(FieldsOnly):
         return out
 
     def rows_at(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """(N,) the row of each voxel, given by flat indices, in the table; -1 outside the mask."""
+        """(N,) the pattern index of voxels given by flat indices; -1 outside the mask."""
         if self.codes is None or self.slots is None:
             raise InputError("DecisionPatterns.rows_at: a merged table has no voxels")
         rows = np.full(self.number_of_codes, -1)
@@ -267,7 +266,7 @@ class DecisionPatterns(FieldsOnly):
         return np.asarray(rows[self.codes.reshape(-1)[places]])
 
     def crop(self, region: tuple[slice, ...]) -> DecisionPatterns:
-        """The same table with the codes of a box only, to expand within the box."""
+        """The same table with the codes of a box only, to expand values within the box."""
         if self.codes is None:
             raise InputError("DecisionPatterns.crop: a merged table has no voxels")
         return replace(self, codes=np.ascontiguousarray(self.codes[region]))
@@ -275,7 +274,7 @@ class DecisionPatterns(FieldsOnly):
     def split_by(
         self, values: NDArray[Any]
     ) -> tuple[DecisionPatterns, NDArray[np.int64], NDArray[np.int64]]:
-        """The table in which voxels of one pattern are split by an integer value per voxel.
+        """Split the patterns further by an integer value per voxel.
 
         Parameters
         ----------
@@ -286,14 +285,14 @@ class DecisionPatterns(FieldsOnly):
         patterns : DecisionPatterns
             A row per (pattern, value) that occurs inside the mask; it has no codes.
         rows : (P',) ndarray of int64
-            The pattern of this table that each row came from.
+            The index of the original pattern of each row.
         values : (P',) ndarray of int64
             The value of each row.
         """
         if self.codes is None or self.slots is None:
             raise InputError("DecisionPatterns.split_by: a merged table has no voxels")
         codes, flat = self.codes.reshape(-1), values.reshape(-1)
-        # One voxel's value stands for its pattern; few voxels have another one.
+        # Take one voxel's value for its pattern, then correct the few voxels that differ.
         usual = np.empty(self.number_of_codes, values.dtype)
         usual[codes] = flat
         differs = usual[codes] != flat
@@ -315,7 +314,7 @@ class DecisionPatterns(FieldsOnly):
         return DecisionPatterns(self.patterns[rows], counts, self.labels, strata), rows, value
 
     def region(self, flagged: NDArray[np.bool_], margin: Sequence[int]) -> Box:
-        """Bounding box, widened by `margin` voxels per axis, of voxels with a flagged pattern.
+        """Bounding box of the voxels with a flagged pattern, widened by `margin` voxels per axis.
 
         All slices are empty when no voxel is flagged.
         """
@@ -328,15 +327,17 @@ class DecisionPatterns(FieldsOnly):
             self.codes.reshape(-1), shape[-1], flags, current().threads
         )
         tight = box_of_rows(first, last, shape)
-        return tuple(slice(0, 0) for _ in shape) if tight is None else grown(tight, margin, shape)
+        return (
+            tuple(slice(0, 0) for _ in shape) if tight is None else grow_box(tight, margin, shape)
+        )
 
     def disputed_region(self, margin: Sequence[int]) -> Box:
-        """Bounding box of the voxels the raters disagree about, widened by `margin`."""
+        """Bounding box of the disputed voxels, widened by `margin` voxels per axis."""
         return self.region(~self.unanimous & self.present.any(axis=1), margin)
 
 
-def relabelled(table: DecisionPatterns, labels: NDArray[Any]) -> Table:
-    """Express a table's digits as indices into a larger label table."""
+def relabel(table: DecisionPatterns, labels: NDArray[Any]) -> Table:
+    """Convert a table's digits to indices into a larger label table."""
     digits = np.append(np.searchsorted(labels, table.labels.astype(labels.dtype)), len(labels))
     width = np.uint8 if len(labels) < 256 else np.uint16
     strata = np.zeros(len(table.counts), np.uint32) if table.strata is None else table.strata
@@ -344,6 +345,6 @@ def relabelled(table: DecisionPatterns, labels: NDArray[Any]) -> Table:
 
 
 def distinct_rows(stack: LabelStack) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """(P, J) what raters say at some voxels, each row once, and which row each voxel has."""
+    """(P, J) distinct rows of votes in a stack, and the row index of each voxel."""
     found = DecisionPatterns(labels=stack.labels, **encode(stack, None)._asdict())
     return found.patterns, found.expand(np.arange(len(found.patterns)))

@@ -1,4 +1,4 @@
-"""The voxels that raters disagree about: all that a spatial method has to decide."""
+"""The voxels that raters disagree about, the only ones that a spatial method has to decide."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.core.pickled_fields import FieldsOnly
 from itk_consensus.space.boxes import Box, relative_to
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_weights import LabelWeights
-from itk_consensus.votes.recipes import FieldsOnly
 from itk_consensus.votes.ties import TieRule, decide
 
-#: Voxels handled at once where a step needs wide temporary arrays.
+#: Voxels processed at a time where a step needs large temporary arrays.
 CHUNK = 1 << 16
 
 
@@ -24,32 +24,32 @@ CHUNK = 1 << 16
 class DisputedVoxels(FieldsOnly):
     """The disputed voxels of a box, in C order."""
 
-    patterns: DecisionPatterns  #: The whole volume's
+    patterns: DecisionPatterns  #: Of the whole volume
     region: Box  #: The box
 
     @cached_property
     def _cropped(self) -> DecisionPatterns:
-        """The patterns with the box's codes only, to expand within the box."""
+        """The patterns with the codes of the box only, to expand values within the box."""
         return self.patterns.crop(self.region)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the box."""
+        """Shape of the box."""
         return tuple(part.stop - part.start for part in self.region)
 
     @cached_property
     def flags(self) -> NDArray[np.bool_]:
-        """(P,): which patterns are disputed."""
+        """(P,) whether each pattern is disputed."""
         return ~self.patterns.unanimous & self.patterns.present.any(axis=1)
 
     def expand(self, values: NDArray[Any], outside: Any = 0) -> NDArray[Any]:
-        """Give every voxel of the box the value of its pattern."""
+        """Map each voxel of the box to the value of its pattern."""
         return self._cropped.expand(np.ascontiguousarray(values), outside=outside)
 
     @property
     def mask(self) -> NDArray[np.bool_]:
-        """Where the disputed voxels are in the box."""
-        # Asked for once or twice, so the box's codes are not kept for it.
+        """Mask of the disputed voxels in the box."""
+        # Used once or twice, so the cropped codes are not cached.
         return self.patterns.crop(self.region).expand(self.flags)
 
     @cached_property
@@ -59,9 +59,9 @@ class DisputedVoxels(FieldsOnly):
 
     @cached_property
     def rows(self) -> NDArray[np.unsignedinteger[Any]]:
-        """(N,) pattern of each disputed voxel."""
+        """(N,) pattern index of each disputed voxel."""
         numbers = np.arange(len(self.patterns.counts))
-        # Asked for once, so the box's codes are not kept for it.
+        # Used once, so the cropped codes are not cached.
         cropped = self.patterns.crop(self.region)
         return self.take(cropped.expand(numbers.astype(np.min_scalar_type(len(numbers)))))
 
@@ -70,7 +70,7 @@ class DisputedVoxels(FieldsOnly):
         return np.asarray(volume.reshape(-1)[self.places])
 
     def inside(self, box: Box) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """(n,) indices of the disputed voxels in a part of the region, and their places in it."""
+        """(n,) indices of the disputed voxels in a sub-box, and their flat indices in that box."""
         if box == self.region:
             return np.arange(len(self.places)), self.places
         part = relative_to(box, self.region)
@@ -101,7 +101,7 @@ def decide_voxels(
     tolerance: float,
     prior: NDArray[np.float64] | None = None,
 ) -> NDArray[np.int32]:
-    """(N,) label index of the highest of (K, N) scores; other arguments as of `decide`."""
+    """(N,) label index of the highest of (K, N) scores; other parameters are those of `decide`."""
     number = scores.shape[1] if isinstance(scores, np.ndarray) else scores.number
     decision = np.empty(number, np.int32)
     for part in chunks(number, max(1, CHUNK * 16 // max(16, len(scores)))):
@@ -112,5 +112,5 @@ def decide_voxels(
 
 
 def chunks(number: int, size: int) -> Iterator[slice]:
-    """Slices of at most `size` that cover 0 to `number`."""
+    """Slices of at most `size` elements that cover 0 to `number`."""
     return (slice(at, min(at + size, number)) for at in range(0, number, size))

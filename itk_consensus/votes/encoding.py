@@ -1,4 +1,4 @@
-"""From a stack of raters to codes: each voxel's pattern, and the table of patterns."""
+"""Encode a stack of raters as one code per voxel and a table of distinct patterns."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from itk_consensus.core.errors import InputError
 from itk_consensus.core.work import current
 from itk_consensus.votes.label_stack import LabelStack
 
-#: Up to here every possible pattern gets its own code and no hashing is needed.
+#: If there are no more possible patterns, each gets its own code and no hashing is needed.
 MOST_DIRECT_CODES = 65_536
 
-#: Patterns are few up to here: they have 16-bit codes, one of which may say "outside the mask".
+#: Most patterns with 16-bit codes, one of which may stand for "outside the mask".
 MOST_FEW = (1 << 16) - 1
 
-#: Digits, strata and counts of some patterns.
+#: Digits, strata and counts of patterns.
 Table = tuple[NDArray[Any], NDArray[np.uint32], NDArray[np.int64]]
 
 
@@ -36,8 +36,8 @@ class Encoding(NamedTuple):
 
 
 def encode(stack: LabelStack, strata: NDArray[np.uint32] | None) -> Encoding:
-    """Encode a stack in one compiled pass, by the cheaper of two ways."""
-    # The narrow try is cheap: it gives up at the 65,536th pattern, before memory is doubled.
+    """Encode a stack in one compiled pass, with direct or hashed codes."""
+    # Trying 16-bit codes is cheap: it stops at the 65,536th pattern, before memory is doubled.
     for width in (np.uint16, np.uint32):
         encoded = encode_if_few(stack, strata, np.dtype(width))
         if encoded is not None:
@@ -50,7 +50,7 @@ def encode_if_few(
     strata: NDArray[np.uint32] | None,
     width: np.dtype[Any],
 ) -> Encoding | None:
-    """Encode a stack, but give up, early, where patterns outnumber codes of this width."""
+    """Encode a stack, or return None as soon as patterns outnumber the codes of this width."""
     radix = len(stack.labels) + int(stack.may_be_missing)
     votes = stack.votes()
     number_of_codes = radix ** len(votes) + int(stack.mask is not None)
@@ -93,9 +93,9 @@ def _encode_hashed(
     strata: NDArray[np.uint32] | None,
     width: np.dtype[Any],
 ) -> Encoding | None:
-    """Number the patterns as they come, then renumber them in sorted order.
+    """Number the patterns in order of appearance, then renumber them in sorted order.
 
-    None if they outnumber the codes of this width.
+    Returns None if they outnumber the codes of this width.
     """
     first = int(stack.mask is not None)
     codes = np.empty(stack.shape, dtype=width)
@@ -127,7 +127,7 @@ def _flat(array: NDArray[Any] | None) -> NDArray[Any] | None:
 
 
 def _with_missing_raters(digits: NDArray[Any], stack: LabelStack) -> NDArray[Any]:
-    """Insert a column of "missing" for every rater given as None."""
+    """Insert a column of the missing digit for every rater that is None."""
     width = np.promote_types(digits.dtype, np.min_scalar_type(stack.missing_digit))
     if width == digits.dtype and digits.shape[1] == len(stack.arrays):
         return digits
@@ -139,8 +139,8 @@ def _with_missing_raters(digits: NDArray[Any], stack: LabelStack) -> NDArray[Any
 def merge_tables(
     tables: Sequence[Table],
 ) -> tuple[NDArray[Any], NDArray[np.uint32], NDArray[np.int64], list[NDArray[np.int64]]]:
-    """Unite tables of (digits, strata, counts), sorted; also each table's ranks in the union.
+    """Merge tables of (digits, strata, counts) into a sorted one; also each row's index in it.
 
-    Beyond the tables and their union this needs 16 bytes a row.
+    Needs 16 bytes a row beyond the tables and their union.
     """
     return _kernels.merge_tables(list(tables))

@@ -1,9 +1,9 @@
-"""What EM needs of a table of votes: sums for the M-step, and the posterior in the form asked for.
+"""EM on a table of votes: the sums that the M-step needs, and the posterior.
 
-Responsibilities are never kept: a step costs one compiled pass and the memory of its count table.
+Responsibilities are never stored: a step takes one compiled pass and the memory of its counts.
 Array layout as in methods/staple/confusion_model.py: P patterns, J raters, S starts, K labels;
 ``theta[j, d, s, t]`` is the probability that rater j says d where the truth is t. There may be more
-truths than labels, such as a label at one of several levels of difficulty.
+true classes than labels, for example each label at several levels of difficulty.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from itk_consensus.core.errors import InputError
 from itk_consensus.core.work import current
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 
-#: How votes alone share a voxel among labels: in proportion to the votes; one for the label with
-#: most, shared by tied ones; or the same, patterns that tie being left out.
+#: How a voxel is shared among labels by its votes: "mean", in proportion to the votes; "majority",
+#: wholly to the label with most votes, or equally to tied ones; "plurality", the same without ties.
 FirstTruth = Literal["mean", "majority", "plurality"]
 FIRST_TRUTHS: tuple[str, ...] = get_args(FirstTruth)
 
 
-#: In nats: exponentials of less than minus this are zero.
+#: In nats: exp(-UNDERFLOW) is zero in float64.
 UNDERFLOW = 745.2
-#: In nats: a share so far below the largest is less than rounding, and 5e-18.
+#: In nats: exp(-ROUNDING) is 5e-18, below the rounding error of a sum of shares.
 ROUNDING = 40.0
 
 
@@ -37,36 +37,36 @@ class ExpectedCounts(NamedTuple):
     """Sums over all weighted voxels."""
 
     counts: Floats  #: (J, K, S, K) expected voxels [rater, observed, start, true]
-    mass: Floats  #: (R, S, K) expected voxels of each label, per prior row or (R = 1) in all
+    mass: Floats  #: (R, S, K) expected voxels of each label, per row of the prior, or R = 1: total
     log_likelihood: Floats  #: (S,); 0 for starts made from votes
 
 
 @dataclass(frozen=True)
 class VoteTable:
-    """Patterns with weights, on which both steps of EM run."""
+    """Patterns with weights, on which EM runs."""
 
     #: (P, J) of uint8 or uint16: label index voted by each rater; `labels` where the rater is
     #: missing.
     digits: NDArray[Any]
     weights: Floats  #: (P,) voxels each pattern counts for; 0 excludes it
     labels: int  #: K
-    #: (P,) the row of the prior that each pattern has; None: all have the first.
+    #: (P,) the row of the prior that applies to each pattern; None: the first for all.
     prior_rows: NDArray[np.uint32] | None = None
-    #: A step leaves out labels that are less probable than a pattern's best by more nats than this.
-    #: By default only shares that underflow. 40, shares below 5e-18, changes no other share but
-    #: makes confusion matrices sparse and steps fast; so tiny a cell can then grow no more.
+    #: Labels are skipped if their log posterior is below the pattern's best by more nats than this:
+    #: by default only if they underflow. `ROUNDING` changes no other share, but makes confusion
+    #: matrices sparse and steps fast; a cell that has become that small then stays 0.
     negligible: float = UNDERFLOW
 
     def __post_init__(self) -> None:
         rows = self.digits.shape[0] if self.digits.ndim == 2 else -1
         if self.digits.dtype not in (np.uint8, np.uint16) or self.weights.shape != (rows,):
             raise InputError(
-                "VoteTable: (P, J) digits of uint8 or uint16 and (P,) weights wanted, got "
+                "VoteTable: must have (P, J) digits of uint8 or uint16 and (P,) weights, got "
                 f"{self.digits.dtype} {self.digits.shape} and {self.weights.shape}"
             )
 
     def part(self, chosen: slice | NDArray[np.intp]) -> VoteTable:
-        """Some of the patterns only."""
+        """The table of some of the patterns."""
         rows = None if self.prior_rows is None else self.prior_rows[chosen]
         digits, weights = self.digits[chosen], self.weights[chosen]
         return replace(self, digits=digits, weights=weights, prior_rows=rows)
@@ -79,7 +79,7 @@ class VoteTable:
         prior_rows: NDArray[np.uint32] | None = None,
         negligible: float = UNDERFLOW,
     ) -> VoteTable:
-        """The table of some patterns."""
+        """Make a table of patterns with weights."""
         digits = np.ascontiguousarray(patterns.patterns)
         weights = np.asarray(weights, float)
         labels = patterns.number_of_labels
@@ -88,15 +88,15 @@ class VoteTable:
     def expectation(
         self, theta: Floats, prior: Floats, *, mass_by_row: bool = False
     ) -> ExpectedCounts:
-        """E-step under these parameters, and the sums of the M-step that follows.
+        """E-step with these parameters; returns the sums for the M-step.
 
         Parameters
         ----------
         theta : (J, K, S, K) ndarray
-            NaN, an undefined column, counts as impossible.
+            NaN (an undefined column) counts as probability 0.
         prior : (R, S, K) or (R, 1, K) ndarray; (S, K) if all patterns share one
         mass_by_row : bool
-            Whether the mass is wanted for every row of the prior by itself.
+            Whether the mass is returned for each row of the prior separately.
         """
         logs = self._logs(theta, prior)
         return ExpectedCounts(
@@ -106,9 +106,9 @@ class VoteTable:
         )
 
     def expectation_of_votes(self, shares: FirstTruth) -> ExpectedCounts:
-        """The sums of an M-step whose responsibilities are made from the votes; S is 1.
+        """Sums for an M-step whose responsibilities are the shares of the votes; S is 1.
 
-        A pattern that nobody annotated adds nothing, not even mass.
+        Patterns that no rater annotated add nothing, not even mass.
         """
         kind = FIRST_TRUTHS.index(shares)
         return ExpectedCounts(
@@ -118,9 +118,9 @@ class VoteTable:
         )
 
     def decisions(self, theta: Floats, prior: Floats, tolerance: float) -> NDArray[np.int32]:
-        """(P, S) index of the most probable label; `UNDECIDED` on ties and where none is possible.
+        """(P, S) index of the most probable label; `UNDECIDED` on ties or if none is possible.
 
-        Log posteriors within `tolerance` of the highest are tied.
+        Labels whose log posterior is within `tolerance` of the highest are tied.
         """
         logs = self._logs(theta, prior)
         return _kernels.posterior_decision(self.digits, *logs, tolerance, current().threads)
@@ -128,9 +128,9 @@ class VoteTable:
     def probabilities(
         self, theta: Floats, prior: Floats, wanted: Sequence[int] | None = None
     ) -> Floats:
-        """(P, S, W) posterior of the wanted labels, all K by default; zero where none is possible.
+        """(P, S, W) posterior of the requested labels, by default all K; 0 if none is possible.
 
-        Pattern by label is much memory where both are many: ask for the labels you need.
+        Request only the labels you need: with many patterns and labels, the table is large.
         """
         labels = list(range(theta.shape[3]) if wanted is None else wanted)
         logs = self._logs(theta, prior)
@@ -146,21 +146,21 @@ class VoteTable:
 
 
 def mean_of_votes(patterns: DecisionPatterns) -> Floats:
-    """(P, K) share of the raters who voted for each label; NaN where nobody annotated."""
+    """(P, K) share of the raters who voted for each label; NaN where no rater annotated."""
     votes = patterns.votes()
     with np.errstate(invalid="ignore"):
         return np.asarray(votes / votes.sum(axis=1, keepdims=True))
 
 
 def majority_of_votes(patterns: DecisionPatterns) -> Floats:
-    """(P, K) one for the label with most votes; tied labels share it."""
+    """(P, K) 1 for the label with most votes, divided equally among tied labels."""
     votes = patterns.votes()
     best = (votes == votes.max(axis=1, keepdims=True)) & (votes > 0)
     with np.errstate(invalid="ignore"):
         return np.asarray(best / best.sum(axis=1, keepdims=True))
 
 
-#: By pattern, what `VoteTable.expectation_of_votes` sums up.
+#: The shares per pattern that `VoteTable.expectation_of_votes` sums.
 SHARES: dict[FirstTruth, Callable[[DecisionPatterns], Floats]] = {
     "mean": mean_of_votes,
     "majority": majority_of_votes,
@@ -168,13 +168,13 @@ SHARES: dict[FirstTruth, Callable[[DecisionPatterns], Floats]] = {
 
 
 def shares_of_votes(patterns: DecisionPatterns, shares: FirstTruth, frequencies: Floats) -> Floats:
-    """(P, K) shares; patterns that nobody annotated take (K,) or (P, K) overall frequencies."""
+    """(P, K) shares of the votes; patterns that no rater annotated get the `frequencies`."""
     known = SHARES[shares](patterns)
     return np.where(np.isnan(known), frequencies, known)
 
 
 def vote_frequencies(patterns: DecisionPatterns, weights: Floats) -> Floats:
-    """(K,) share of each label among the mean votes of the weighted voxels."""
+    """(K,) share of each label in the mean votes of the weighted voxels."""
     mass = VoteTable.of(patterns, weights).expectation_of_votes("mean").mass[0, 0]
     return np.asarray(mass / mass.sum())
 
@@ -182,12 +182,12 @@ def vote_frequencies(patterns: DecisionPatterns, weights: Floats) -> Floats:
 def label_voting_theta(
     patterns: DecisionPatterns, weights: Floats, *, with_fault: bool = False
 ) -> Floats:
-    """(J, K, K) ITK's seed: votes against the plurality, row-normalised.
+    """(J, K, K) ITK's initial confusion matrices: votes against the plurality, row-normalised.
 
-    Undecided voxels are left out, as ITK does since its pull request 6579. `with_fault` counts them
-    as ITK 5.4 does: under a label of their own, which is one column more than its matrix has, and
-    so in memory the first cell of the next row. There label v of a tied voxel is a vote for v + 1
-    where 0 is true.
+    Undecided voxels are left out, as in ITK since its pull request 6579. `with_fault` reproduces
+    ITK 5.4, which counts them under an extra label: that column is beyond its matrix, so the count
+    goes to the first cell of the next row, and label v at a tied voxel counts as a vote for v + 1
+    where the truth is 0.
     """
     table = VoteTable.of(patterns, weights).expectation_of_votes("plurality").counts[:, :, 0]
     if with_fault and patterns.labels[0] == 0:

@@ -1,10 +1,10 @@
 """Fused results: labels and probabilities by pattern, by disputed voxel, or by voxel.
 
-Algorithms return one of these. What it says is written only when asked for, straight into an
-image's own memory.
+Algorithms return one of these. Labels and probabilities are computed lazily and written directly
+into the memory of an image.
 
-What is made later is told by a recipe: a frozen dataclass beside its algorithm, whose fields are
-the data it is made from. So whatever is fused can be pickled, and shows what it holds.
+What is computed later is described by a frozen dataclass beside its algorithm, whose fields are
+the data that are needed, never by a closure: so every fused result can be pickled.
 """
 
 from __future__ import annotations
@@ -18,34 +18,34 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.core.pickled_fields import FieldsOnly
 from itk_consensus.core.work import one_by_one
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import CHUNK, chunks
 from itk_consensus.votes.label_weights import LabelWeights
-from itk_consensus.votes.recipes import FieldsOnly
 from itk_consensus.votes.ties import BACKGROUND, UNDECIDED
 from itk_consensus.votes.uncertainty import UncertaintyKind, uncertainty
 from itk_consensus.votes.votes import LabelVotes
 
-#: Shares (patterns times labels) that are made together.
+#: Shares (patterns times labels) that are computed at a time.
 SHARES_AT_ONCE = 1 << 20
 
-#: Voxels that are looked up at a time.
+#: Voxels that are processed at a time.
 _VOXELS_AT_ONCE = 1 << 18
 
 
 class DecisionTable(NamedTuple):
-    """A fusion as rows of equal votes and equal answer, which is what diagnostics look at."""
+    """A fusion as a table of voxels with equal votes and equal answer, for diagnostics."""
 
-    patterns: DecisionPatterns  #: One row for each pattern and answer that occur together
-    rows: NDArray[np.int64]  #: (P',) the row's pattern in the table it was made from
-    decision: NDArray[np.int64]  #: (P',) the row's label index, or a code of `votes.ties`
-    #: Gives (P', K), which may be many; None where voxels of one row have different ones.
+    patterns: DecisionPatterns  #: One row for each pair of pattern and answer that occurs
+    rows: NDArray[np.int64]  #: (P',) index of each row's pattern in the original table
+    decision: NDArray[np.int64]  #: (P',) label index of each row, or a code of `votes.ties`
+    #: Computes (P', K), which may be large; None if voxels of one row have different ones.
     probabilities: Callable[[], NDArray[np.float64]] | None
 
 
 class PatternShares(FieldsOnly, ABC):
-    """A recipe of probabilities by pattern and label, either of which may be many."""
+    """Lazily computed probabilities by pattern and label, either of which may be many."""
 
     @property
     @abstractmethod
@@ -54,7 +54,7 @@ class PatternShares(FieldsOnly, ABC):
 
     @abstractmethod
     def rows(self, part: slice) -> NDArray[np.float64]:
-        """(n, K) of some patterns."""
+        """(n, K) probabilities of some patterns."""
 
     def of_label(self, label: int) -> NDArray[np.float64]:
         """(P,) probability of one label."""
@@ -66,14 +66,14 @@ class PatternShares(FieldsOnly, ABC):
 
 
 class VoxelShares(FieldsOnly, ABC):
-    """A recipe of probabilities by voxel, written where they are wanted."""
+    """Lazily computed probabilities by voxel."""
 
     @abstractmethod
     def write(self, label: int, out: NDArray[Any]) -> None:
         """Write the probability of the label with this index."""
 
     def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
-        """Write how unsure the probabilities of so many labels leave each voxel."""
+        """Write the uncertainty of each voxel, from the probabilities of all labels."""
         share = np.empty(out.shape, out.dtype)
 
         def written(label: int) -> NDArray[Any]:
@@ -84,11 +84,11 @@ class VoxelShares(FieldsOnly, ABC):
 
 
 class LabelShares(VoxelShares):
-    """The same where a label's probabilities are made as an array of their own."""
+    """Probabilities by voxel that are computed as one array per label."""
 
     @abstractmethod
     def of_label(self, label: int) -> NDArray[Any]:
-        """The probability of the label with this index at each voxel."""
+        """Probability of the label with this index at each voxel."""
 
     def write(self, label: int, out: NDArray[Any]) -> None:
         out[...] = self.of_label(label)
@@ -99,7 +99,7 @@ class LabelShares(VoxelShares):
 
 @dataclass(frozen=True)
 class StoredShares(LabelShares):
-    """Probabilities that are there already."""
+    """Probabilities that are stored."""
 
     shares: Sequence[NDArray[Any]] | NDArray[Any] | LabelWeights  #: By label index
 
@@ -109,9 +109,9 @@ class StoredShares(LabelShares):
 
 
 class Fusion(FieldsOnly, ABC):
-    """A fused result that can be written in several forms."""
+    """A fused result, which can be written as labels, probabilities or uncertainty."""
 
-    #: Whether voxels with equal votes always have an equal answer.
+    #: Whether voxels with equal votes always have the same answer.
     follows_votes: ClassVar[bool] = False
 
     @property
@@ -121,16 +121,16 @@ class Fusion(FieldsOnly, ABC):
 
     @abstractmethod
     def volume(self) -> NDArray[Any]:
-        """Label index of every voxel, or a code of `votes.ties`; BACKGROUND outside the mask."""
+        """Label index of each voxel, or a code of `votes.ties`; BACKGROUND outside the mask."""
 
     def as_table(self, patterns: DecisionPatterns) -> DecisionTable:
-        """The result in terms of the votes' patterns: a row for each pattern and answer."""
+        """The result as a table, with a row for each pair of pattern and answer."""
         split, rows, decision = patterns.split_by(self.volume())
         return DecisionTable(split, rows, decision, None)
 
     @abstractmethod
     def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
-        """Write values[k] for label k; values[-1] is undecided, values[-2] background."""
+        """Write values[k] for label k, values[-1] for undecided and values[-2] for background."""
 
     @abstractmethod
     def write_probability(self, label: int, out: NDArray[Any]) -> None:
@@ -138,17 +138,17 @@ class Fusion(FieldsOnly, ABC):
 
     @abstractmethod
     def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
-        """Write how unsure the probabilities of so many labels leave each voxel, as float32."""
+        """Write the uncertainty of each voxel, from the probabilities of all labels, as float32."""
 
     def probabilities_at(
         self, places: Mapping[int, NDArray[np.int64]], shape: tuple[int, ...]
     ) -> dict[int, NDArray[np.float64]]:
-        """Probabilities of labels at some voxels of the volume, which has this shape.
+        """Probabilities of labels at some voxels of a volume of this shape.
 
         Parameters
         ----------
         places : mapping of int to (N,) ndarray
-            By label index the voxels, as flat indices in ascending order.
+            Voxels by label index, as flat indices in ascending order.
         """
         volume, found = np.empty(shape), {}
         for label, where in places.items():
@@ -156,8 +156,8 @@ class Fusion(FieldsOnly, ABC):
             found[label] = volume.reshape(-1)[where]
         return found
 
-    def keeping(self, votes: LabelVotes) -> Fusion:
-        """The same without the caller's images: what is not made yet will look at these votes."""
+    def with_votes(self, votes: LabelVotes) -> Fusion:
+        """A copy that no longer refers to the caller's images but to these votes."""
         return self
 
 
@@ -173,7 +173,7 @@ class PatternFusion(Fusion):
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
-        """(P, K); where patterns and labels are many, ask for `of_label` instead."""
+        """(P, K); where patterns and labels are many, use `of_label` instead."""
         return self.rows(slice(None))
 
     def rows(self, part: slice) -> NDArray[np.float64]:
@@ -212,7 +212,7 @@ class PatternFusion(Fusion):
         # 0 outside the mask, where rows are negative.
         found = {label: np.zeros(len(row)) for label, row in rows.items()}
         order = {label: np.argsort(row, kind="stable") for label, row in rows.items()}
-        # Some patterns at a time: of a single label shares may be as dear as of all.
+        # In blocks of all labels, since computing one label may take as long as computing all.
         step = max(1, SHARES_AT_ONCE // max(1, self.patterns.number_of_labels))
         for part in chunks(len(self.decision), step):
             shares = self.rows(part)
@@ -225,18 +225,18 @@ class PatternFusion(Fusion):
 
     def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
         unsure = np.empty(len(self.decision), out.dtype)
-        # Some patterns at a time: of a single label shares may be as dear as of all.
+        # In blocks of all labels, since computing one label may take as long as computing all.
         for part in chunks(len(unsure), max(1, 16 * CHUNK // max(1, labels))):
             uncertainty(kind, self.rows(part).T, unsure[part])
         self.patterns.expand(unsure, out=out)
 
 
 class SomeVoxels(Protocol):
-    """Voxels of some patterns."""
+    """The voxels of some of the patterns."""
 
     @property
     def flags(self) -> NDArray[np.bool_]:
-        """(P,) whose voxels they are."""
+        """(P,) which patterns these are."""
 
     def write(self, values: NDArray[Any], volume: NDArray[Any]) -> None:
         """Write (N,) values into the whole volume's array."""
@@ -244,9 +244,9 @@ class SomeVoxels(Protocol):
 
 @dataclass(frozen=True)
 class ListedVoxels:
-    """All voxels of some patterns, in any order."""
+    """All voxels of some of the patterns, in any order, as indices."""
 
-    flags: NDArray[np.bool_]  #: (P,) whose voxels they are
+    flags: NDArray[np.bool_]  #: (P,) which patterns these are
     places: NDArray[np.integer[Any]]  #: (N,) flat indices in the volume
 
     def write(self, values: NDArray[Any], volume: NDArray[Any]) -> None:
@@ -256,10 +256,10 @@ class ListedVoxels:
 
 @dataclass(frozen=True)
 class DisputedFusion(Fusion):
-    """Every disputed voxel has its own answer; all others have their pattern's."""
+    """A result with an answer per disputed voxel, and an answer per pattern for all others."""
 
     voxels: SomeVoxels
-    others: PatternFusion  #: What unanimous voxels, and those nobody annotated, get
+    others: PatternFusion  #: Answers for unanimous voxels and those that no rater annotated
     #: (N,) of int: label index per disputed voxel, or a code of `votes.ties`.
     winners: NDArray[Any]
     shares: LabelShares  #: (N,) probabilities by label index
@@ -291,7 +291,7 @@ class DisputedFusion(Fusion):
 
 @dataclass(frozen=True)
 class VolumeFusion(Fusion):
-    """A result with its own answer at each voxel, as spatial methods give."""
+    """A result with an answer per voxel, as of spatial methods."""
 
     decision: NDArray[Any]  #: Of int: label index per voxel, or a code of `votes.ties`
     shares: VoxelShares  #: Probabilities by label index
@@ -306,7 +306,7 @@ class VolumeFusion(Fusion):
         return self.decision
 
     def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
-        # Some planes at a time: indices are widened on the way.
+        # Some planes at a time, since np.take converts the indices to a wider dtype.
         step = max(1, _VOXELS_AT_ONCE // max(1, out[:1].size))
         for first in range(0, len(out), step):
             part = slice(first, first + step)

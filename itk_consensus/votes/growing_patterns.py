@@ -1,8 +1,8 @@
-"""Decision patterns that grow rater by rater, none of whom is held.
+"""Decision patterns that are built one rater at a time, without keeping the raters' images.
 
-A pattern is born when a rater tells some voxels of an older one, its parent, from the others. So a
-rater's column has entries for the patterns of that time only, and younger ones follow the ancestor
-they had then; codes are widened when there are too many patterns for 16 bits.
+A new rater splits a pattern (the parent) where its voxels get different labels. A rater's column
+has entries only for the patterns that existed then; later patterns inherit the entry of their
+ancestor. Codes become 32-bit when there are too many patterns for 16 bits.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.encoding import merge_tables
 
-#: Voxels that are looked at together: what that needs is small beside the codes.
+#: Voxels processed at a time, so that temporary arrays are small compared with the codes.
 _AT_ONCE = 1 << 14
 
 
 class GrowingPatterns:
-    """Which voxels the raters so far have told apart."""
+    """Decision patterns of the raters added so far."""
 
     def __init__(self) -> None:
         self._codes: NDArray[Any] = np.empty(0, np.uint16)  # of the volume, after the first rater
@@ -33,15 +33,15 @@ class GrowingPatterns:
         return [slice(at, at + _AT_ONCE) for at in range(0, self._codes.size, _AT_ONCE)]
 
     def add(self, array: NDArray[Any], labels: NDArray[Any]) -> None:
-        """Tell voxels apart by one more rater, whose labels, in increasing order, are these."""
+        """Add a rater; `labels` are the rater's labels in increasing order."""
         if not self._columns:
             self._codes = np.zeros(array.shape, np.uint16)
         flat, parents = np.ascontiguousarray(array).reshape(-1), self._parents
         column = np.zeros(len(parents), np.min_scalar_type(len(labels)))
         for block in self._blocks:
             column[self._flat(block)] = np.searchsorted(labels, flat[block])
-        known = np.empty(0, np.int64)  # parent and digit of whom this rater bears, sorted ...
-        names = np.empty(0, np.int64)  # ... and what it is called
+        known = np.empty(0, np.int64)  # (parent, digit) of each new pattern, sorted ...
+        names = np.empty(0, np.int64)  # ... and its number
         for block in self._blocks:
             codes, said = self._flat(block), np.searchsorted(labels, flat[block])
             others = np.flatnonzero(column[codes] != said)
@@ -62,14 +62,14 @@ class GrowingPatterns:
         self._parents = parents
 
     def table(self, labels: NDArray[Any], digits: Sequence[NDArray[Any]]) -> DecisionPatterns:
-        """The patterns so far, with codes.
+        """The patterns of the raters so far, with codes.
 
         Parameters
         ----------
         labels : (K,) ndarray
             The label values.
         digits : sequence of ndarray of int
-            For each rater the index among them that a digit of that rater stands for.
+            For each rater, the index into `labels` of each of the rater's own labels.
         """
         width = np.uint8 if len(labels) < 256 else np.uint16
         rows = np.empty((len(self._parents), len(digits)), width)
@@ -86,7 +86,7 @@ class GrowingPatterns:
         patterns, _, counts, (ranks,) = merge_tables([(rows, no_strata, counts)])
         codes, slots = self._codes, np.empty(len(patterns), np.int64)
         if len(patterns) < len(rows):
-            # What these labels do not tell apart has one code only.
+            # Patterns that these labels do not distinguish get the same code.
             codes = ranks.astype(np.min_scalar_type(len(patterns) - 1))[codes]
             ranks = np.arange(len(patterns))
         slots[ranks] = np.arange(len(patterns))
@@ -95,5 +95,5 @@ class GrowingPatterns:
         )
 
     def _flat(self, block: slice) -> NDArray[Any]:
-        """The codes of a block, to read and to write."""
+        """A writable view of the codes of a block."""
         return self._codes.reshape(-1)[block]

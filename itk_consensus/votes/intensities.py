@@ -1,8 +1,8 @@
-"""Telling an image from a map of labels: a wildcard takes the CT along with its segmentations.
+"""Detect intensity images among label maps, since a wildcard easily matches the CT as well.
 
-Labels are few, or form regions: neighbours within a region have the same. Intensities are many, and
-neighbours differ. Labels below zero, but for one that may mean something missing, are those of no
-segmentation. A few rows of voxels tell, so that asking costs next to nothing.
+A label map has few values, or regions in which neighbours have the same one. An intensity image has
+many values, and neighbours differ. Negative values, except a few that may mark missing data, are
+not labels either. Only some rows of voxels are tested, so the cost is negligible.
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-#: So many distinct values are labels wherever they lie.
+#: Up to this many distinct values are always taken for labels.
 MOST_LABELS = 16
 
-#: Of neighbours that are both drawn, the share that differs in no map of labels; of brains in 100
-#: small parcels one in seven does. Objects of a few voxels each, as in maps of instances, have
-#: background around them, which is no evidence.
+#: Largest share of differing pairs among non-zero neighbours in a label map; in a brain parcelled
+#: into 100 small regions it is one in seven. Pairs with background are not counted, since instance
+#: maps have objects of a few voxels each.
 MOST_DIFFERING = 0.35
 
-#: Distinct values below zero.
+#: Largest number of distinct negative values in a label map.
 MOST_NEGATIVE = 4
 
-#: Voxels and rows that are looked at, or all there are,
+#: Fewest voxels and rows that are tested by default,
 FEW = (2048, 32)
-#: and those of whoever has a reason to look closer.
+#: and for a closer look.
 MANY = (1 << 16, 1024)
 
 
-def intensities(
+def intensity_reason(
     values: NDArray[Any], looked_at: tuple[int, int] = FEW, *, spares_fractions: bool = False
 ) -> str:
-    """What makes an array one of intensities, in words; empty if it may hold labels.
+    """Explain why an array looks like intensities; empty if it may hold labels.
 
-    Fractions may be spared where they are refused by value, unless they are probabilities.
+    With `spares_fractions`, arrays with fractional values pass, since they are refused elsewhere.
     """
     kind = values.dtype.kind
     if kind not in "iuf" or not values.size:
@@ -44,10 +44,10 @@ def intensities(
     rows = values[_rows(values.shape, *looked_at)] if values.ndim > 1 else values[None, :_LONGEST]
     high = rows.max()
     if kind == "u" and high <= MOST_LABELS:
-        return ""  # which is nearly always so
+        return ""  # the usual case
     low = rows.min()
     if low >= 0 and high <= (1 if kind == "f" else MOST_LABELS):
-        return ""  # probabilities, of which others have their word, or labels
+        return ""  # labels, or probabilities, which are checked elsewhere
     if spares_fractions and kind == "f" and (rows != np.trunc(rows)).any():
         return ""
     found = np.unique(rows)
@@ -60,16 +60,16 @@ def intensities(
     return ""
 
 
-#: Of an array with one axis, so many voxels.
+#: Voxels that are tested in an array with one axis.
 _LONGEST = 1 << 16
 
 
 @lru_cache(64)
 def _rows(shape: tuple[int, ...], voxels: int, rows: int) -> tuple[NDArray[np.intp], ...]:
-    """Indices of rows along the last axis, spread over all other axes.
+    """Indices of rows along the last axis, spread evenly over all other axes.
 
-    Along the last but one they follow the golden ratio: even steps would meet the same border of
-    every slice.
+    Along the second last axis they follow the golden ratio: equal steps would hit the same border
+    in every slice.
     """
     height = shape[-2]
     slices = prod(shape[:-2])

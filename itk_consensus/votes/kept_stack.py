@@ -1,7 +1,7 @@
-"""A stack kept after the caller's images are gone or changed: one rater, and where others differ.
+"""A compressed copy of a stack, independent of the caller's images.
 
-Copying forty raters would take the memory of forty images. Raters agree nearly everywhere, so one
-copy and the short blocks in which any other differs from it hold the same.
+Copying forty raters would take the memory of forty images. Since raters agree nearly everywhere,
+one rater is copied, and of the others only the short blocks in which any rater differs from it.
 """
 
 from __future__ import annotations
@@ -15,15 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.votes.mask_bits import FEW_MASKS, pack_bits, unpack_bits
 
-#: Bytes compared at once; shorter blocks keep fewer voxels that agree, but there are more of them.
+#: Bytes per block; shorter blocks contain fewer agreeing voxels, but there are more of them.
 _BLOCK = 64
 _WORD = np.dtype(np.uint64)
 
-#: Raters whose masks take no more than one byte a voxel together.
-_FEW_MASKS = 8
-
-#: A volume is restored in about so many parts.
+#: Approximate number of parts in which a volume is restored.
 _SLABS = 16
 
 Bytes = NDArray[np.uint8]
@@ -31,27 +29,30 @@ Bytes = NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class KeptStack:
-    """The voxels of a stack, whatever becomes of the arrays it was made from."""
+    """A compressed copy of the voxels of a stack."""
 
-    stack: LabelStack  #: Labels and masks; its arrays are empty but have their type
+    stack: LabelStack  #: Labels and masks; its arrays are empty but keep their dtype
     shape: tuple[int, ...]
     first: Bytes  #: The bytes of the first present rater
     #: (B,) blocks of bytes in which some rater differs from the first; the last one may be short.
     blocks: NDArray[np.intp]
-    others: dict[int, Bytes]  #: Those blocks of every other present rater of the first one's type
-    strangers: dict[int, NDArray[Any]]  #: Raters of another type, copied as they are
-    #: Of masks, which have two labels, instead of all that: every present rater, a bit a voxel.
+    others: dict[int, Bytes]  #: Those blocks of each present rater with the first one's dtype
+    strangers: dict[int, NDArray[Any]]  #: Full copies of raters with another dtype
+    #: For masks (two labels), instead of the above: one bit per voxel of every present rater, as
+    #: `votes.mask_bits` packs them.
     bits: dict[int, Bytes]
 
     @classmethod
     def of(cls, stack: LabelStack) -> KeptStack:
-        """Copy what is needed of a stack."""
+        """Copy the voxels of a stack."""
         present = {j: array for j, array in enumerate(stack.arrays) if array is not None}
-        emptied = replace(stack, arrays=tuple(_emptied(array) for array in stack.arrays))
+        emptied = replace(stack, arrays=tuple(_without_voxels(array) for array in stack.arrays))
         is_mask = (
             len(stack.labels) == 2 and stack.foreground is None and stack.missing_label is None
         )
-        if is_mask and len(present) <= _FEW_MASKS:
+        if stack.bits is not None:
+            return cls._of_bits(emptied, stack.shape, dict(zip(present, stack.bits, strict=True)))
+        if is_mask and len(present) <= FEW_MASKS:
             return cls._of_masks(emptied, stack.shape, present)
         first = next(iter(present.values()))
         alike = {j: array for j, array in present.items() if array.dtype == first.dtype}
@@ -69,7 +70,7 @@ class KeptStack:
             stack.shape,
             _bytes(first).copy(),
             blocks,
-            {j: _taken(array, blocks) for j, array in alike.items()},
+            {j: _take_blocks(array, blocks) for j, array in alike.items()},
             {j: array.copy() for j, array in present.items() if j not in alike},
             {},
         )
@@ -80,9 +81,15 @@ class KeptStack:
     ) -> KeptStack:
         low = emptied.labels[0]
         bits = {
-            j: np.packbits(array if array.dtype.kind in "ui" and low == 0 else array != low)
+            j: pack_bits(array if array.dtype == np.uint8 and low == 0 else array != low)
             for j, array in present.items()
         }
+        return cls._of_bits(emptied, shape, bits)
+
+    @classmethod
+    def _of_bits(
+        cls, emptied: LabelStack, shape: tuple[int, ...], bits: dict[int, Bytes]
+    ) -> KeptStack:
         nothing = np.zeros(0, np.uint8)
         return cls(emptied, shape, nothing, np.zeros(0, np.intp), {}, {}, bits)
 
@@ -96,14 +103,14 @@ class KeptStack:
         """J, missing raters included."""
         return len(self.stack.arrays)
 
-    def restored(self) -> LabelStack:
-        """The stack as it was; this takes the memory of its arrays."""
+    def to_stack(self) -> LabelStack:
+        """Decompress the stack; this takes the memory of all its arrays."""
         return self._planes(slice(0, self.shape[0]))
 
     def slabs(self, halo: int = 0) -> Iterator[tuple[slice, slice, LabelStack]]:
-        """Some planes of the stack after the other, each with `halo` planes more on both sides.
+        """Decompress the stack slab by slab, each with `halo` extra planes on both sides.
 
-        Yields which planes of the volume, where they are in the slab, and the slab.
+        Yields the planes in the volume, the same planes in the slab, and the slab.
         """
         planes = self.shape[0]
         step = max(1, 4 * halo, -(-planes // _SLABS))
@@ -117,7 +124,7 @@ class KeptStack:
             )
 
     def _planes(self, planes: slice) -> LabelStack:
-        """The stack as it was in some planes."""
+        """Decompress some planes."""
 
         def cut(mask: NDArray[Any] | None) -> Any:
             return None if mask is None else mask[planes]
@@ -156,10 +163,8 @@ class KeptStack:
         return cut.view(dtype).reshape(planes.stop - planes.start, *self.shape[1:])
 
     def _mask(self, rater: int, dtype: np.dtype[Any], voxels: slice) -> NDArray[Any]:
-        """The labels of a rater who has two, at some voxels in a line."""
-        low = voxels.start // 8
-        bits = np.unpackbits(self.bits[rater][low : -(-voxels.stop // 8)])
-        bits = bits[voxels.start - 8 * low : voxels.stop - 8 * low]
+        """Decompress a range of voxels of a rater's mask."""
+        bits = unpack_bits(self.bits[rater], voxels.start, voxels.stop)
         if self.labels.tolist() == [0, 1]:
             return bits.astype(dtype, copy=False)
         return np.asarray(self.labels.astype(dtype)[bits])
@@ -170,7 +175,7 @@ def _bytes(array: NDArray[Any]) -> Bytes:
 
 
 def _split(flat: Bytes) -> tuple[Bytes, Bytes]:
-    """(B, 64) whole blocks, and what is left after them."""
+    """(B, 64) whole blocks, and the remaining bytes."""
     end = len(flat) - len(flat) % _BLOCK
     return flat[:end].reshape(-1, _BLOCK), flat[end:]
 
@@ -182,13 +187,13 @@ def _number_of_blocks(array: NDArray[Any]) -> int:
 def _differing_blocks(array: NDArray[Any], reference: NDArray[Any]) -> NDArray[np.bool_]:
     (whole, rest), (its_whole, its_rest) = _split(_bytes(array)), _split(_bytes(reference))
     words = whole.view(_WORD) != its_whole.view(_WORD)
-    # Eight truth values to a word again: NumPy is slow along so short an axis.
+    # View eight Booleans as a word, since NumPy reduces slowly along such a short axis.
     differs = words.view(_WORD)[:, 0] != 0
     return np.append(differs, bool((rest != its_rest).any())) if len(rest) else differs
 
 
-def _taken(array: NDArray[Any], blocks: NDArray[np.intp]) -> Bytes:
-    """(B, 64) blocks of an array's bytes; a short last one is filled up with zeros."""
+def _take_blocks(array: NDArray[Any], blocks: NDArray[np.intp]) -> Bytes:
+    """(B, 64) blocks of an array's bytes; a short last one is padded with zeros."""
     whole, rest = _split(_bytes(array))
     if not len(blocks) or blocks[-1] < len(whole):
         return whole[blocks]
@@ -198,5 +203,5 @@ def _taken(array: NDArray[Any], blocks: NDArray[np.intp]) -> Bytes:
     return taken
 
 
-def _emptied(array: NDArray[Any] | None) -> NDArray[Any] | None:
+def _without_voxels(array: NDArray[Any] | None) -> NDArray[Any] | None:
     return None if array is None else np.empty(0, array.dtype)

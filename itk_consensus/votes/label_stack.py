@@ -1,13 +1,13 @@
 """A stack of raters over the same voxels, ready for the compiled encoder.
 
-Python validates here so that the kernels may trust: every array is contiguous, native-endian and
-equally long, every value a whole number, every mask uint8.
+The kernels' preconditions are checked here: every array is contiguous, native-endian and equally
+long, every value is a whole number, and every mask is uint8.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,31 +16,36 @@ from numpy.typing import NDArray
 from itk_consensus import _kernels
 from itk_consensus.core.errors import InputError
 from itk_consensus.core.work import current
+from itk_consensus.votes.mask_bits import pack_masks
 
 AnyArray = NDArray[Any]
 
-#: More distinct values than this and an array is an intensity image, not a label image; it also
-#: keeps every digit, the one for "missing" included, inside 16 bits.
+#: An array with more distinct values is an intensity image, not a label image. The limit also keeps
+#: every digit, the one for "missing" included, within 16 bits.
 MOST_LABELS = 65_535
 
-#: Voxels looked at before asking whether that was enough.
+#: Voxels tested at a time, so that a search can stop early.
 _LOOK_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True)
 class LabelStack:
-    """Raters × voxels with a table of labels."""
+    """The raters' label arrays, with a table of labels and masks."""
 
     #: One array per rater, all of shape `shape`, C-contiguous; None for a missing rater.
     arrays: tuple[AnyArray | None, ...]
     #: (K,) of int64 or uint64, sorted. A rater's digit is the index into this table; K is missing.
     labels: NDArray[Any]
-    #: In a binary stack the value that counts as label 1; everything else is label 0.
+    #: In a binary stack, the value that counts as label 1; all others are label 0.
     foreground: float | None = None
-    missing_label: float | None = None  #: The value by which a rater says "not annotated here"
-    mask: NDArray[np.uint8] | None = None  #: Voxels to fuse; the others are outside
-    #: Where each rater annotated; elsewhere the rater is missing.
+    missing_label: float | None = None  #: The value that means "not annotated here"
+    mask: NDArray[np.uint8] | None = None  #: Voxels to fuse
+    #: Voxels that each rater annotated; elsewhere the rater is missing.
     rater_masks: tuple[NDArray[np.uint8] | None, ...] | None = None
+    #: (J', B) the masks of the present raters as bits (`votes.mask_bits`), 1 for the second label,
+    #: if they were made with the table of labels. `replace` leaves them out: they might no
+    #: longer say the same as the arrays.
+    bits: NDArray[np.uint8] | None = field(default=None, init=False, repr=False, compare=False)
 
     @classmethod
     def binary(
@@ -77,18 +82,21 @@ class LabelStack:
         rater_masks: Sequence[AnyArray | None] | None = None,
         owner: str = "LabelStack",
         may_be_empty: bool = False,
+        packed: bool = False,
     ) -> LabelStack:
-        """Stack whose labels are all values that occur, label 0 being one like the others.
+        """Stack whose labels are all values that occur, 0 included.
 
-        Part of a larger volume may be missing altogether, and then has no labels.
+        With `may_be_empty`, all voxels may be missing, as in part of a larger volume. With
+        `packed`, few masks are packed while they are read for their labels.
         """
         present = _prepare(arrays, owner)
-        labels = label_table(present, owner)
+        masks = pack_masks(present) if packed and missing_label is None else None
+        labels = label_table(present, owner) if masks is None else masks.labels
         if missing_label is not None:
             labels = label_array([int(v) for v in labels if int(v) != missing_label], owner)
         if labels.size == 0 and not may_be_empty:
             raise InputError("every voxel of every input is missing", owner=owner)
-        return cls(
+        stack = cls(
             present,
             labels,
             None,
@@ -96,18 +104,21 @@ class LabelStack:
             _as_mask(mask, present, f"{owner}: MaskImage"),
             _as_masks(rater_masks, present, owner),
         )
+        if masks is not None:
+            object.__setattr__(stack, "bits", masks.bits)
+        return stack
 
     @property
     def number_of_raters(self) -> int:
         """J, missing raters included."""
         return len(self.arrays)
 
-    def restored(self) -> LabelStack:
-        """The stack itself, as `Votes` are asked for it."""
+    def to_stack(self) -> LabelStack:
+        """The stack itself; other forms of votes decompress here."""
         return self
 
     def at(self, places: NDArray[np.int64]) -> LabelStack:
-        """The stack at some voxels, given as flat indices, in a line."""
+        """The stack at some voxels, given by flat indices, as one-dimensional arrays."""
 
         def taken(array: AnyArray | None) -> Any:
             return None if array is None else array.reshape(-1)[places]
@@ -132,12 +143,12 @@ class LabelStack:
 
     @property
     def may_be_missing(self) -> bool:
-        """Whether a present rater can be missing at some voxels."""
+        """Whether a present rater may not have annotated some voxels."""
         return self.missing_label is not None or self.rater_masks is not None
 
     @property
     def is_annotated(self) -> bool:
-        """Whether any rater annotated any voxel to fuse; looks no farther than the first found."""
+        """Whether any rater annotated any voxel to fuse; stops at the first block with one."""
         masks = self.rater_masks or (None,) * len(self.arrays)
         return any(
             self._annotates(array, mask)
@@ -177,30 +188,30 @@ class LabelStack:
         ]
 
     def _digits(self, dtype: np.dtype[Any]) -> tuple[AnyArray, list[int]]:
-        """The values that arrays of a type can hold, and the digit of each; others have 0."""
+        """The label values that a dtype can hold, and their digits; other values have digit 0."""
         pairs: list[tuple[float, int]]
         if self.foreground is not None:
             pairs = [(self.foreground, 1)]
         else:
-            # Label 0 of the table is what every other value reads as; leaving it out makes the
-            # commonest case, two labels, a single compare.
+            # All other values have digit 0, so the first label is left out: the most common case,
+            # two labels, is then a single comparison.
             pairs = [(int(label), digit) for digit, label in enumerate(self.labels) if digit]
         if self.missing_label is not None:
             pairs = [(v, d) for v, d in pairs if v != self.missing_label]
             pairs.append((self.missing_label, self.missing_digit))
-        pairs = [(value, digit) for value, digit in pairs if fits(value, dtype)]
-        return exact([value for value, _ in pairs], dtype), [digit for _, digit in pairs]
+        pairs = [(value, digit) for value, digit in pairs if can_hold(value, dtype)]
+        return array_of_dtype([value for value, _ in pairs], dtype), [digit for _, digit in pairs]
 
 
 def label_table(arrays: Sequence[AnyArray | None], owner: str) -> NDArray[Any]:
-    """The sorted whole-number values that occur in any of the arrays."""
+    """Sorted distinct values of all arrays, which must be whole numbers."""
     first: dict[np.dtype[Any], AnyArray] = {}
     values: set[int] = set()
     for index, array in enumerate(arrays):
         if array is None:
             continue
         array = _contiguous(array, owner, index)
-        # Most voxels of a stack are unanimous: what the first array of a type has is not new.
+        # Most voxels are unanimous, so voxels equal to the first array of the dtype are skipped.
         reference = first.setdefault(array.dtype, array)
         found = distinct_values(array, owner, index, None if reference is array else reference)
         values.update(_whole_numbers(found, owner, index).tolist())
@@ -208,17 +219,17 @@ def label_table(arrays: Sequence[AnyArray | None], owner: str) -> NDArray[Any]:
 
 
 def label_array(values: Iterable[int], owner: str) -> NDArray[Any]:
-    """Sorted labels as int64, or uint64 if they need it; a common float type would round them."""
+    """Sorted labels as int64, or as uint64 if necessary; never float, which would round them."""
     labels = sorted(values)
     if len(labels) > MOST_LABELS:
         raise InputError(
-            f"label images with at most {MOST_LABELS} distinct labels wanted, got {len(labels)}",
+            f"inputs must have at most {MOST_LABELS} distinct labels, got {len(labels)}",
             owner=owner,
         )
     if labels and labels[-1] > np.iinfo(np.int64).max:
         if labels[0] < 0:
             raise InputError(
-                f"labels {labels[0]} and {labels[-1]} share no integer type", owner=owner
+                f"no integer type holds both labels {labels[0]} and {labels[-1]}", owner=owner
             )
         return np.array(labels, dtype=np.uint64)
     return np.array(labels, dtype=np.int64)
@@ -230,12 +241,12 @@ def distinct_values(
     index: int,
     reference: AnyArray | None = None,
 ) -> AnyArray:
-    """Sorted values of one rater's contiguous array; those of a reference may be left out."""
+    """Sorted distinct values of a contiguous array; values equal to `reference` may be left out."""
     known = None if reference is None else reference.reshape(-1)
     found = _kernels.distinct(array.reshape(-1), MOST_LABELS, current().threads, known)
     if found is None:
         raise InputError(
-            f"has more than {MOST_LABELS} distinct values; a label image was wanted",
+            f"must be a label image, but has more than {MOST_LABELS} distinct values",
             owner=owner,
             input_index=index,
         )
@@ -266,9 +277,9 @@ def _prepare(arrays: Sequence[AnyArray | None], owner: str) -> tuple[AnyArray | 
     )
     shapes = {array.shape for array in prepared if array is not None}
     if len(shapes) > 1:
-        raise InputError(f"all inputs must have one shape, got {sorted(shapes)}", owner=owner)
+        raise InputError(f"all inputs must have the same shape, got {sorted(shapes)}", owner=owner)
     if 0 in next(iter(shapes)):
-        raise InputError(f"inputs hold no voxels, their shape is {next(iter(shapes))}", owner=owner)
+        raise InputError(f"inputs have no voxels, their shape is {next(iter(shapes))}", owner=owner)
     return prepared
 
 
@@ -277,7 +288,9 @@ def _contiguous(array: AnyArray, owner: str, index: int) -> AnyArray:
         array = array.view(np.uint8)
     if array.dtype.kind not in "uif" or array.dtype.itemsize > 8:
         raise InputError(
-            f"has element type {array.dtype}, no label type", owner=owner, input_index=index
+            f"must have an integer or floating type, got {array.dtype}",
+            owner=owner,
+            input_index=index,
         )
     if array.dtype == np.float16:
         array = array.astype(np.float32)
@@ -295,7 +308,7 @@ def _as_mask(
         raise InputError(f"{where} must have the inputs' shape {shape}, got {np.shape(mask)}")
     mask = np.asarray(mask)
     if mask.dtype.kind == "f" and np.isnan(mask).any():
-        raise InputError(f"{where} must say at every voxel whether it counts, found NaN")
+        raise InputError(f"{where} must not hold NaN")
     return np.ascontiguousarray(mask != 0).view(np.uint8)
 
 
@@ -313,15 +326,15 @@ def _as_masks(
     return tuple(_as_mask(m, arrays, f"{owner}: RaterMasks[{i}]") for i, m in enumerate(masks))
 
 
-def fits(value: float, dtype: np.dtype[Any]) -> bool:
-    """Whether an array of this type can hold exactly this value at all."""
+def can_hold(value: float, dtype: np.dtype[Any]) -> bool:
+    """Whether an array of this dtype can hold this value exactly."""
     if dtype.kind == "f":
         return abs(value) <= np.finfo(dtype).max and float(dtype.type(value)) == value
     limits = np.iinfo(dtype)
     return value == int(value) and limits.min <= int(value) <= limits.max
 
 
-def exact(values: Sequence[float], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Values as an array of this type, integers never passing through float."""
+def array_of_dtype(values: Sequence[float], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Values as an array of this dtype; integers are never converted to float."""
     whole = dtype.kind != "f"
     return np.array([int(value) if whole else value for value in values], dtype=dtype)

@@ -1,4 +1,4 @@
-"""Probabilities of labels at N voxels, of which each has but a few: lists instead of a table."""
+"""Sparse probabilities of labels at N voxels, each of which has only a few labels."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-#: Voxels, ascending, and a real value for each.
+#: Voxels in ascending order, and a value for each.
 Weighted = tuple[NDArray[np.uint32], NDArray[Any]]
 
 
 @dataclass(frozen=True)
 class LabelWeights:
-    """Seen as an array it is (K, N)."""
+    """A sparse (K, N) array of weights by label and voxel."""
 
     of: Sequence[Weighted]  #: For each of K labels; weights of all other voxels are 0
     number: int  #: N
 
     def range_of(self, label: int, voxels: slice) -> slice:
-        """Where some voxels are in the list of a label."""
+        """The part of a label's list that belongs to a range of voxels."""
         return slice(*self.of[label][0].searchsorted([voxels.start, voxels.stop]).tolist())
 
     def __len__(self) -> int:
@@ -41,7 +41,7 @@ class LabelWeights:
         return np.array(list(self), dtype).reshape(len(self), self.number)
 
     def columns(self, part: slice) -> NDArray[Any]:
-        """(K, n) weights at some voxels."""
+        """(K, n) dense weights at a range of voxels."""
         table = np.zeros((len(self), part.stop - part.start), self.of[0][1].dtype)
         for label, (row, (voxels, weights)) in enumerate(zip(table, self.of, strict=True)):
             here = self.range_of(label, part)

@@ -1,4 +1,4 @@
-"""Overlap of masks: of two masks, and from counts of voxels."""
+"""Dice overlap of two masks, and from counts of voxels."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ def dice(first: ArrayLike, second: ArrayLike) -> float:
     Parameters
     ----------
     first, second : array_like, same shape
-        Masks; every non-zero voxel is foreground. For one label of a label map pass
+        Masks; non-zero voxels are foreground. For a single label of a label map, pass
         ``labels == value``.
 
     Returns
     -------
     float
-        In [0, 1]. Two empty masks agree perfectly and score 1.0. (The paper's notebook scores
+        In [0, 1]. Two empty masks agree perfectly: 1.0. (The paper's notebook scores
         them 0; its Tables 1-3 never meet the case.)
     """
     a = np.asarray(first).astype(bool, copy=False)
@@ -37,7 +37,7 @@ def dice_of(shared: ArrayLike, sizes: ArrayLike) -> Floats:
 
 
 def share_of(part: ArrayLike, whole: ArrayLike) -> Floats:
-    """``part / whole``; 1 where the whole is empty, for two empty masks agree."""
+    """``part / whole``; 1 where the whole is 0, since two empty masks agree."""
     part, whole = np.asarray(part), np.asarray(whole)
     ones = np.ones(np.broadcast_shapes(part.shape, whole.shape))
     return np.asarray(np.divide(part, whole, out=ones, where=whole > 0))

@@ -1,7 +1,7 @@
-"""Two labels and many noisy raters: votes as bits, and EM on them without any pattern.
+"""Votes packed as bits, for two labels and many noisy raters, and EM on them.
 
-Where raters err at every voxel there are nearly as many patterns as voxels; eight votes to a byte
-is then the smallest thing to keep, and a look-up per byte the fastest thing to do with it.
+With many noisy raters there are nearly as many patterns as voxels. Packing eight votes into a byte
+is then the most compact form, and a table lookup per byte the fastest computation.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _BITS = (np.arange(256)[:, None] >> np.arange(8)) & 1 == 1
 class PackedVotes:
     """Votes of a two-label stack in which every present rater annotated every voxel."""
 
-    #: (ceil(J' / 8), N) bit j % 8 of plane j // 8 is the vote of present rater j.
+    #: (ceil(J' / 8), N) bit j % 8 of plane j // 8 is the vote of the j-th present rater.
     planes: NDArray[np.uint8]
     present: NDArray[np.bool_]  #: (J,) raters who are not None
-    mask: NDArray[np.uint8] | None  #: (N,) voxels that count
-    shape: tuple[int, ...]  #: Of the volume
-    #: If they are the rows of a pattern table, this one; sums are then to the last bit those of
-    #: the volume that the table was made from.
+    mask: NDArray[np.uint8] | None  #: (N,) voxels to fuse
+    shape: tuple[int, ...]  #: Shape of the volume
+    #: The pattern table, if its rows were packed instead of voxels; sums are then weighted by its
+    #: counts and bitwise equal to those over the volume.
     patterns: DecisionPatterns | None = None
 
     @classmethod
@@ -42,7 +42,7 @@ class PackedVotes:
         """Pack a stack."""
         if len(stack.labels) != 2 or stack.may_be_missing:
             raise InputError(
-                "PackedVotes: two labels and raters who annotated every voxel wanted, got "
+                "PackedVotes: must have two labels, and raters who annotated every voxel, got "
                 f"{len(stack.labels)} labels"
                 f"{' and voxels that may be missing' if stack.may_be_missing else ''}"
             )
@@ -54,15 +54,15 @@ class PackedVotes:
 
     @classmethod
     def from_patterns(cls, patterns: DecisionPatterns) -> PackedVotes:
-        """The rows of a table of two labels, in which no rater is missing at some of them only."""
+        """Pack the rows of a table with two labels; a rater must annotate all of them or none."""
         present = np.asarray(patterns.present.all(axis=0))
         votes = np.ascontiguousarray(patterns.patterns[:, present].T, np.uint8)
         planes = np.packbits(votes, axis=0, bitorder="little")
         rows = patterns.counts.shape
         return cls(planes, present, None, rows, patterns)
 
-    def restored(self) -> LabelStack:
-        """The stack that was packed, as zeros and ones; a byte for each vote."""
+    def to_stack(self) -> LabelStack:
+        """Unpack to a stack of zeros and ones, a byte per vote."""
         bits = iter(range(8 * len(self.planes)))
         arrays = tuple(self._rater(next(bits)) if present else None for present in self.present)
         mask = None if self.mask is None else self.mask.reshape(self.shape)
@@ -72,14 +72,14 @@ class PackedVotes:
         return np.asarray(self.planes[bit // 8] >> (bit % 8) & 1).reshape(self.shape)
 
     def part(self, voxels: slice) -> PackedVotes:
-        """The votes of some voxels, as a volume of one axis in which each counts once."""
+        """The votes of a range of voxels, as a one-dimensional volume without counts."""
         planes = np.ascontiguousarray(self.planes[:, voxels])
         mask = None if self.mask is None else self.mask[voxels]
         return replace(self, planes=planes, mask=mask, shape=planes.shape[1:], patterns=None)
 
     @property
     def labels(self) -> NDArray[Any]:
-        """The label indices themselves: votes are background or foreground."""
+        """The label indices 0 and 1."""
         return np.array([0, 1], np.int64)
 
     @property
@@ -88,12 +88,12 @@ class PackedVotes:
         return len(self.present)
 
     def expectation(self, theta: Floats, prior: Floats) -> ExpectedCounts:
-        """E-step under these parameters, and the sums of the M-step that follows.
+        """E-step with these parameters; returns the sums for the M-step.
 
         Parameters
         ----------
         theta : (J, 2, S, 2) ndarray
-            NaN, an undefined column, counts as impossible.
+            NaN (an undefined column) counts as probability 0.
         prior : (S, 2) ndarray
         """
         starts = [
@@ -107,33 +107,33 @@ class PackedVotes:
         )
 
     def expectation_of_votes(self, foreground: Floats) -> ExpectedCounts:
-        """The sums of an M-step in which the posterior depends on the number of votes; S is 1.
+        """Sums for an M-step whose posterior depends on the number of votes only; S is 1.
 
         Parameters
         ----------
         foreground : (J' + 1,) ndarray
-            Probability of label 1 where none, one, ... all of the present raters said 1.
+            Probability of label 1 where 0, 1, ... J' of the present raters voted for it.
         """
         raters = int(self.present.sum())
         if foreground.shape != (raters + 1,):
             raise InputError(
-                f"PackedVotes: {raters + 1} probabilities wanted, got shape {foreground.shape}"
+                f"PackedVotes: must have {raters + 1} probabilities, got shape {foreground.shape}"
             )
-        # Bits of the last byte that no rater has are never set, so these entries are not read.
+        # Unused bits of the last byte are never set, so the padding is never read.
         padded = np.zeros(8 * len(self.planes) + 1)
         padded[: raters + 1] = foreground
         return self._sums(*_kernels.packed_vote_counts(*self._voxels, padded, current().threads))
 
     def expectation_of_shares(self, shares: FirstTruth, frequencies: Floats) -> ExpectedCounts:
-        """The same for the votes' own shares; there are no voxels without a vote."""
+        """Sums for an M-step whose responsibilities are the shares of the votes."""
         votes = np.arange(int(self.present.sum()) + 1)
         if shares == "mean":
             return self.expectation_of_votes(votes / votes[-1])
-        # Exactly half of the votes is a tie, which both labels share.
+        # Exactly half of the votes is a tie, which is divided equally.
         return self.expectation_of_votes((1 + np.sign(2 * votes - votes[-1])) / 2)
 
     def frequencies(self) -> Floats:
-        """(2,) mean share of each label."""
+        """(2,) mean share of each label in the votes."""
         mass = self.expectation_of_shares("mean", np.zeros(2)).mass[0, 0]
         return np.asarray(mass / mass.sum())
 
@@ -158,7 +158,7 @@ class PackedVotes:
         return self.planes, self.mask, counts
 
     def _tables(self, theta: Floats, prior: Floats) -> list[Floats]:
-        """Per start: (groups, 256, 2) log likelihood of each byte of votes, prior in the first."""
+        """Per start, (groups, 256, 2) log likelihood of each byte of votes; prior in the first."""
         with np.errstate(divide="ignore"):
             logs = np.log(np.fmax(theta[self.present], 0.0))
             log_prior = np.log(prior)
@@ -166,7 +166,7 @@ class PackedVotes:
         tables = []
         for start in range(theta.shape[2]):
             table = np.zeros((groups, 256, 2))
-            # Raters one after the other, as sums over raters are made everywhere.
+            # Add the raters one by one, in the same order as everywhere, for equal rounding.
             for rater, of_rater in enumerate(logs[:, :, start]):
                 table[rater // 8] += of_rater[_BITS[:, rater % 8].astype(np.intp)]
             table[0] += log_prior[start]
@@ -174,7 +174,7 @@ class PackedVotes:
         return tables
 
     def _sums(self, histograms: Floats, log_likelihood: float) -> ExpectedCounts:
-        """Unfold histograms over bytes into counts per rater; each holds all voxels."""
+        """Convert histograms of bytes to counts per rater."""
         counts = np.zeros((self.number_of_raters, 2, 1, 2))
         for bit, rater in enumerate(np.flatnonzero(self.present)):
             said = _BITS[:, bit % 8]

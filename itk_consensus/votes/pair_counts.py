@@ -1,4 +1,4 @@
-"""Overlap between every two raters, label by label, from one pass over the patterns."""
+"""Overlap between all pairs of raters, label by label, from one pass over the patterns."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from itk_consensus.votes.overlap import dice_of, share_of
 
 @dataclass(frozen=True)
 class PairCounts:
-    """Voxels that two raters have in common; only voxels that both annotated count."""
+    """Voxels that pairs of raters have in common; only voxels that both annotated count."""
 
-    #: (K, J, J) ``marked[k, i, j]``: voxels that rater i gave label k, where j annotated too.
+    #: (K, J, J) ``marked[k, i, j]``: voxels to which rater i gave label k and that j annotated too.
     marked: NDArray[np.int64]
-    shared: NDArray[np.int64]  #: (K, J, J) voxels that both gave label k
+    shared: NDArray[np.int64]  #: (K, J, J) voxels to which both gave label k
 
     @classmethod
     def of(cls, patterns: DecisionPatterns) -> PairCounts:
@@ -32,13 +32,13 @@ class PairCounts:
         return cls(np.rint(annotated).astype(np.int64).transpose(1, 0, 2), shared)
 
     def among(self, raters: Sequence[int]) -> PairCounts:
-        """Of some raters only."""
+        """The counts of some raters only."""
         some = np.ix_(range(len(self.marked)), raters, raters)
         return PairCounts(self.marked[some], self.shared[some])
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """(K, J) voxels that each rater gave each label."""
+        """(K, J) voxels to which each rater gave each label."""
         return np.asarray(np.einsum("kjj->kj", self.shared))
 
     @property
@@ -53,7 +53,7 @@ class PairCounts:
 
     @property
     def conformity(self) -> Floats:
-        """(K,) generalised conformity index: shared over united voxels, both summed over pairs.
+        """(K,) generalised conformity index: sum over pairs of intersections, over that of unions.
 
         Kouwenhoven, Giezen & Struikmans, Phys Med Biol 54:2897-2905, 2009.
         """
@@ -61,7 +61,7 @@ class PairCounts:
 
     @property
     def specific_agreement(self) -> Floats:
-        """(K,) given that a random rater says k, the probability that another one does.
+        """(K,) probability that a rater gives label k if another, random one does.
 
         Dice of all pairs pooled; Cicchetti & Feinstein 1990, de Vet et al. 2017 for many raters.
         """

@@ -1,4 +1,8 @@
-"""The one rule for ties and undecided voxels."""
+"""The rule for ties and undecided voxels.
+
+The kernels of plain and smoothed votes apply the same rule while they count (`Choice` in
+`vote_shares.hpp`).
+"""
 
 from __future__ import annotations
 
@@ -10,22 +14,22 @@ from numpy.typing import NDArray
 TieRule = Literal["undecided", "lowest", "highest", "background", "prior"]
 TIE_RULES: tuple[TieRule, ...] = get_args(TieRule)
 
-#: Decisions are label indices; these two stand outside the label table.
+#: Codes among the decisions, which are otherwise label indices.
 UNDECIDED = -1
 BACKGROUND = -2
 
-# How close scores are that are equal on paper: sums made in another order differ by rounding.
+# Tolerances for scores that are mathematically equal: the order of a sum changes its rounding.
 
-#: Sums and means of votes, smoothed or not, as a share of all votes: float64 sums of small numbers.
+#: For sums and means of votes, smoothed or not, as a share of all votes: in float64.
 SAME_VOTES = 1e-12
-#: Log posteriors of votes (ITK compares products exactly; logs round).
+#: For log posteriors (ITK compares products exactly, but logarithms are rounded).
 SAME_LOG_POSTERIOR = 1e-12
-#: Probabilities and log odds of votes that were weighted, divided or unmixed by an inverse.
+#: For probabilities and log odds from votes that were weighted, divided or unmixed by an inverse.
 SAME_PROBABILITY = 1e-9
-#: Beliefs of a Markov field, which are float32.
+#: For beliefs of a Markov random field, which are float32.
 SAME_BELIEF = 1e-6
-#: What is summed over many voxels in float32: posteriors of windows and, in units of the smallest
-#: voxel side, mean distances.
+#: For float32 sums over many voxels: posteriors of windows and, in units of the smallest voxel
+#: side, mean distances.
 SAME_SINGLE = 1e-5
 
 
@@ -37,18 +41,18 @@ def decide(
     tolerance: float = 0.0,
     prior: NDArray[np.float64] | None = None,
 ) -> NDArray[np.int64]:
-    """Pick the label with the highest score per pattern.
+    """Choose the label with the highest score for each pattern.
 
     Parameters
     ----------
     scores : (P, K) ndarray
-        Votes or log posteriors; -inf means impossible. A row without any possible label is
-        undecided whatever the rule, unless the rule is "background".
+        Votes or log posteriors; -inf means impossible. A row without a possible label is background
+        if that is the rule, and undecided otherwise.
     labels : (K,) ndarray
         Label values, sorted.
     rule : str
-        What a tie becomes. "prior" takes the tied label with the highest `prior`, and the lowest
-        of those should the priors tie too.
+        How to break a tie. "prior" chooses the tied label with the highest `prior`, and the lowest
+        of those if the priors are tied too.
     tolerance : float
         Scores this close to the highest count as tied.
     prior : (K,) ndarray

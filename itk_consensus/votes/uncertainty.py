@@ -1,4 +1,4 @@
-"""How unsure label probabilities leave each voxel, summed label by label to keep memory small."""
+"""Uncertainty of each voxel from its label probabilities, accumulated label by label."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ UNCERTAINTY_KINDS: tuple[UncertaintyKind, ...] = get_args(UncertaintyKind)
 
 
 def uncertainty(kind: UncertaintyKind, probabilities: Iterable[Floats], out: NDArray[Any]) -> None:
-    """Write the uncertainty of voxels whose labels' probabilities come one label after the other.
+    """Write the uncertainty of each voxel, from an iterable of each label's probabilities.
 
     Parameters
     ----------
     kind : str
         One of `UNCERTAINTY_KINDS`.
     probabilities : iterable of ndarray, all of one shape
-        Each is used before the next is asked for, and may be the same memory. Voxels where all
-        are 0, as outside a mask, are not uncertain.
+        Each is consumed before the next is requested, so they may share memory. Voxels where all
+        are 0, as outside a mask, get uncertainty 0.
     out : ndarray of float, of the probabilities' shape
-        All that is kept between two labels.
+        Receives the uncertainty, and is the accumulator.
     """
     out.fill(1.0 if kind == "disagreement" else 0.0)
-    add = {"entropy": _add_entropy, "disagreement": _lower, "variance": _add_variance}[kind]
+    add = {"entropy": _add_entropy, "disagreement": _keep_lower, "variance": _add_variance}[kind]
     for share in probabilities:
         for part in _planes(out):
             add(share[part], out[part])
     if kind == "disagreement":
-        # Where no label has any probability there is nothing to disagree about.
+        # No label has any probability here: no uncertainty.
         out[out >= 1] = 0.0
 
 
 def _planes(volume: NDArray[Any]) -> Iterator[slice]:
-    """Parts of a volume that hold few enough voxels for temporary arrays."""
+    """Split a volume into parts that are small enough for temporary arrays."""
     if not volume.ndim:
         yield slice(None)
         return
@@ -50,16 +50,16 @@ def _planes(volume: NDArray[Any]) -> Iterator[slice]:
 
 
 def _add_entropy(share: Floats, out: NDArray[Any]) -> None:
-    # Most voxels are certain, and logarithms are dear.
+    # Skip voxels that are certain, which most are: logarithms are expensive.
     unsure = (share > 0) & (share < 1)
     p = share[unsure]
     out[unsure] -= p * np.log(p)
 
 
 def _add_variance(share: Floats, out: NDArray[Any]) -> None:
-    # Sums of probabilities may exceed one by rounding.
+    # Probabilities may exceed one by rounding.
     out += np.maximum(share * (1 - share), 0) / 2
 
 
-def _lower(share: Floats, out: NDArray[Any]) -> None:
+def _keep_lower(share: Floats, out: NDArray[Any]) -> None:
     np.minimum(out, np.maximum(1 - share, 0), out=out, casting="same_kind")

@@ -1,4 +1,4 @@
-"""The votes of a stack, smoothed in mm and decided tile by tile."""
+"""Votes of a stack, smoothed by a Gaussian in mm and decided tile by tile."""
 
 from __future__ import annotations
 
@@ -29,36 +29,36 @@ Floats = NDArray[np.float64]
 
 
 def label_frequencies(counts: NDArray[np.int64], weights: Floats) -> Floats:
-    """(K,) share of all votes that each label got, by (J, K) votes and (J,) weights."""
+    """(K,) share of each label in all votes, from (J, K) counts and (J,) weights."""
     frequencies = weights @ counts
     return np.asarray(frequencies / max(frequencies.sum(), np.finfo(float).tiny))
 
 
 @dataclass(frozen=True)
 class MixedVotes:
-    """How often votes for one label meet a decision for another."""
+    """How often voxels with a decision for one label have votes for another."""
 
-    #: (K, K) sums of vote shares for label d (row) where the decision says t (column), within reach
-    #: of any dissent.
+    #: (K, K) sums of vote shares for label d (row) where the decision is t (column), over voxels
+    #: within reach of any dissent.
     near: Floats
-    far: Floats  #: Of these where the decision is the same within reach
+    far: Floats  #: The same sums, only over voxels where the decision is constant within reach
     near_voxels: NDArray[np.int64]  #: (K,) voxels that were summed over
     far_voxels: NDArray[np.int64]
-    #: (K,) the same for voxels without any dissent within reach: there the share of t is 1.
+    #: (K,) number of voxels without any dissent within reach, where the share of t is 1.
     agreed: NDArray[np.int64]
     agreed_far: NDArray[np.int64]
 
 
 class MixedCounts(NamedTuple):
-    """The same as whole numbers, which add up over the parts of a volume."""
+    """The sums of `MixedVotes` as integers, which can be added over the parts of a volume."""
 
-    keys: NDArray[np.int64]  #: (N,) d * K + t of the pairs that occur
-    sums: NDArray[np.int64]  #: (N, 2) units of votes, near and far
-    #: (K, 6) voxels near and far, the same annotated by no rater, and agreed near and far.
+    keys: NDArray[np.int64]  #: (N,) d * K + t for the pairs that occur
+    sums: NDArray[np.int64]  #: (N, 2) sums of votes, scaled to integers: near and far
+    #: (K, 6) number of voxels: near, far, near and far without annotation, agreed near and far.
     voxels: NDArray[np.int64]
 
     def mixed_votes(self, frequencies: Floats, units: float) -> MixedVotes:
-        """As sums of shares; where no rater annotated they are the labels' frequencies."""
+        """Convert to sums of shares; voxels without annotation have the labels' `frequencies`."""
         size = len(frequencies)
         flat = np.zeros((2, size * size))
         flat[:, self.keys] = self.sums.T / units
@@ -70,12 +70,12 @@ class MixedCounts(NamedTuple):
 
 @dataclass(frozen=True)
 class VoteTiles:
-    """Vote shares smoothed by a Gaussian, computed in tiles whenever they are asked for."""
+    """Vote shares smoothed by a Gaussian, computed lazily in tiles."""
 
     labels: NDArray[Any]  #: (K,) the label values behind the indices
     frequencies: Floats  #: (K,) overall frequency of each label among the (weighted) votes
     shape: tuple[int, ...]
-    reach: tuple[int, ...]  #: Voxels that the Gaussian covers to each side, per four axes
+    reach: tuple[int, ...]  #: Radius of the Gaussian in voxels, per four axes
     tile: tuple[int, int, int, int]  #: Size of a tile per four axes. Results do not depend on it.
     _field: _kernels.VoteField
 
@@ -90,26 +90,27 @@ class VoteTiles:
         frequencies: Floats | None = None,
         tile: tuple[int, int, int, int] | None = None,
     ) -> VoteTiles:
-        """Tiles of a stack, or of the voxels of its patterns.
+        """Make tiles of a stack, or of patterns with codes.
 
         Parameters
         ----------
         votes : LabelVotes
-            A stack is read anew at every call of a method; patterns need codes.
+            A stack is read again at every call of a method; patterns need codes.
         sigma : float
-            Standard deviation of the smoothing in mm; 0: none.
+            Standard deviation of the smoothing in mm; 0: no smoothing.
         spacing : sequence of float
             Voxel size per array axis.
         weights : (J,) ndarray, optional
             Weight of each rater's vote, missing raters included.
         frequencies : (K,) ndarray, optional
-            Of the labels; of these votes by default, but they may be part of a larger volume.
+            Overall label frequencies; by default those of these votes, which may be part of a
+            larger volume.
         tile : four int, optional
         """
         raters, mask, present, shape, may_miss = (
             _pattern_votes(votes)
             if isinstance(votes, DecisionPatterns)
-            else _stack_votes(votes.restored())
+            else _stack_votes(votes.to_stack())
         )
         size = len(votes.labels)
         kept = np.ones(len(present)) if weights is None else np.asarray(weights)[present]
@@ -150,7 +151,8 @@ class VoteTiles:
         threshold : float, optional
             A label needs more than this share.
         unmixing : (K, K) ndarray, optional
-            Applied to the shares first; what becomes negative is taken for 0.
+            Applied to the shares first; negative results are set to 0. Unanimous voxels are not
+            changed.
         tolerance : float
             Shares this close are tied.
         """
@@ -177,7 +179,7 @@ class VoteTiles:
         return share
 
     def write_share(self, label: int, out: NDArray[Any], *, unmixing: Floats | None = None) -> None:
-        """Write the same, as float64."""
+        """Write the smoothed share of a label, computed as float64."""
         if out.dtype != np.float64:
             out[...] = self.share(label, unmixing=unmixing)
             return
@@ -189,7 +191,7 @@ class VoteTiles:
     def write_uncertainty(
         self, kind: UncertaintyKind, out: NDArray[np.float32], *, unmixing: Floats | None = None
     ) -> None:
-        """Write how unsure all smoothed shares, after `unmixing`, leave each voxel."""
+        """Write the uncertainty of each voxel from its smoothed shares, after `unmixing`."""
         which = UNCERTAINTY_KINDS.index(kind)
         for group in tile_groups(self._count):
             _kernels.smoothed_uncertainty(
@@ -197,25 +199,25 @@ class VoteTiles:
             )
 
     def mixed_votes(self, decision: NDArray[Any]) -> MixedVotes:
-        """Count the votes against a decision with this stack's label indices."""
+        """Sum the votes by the labels of a decision, given as this stack's label indices."""
         units = self.units(decision.size)
         return self.count_mixed(decision, units).mixed_votes(self.frequencies, units)
 
     def units(self, voxels: int) -> float:
-        """Units of a share in which votes are counted over so many voxels."""
+        """Scale factor by which shares become integers that can be summed over so many voxels."""
         return self.units_of(self._field.number_of_raters, voxels)
 
     @staticmethod
     def units_of(raters: int, voxels: int) -> float:
-        """The same for a number of raters."""
-        # Multiples of the number of raters, so that equal votes are whole, and as fine as a sum
-        # over all voxels allows.
+        """The scale factor of `units` for a number of raters."""
+        # A multiple of the number of raters, so that shares of equal votes are integers, and as
+        # large as a 64-bit sum over all voxels allows.
         return float(raters * 2 ** (62 - int(np.ceil(np.log2(max(voxels * raters, 2))))))
 
     def count_mixed(
         self, decision: NDArray[Any], units: float, region: Box | None = None
     ) -> MixedCounts:
-        """Count the votes of a region, or of all voxels, in whole units."""
+        """Sum the votes of a region, or of all voxels, as integers."""
         corners = None
         if region is not None:
             low, high = zip(*((part.start, part.stop) for part in region), strict=True)
@@ -227,7 +229,7 @@ class VoteTiles:
 
 
 def _corner(corner: Sequence[int], absent: int) -> list[int]:
-    """A corner of a box, that holds independent volumes whole, on four axes."""
+    """Convert a corner of a box to four axes; the box must contain all independent volumes."""
     first = space_axes(len(corner)).start
     independent = int(np.prod(corner[:first])) if first else absent
     space = list(corner[first:])
@@ -253,7 +255,7 @@ def _stack_votes(stack: LabelStack) -> _Votes:
 
 
 def _pattern_votes(patterns: DecisionPatterns) -> _Votes:
-    """Each rater's vote is looked up by the voxel's code."""
+    """Votes that kernels look up by the code of each voxel."""
     if patterns.codes is None or patterns.slots is None:
         raise InputError("VoteTiles: a merged table has no voxels")
     codes, slots, outside = patterns.codes.reshape(-1), patterns.slots, patterns.outside_code

@@ -1,10 +1,10 @@
-"""What raters said, in the form that suits what is done with it.
+"""The forms of the raters' votes.
 
-- Voxels: `LabelStack`, the raters' arrays as they came, and `KeptStack`, which holds the same when
-  the caller's images are gone.
-- Rows of equal votes: `DecisionPatterns`, which most methods work on.
-- Bits: `PackedVotes`, for two labels and so many noisy raters that rows are as many as voxels.
-- Fractions of votes: `SoftVotes`, of raters who give probabilities.
+- Voxels: `LabelStack`, a view of the raters' arrays, and `KeptStack`, a compressed copy that does
+  not depend on the caller's images.
+- Patterns: `DecisionPatterns`, the distinct votes with counts, on which most methods work.
+- Bits: `PackedVotes`, for two labels and many noisy raters, with nearly as many patterns as voxels.
+- Fractions of votes: `SoftVotes`, for raters who give probabilities.
 """
 
 from __future__ import annotations
@@ -18,34 +18,34 @@ from itk_consensus.votes.kept_stack import KeptStack
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.packed_votes import PackedVotes
 
-#: Of raters who give labels.
+#: Votes of raters who give labels.
 LabelVotes = LabelStack | KeptStack | DecisionPatterns | PackedVotes
 
-#: All forms. Each has its `labels` and its `number_of_raters`.
+#: All forms. Each has `labels` and `number_of_raters`.
 Votes = LabelVotes | SoftVotes
 
 
 def patterns_of(votes: LabelVotes) -> DecisionPatterns:
-    """The rows of equal votes."""
+    """Convert votes to decision patterns."""
     if isinstance(votes, DecisionPatterns):
         return votes
-    return DecisionPatterns.from_stack(votes.restored())
+    return DecisionPatterns.from_stack(votes.to_stack())
 
 
 def smallest_form(stack: LabelStack) -> DecisionPatterns | PackedVotes:
-    """Rows of equal votes or, where those are nearly as many as voxels, bits."""
+    """Convert to patterns or, if there are too many patterns, to bits."""
     raters = sum(array is not None for array in stack.arrays)
     if len(stack.labels) == 2 and not stack.may_be_missing and 2**raters > MOST_FEW:
-        few = DecisionPatterns.if_few(stack)
+        few = DecisionPatterns.from_stack_if_few(stack)
         return PackedVotes.from_stack(stack) if few is None else few
     return DecisionPatterns.from_stack(stack)
 
 
-def packed_if_many(votes: LabelVotes) -> DecisionPatterns | PackedVotes:
-    """The rows of a large table of two labels as bits, if no rater is missing at some of them.
+def pack_if_many(votes: LabelVotes) -> DecisionPatterns | PackedVotes:
+    """Convert a large table of two labels to bits, if each rater annotated all of it or none.
 
-    Sums over them are to the last bit those over voxels, so that it does not show in a result
-    whether votes came as a volume or as the rows of its chunks.
+    Sums over the bits of patterns are bitwise equal to those over voxels, so a result does not
+    depend on whether votes came as a volume or as the merged patterns of its chunks.
     """
     if isinstance(votes, PackedVotes):
         return votes

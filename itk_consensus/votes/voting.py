@@ -1,4 +1,4 @@
-"""Voting voxel by voxel, without patterns: one compiled pass over the raters.
+"""Voting voxel by voxel, without patterns, in one compiled pass over the raters.
 
 The rules are those of `votes.ties`; methods/voting/majority_vote.py votes on patterns.
 """
@@ -29,14 +29,14 @@ from itk_consensus.votes.votes import LabelVotes
 
 @dataclass(frozen=True)
 class VoteRules:
-    """What a vote can be told."""
+    """Parameters of a vote."""
 
-    #: (J,) weight >= 0 of each rater's vote, missing raters included; None: one each.
+    #: (J,) weight >= 0 of each rater's vote, missing raters included; None: equal weights.
     weights: Floats | None = None
-    #: A label needs more than this share of the votes, not just the most of all.
+    #: A label needs more than this share of the votes; None: the most votes win.
     threshold: float | None = None
-    #: What a tie becomes. A voxel that nobody annotated, or where no label reaches the threshold,
-    #: is undecided, or background if that is the rule.
+    #: How to break a tie. A voxel that no rater annotated, or where no label exceeds the threshold,
+    #: is background if that is the rule, and undecided otherwise.
     ties: TieRule = "undecided"
 
 
@@ -45,40 +45,37 @@ PLURALITY = VoteRules()
 
 @dataclass(frozen=True)
 class StackVote:
-    """A vote over a stack; nothing is counted before something is asked for."""
+    """A vote over a stack, computed lazily."""
 
     stack: LabelStack
     rules: VoteRules = PLURALITY
-    #: (K,) of the labels; of this stack by default, but it may be part of a larger volume.
+    #: (K,) overall label frequencies; by default those of this stack, which may be part of a larger
+    #: volume.
     given_frequencies: Floats | None = None
 
     def at(self, places: NDArray[np.int64]) -> StackVote:
-        """The same vote at some voxels, given as flat indices, in a line."""
+        """The same vote at some voxels, given by flat indices, as a one-dimensional stack."""
         known = self.frequencies if self.looks_at_frequencies else None
         return replace(self, stack=self.stack.at(places), given_frequencies=known)
 
-    def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> int:
+    def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
         """Write the label of every voxel.
 
         Parameters
         ----------
         values : (K + 2,) ndarray
-            What to write for each label of the stack, for background and for undecided voxels.
+            Values to write for each label of the stack, for background and for undecided voxels.
             Voxels outside the mask get background.
         out : ndarray of the stack's shape
-            C-contiguous, of the values' type.
-
-        Returns
-        -------
-        int
-            The number of undecided voxels.
+            C-contiguous, of the values' dtype.
         """
         labels = len(self.stack.labels)
         if values.shape != (labels + 2,):
-            raise InputError(f"StackVote: {labels + 2} values wanted, got shape {values.shape}")
+            raise InputError(f"StackVote: must get {labels + 2} values, got shape {values.shape}")
         self._check_out(out, values.dtype)
-        return _kernels.vote(
+        _kernels.vote(
             self._votes,
+            self.stack.bits,
             labels,
             self._mask,
             self._weights,
@@ -99,13 +96,13 @@ class StackVote:
         return decision
 
     def write_share(self, label: int, out: NDArray[Any]) -> None:
-        """Write the share of the votes that the label with this index got, 0 outside the mask.
+        """Write the share of the votes for the label with this index; 0 outside the mask.
 
-        Where nobody annotated it is the label's overall frequency.
+        Where no rater annotated, it is the label's overall frequency.
         """
         labels = len(self.stack.labels)
         if not 0 <= label < labels:
-            raise InputError(f"StackVote: label index 0 to {labels - 1} wanted, got {label}")
+            raise InputError(f"StackVote: label index must be 0 to {labels - 1}, got {label}")
         self._check_out(out, out.dtype if out.dtype.kind == "f" else np.dtype(np.float64))
         _kernels.vote_share(
             self._votes,
@@ -119,7 +116,7 @@ class StackVote:
         )
 
     def write_uncertainty(self, kind: UncertaintyKind, out: NDArray[np.float32]) -> None:
-        """Write how unsure the shares of all labels leave each voxel, 0 outside the mask."""
+        """Write the uncertainty of each voxel from the shares of all labels; 0 outside the mask."""
         self._check_out(out, np.dtype(np.float32))
         nobody = np.zeros(1)
         if self._nobody_possible:
@@ -137,29 +134,29 @@ class StackVote:
 
     @cached_property
     def frequencies(self) -> Floats:
-        """(K,) share of all (weighted) votes inside the mask that each label got."""
+        """(K,) share of each label in all (weighted) votes inside the mask."""
         if self.given_frequencies is not None:
             return self.given_frequencies
         return self.frequencies_of(self.counts)
 
     def frequencies_of(self, counts: NDArray[np.int64]) -> Floats:
-        """(K,) the same by (J', K) counts."""
+        """(K,) share of each label in all (weighted) votes, from (J', K) counts."""
         mass = self._weights @ counts
         return np.asarray(mass / mass.sum())
 
     @property
     def looks_at_frequencies(self) -> bool:
-        """Whether an answer may depend on the label frequencies."""
+        """Whether the answer may depend on the label frequencies."""
         return self.rules.ties == "prior" or self._nobody_possible
 
     @property
     def _nobody_possible(self) -> bool:
-        """Whether there may be voxels without a vote that counts."""
+        """Whether there may be voxels without any vote of positive weight."""
         return self.stack.may_be_missing or not self._weights.all()
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
-        """(J', K) voxels inside the mask where each present rater says each label."""
+        """(J', K) voxels inside the mask to which each present rater gave each label."""
         extent = int(np.prod(self.stack.shape))
         return _kernels.vote_counts(
             self._votes, len(self.stack.labels), self._mask, extent, current().threads
@@ -171,14 +168,14 @@ class StackVote:
 
     @cached_property
     def _weights(self) -> Floats:
-        """(J',) of the raters who are present."""
+        """(J',) weights of the present raters."""
         present = [array is not None for array in self.stack.arrays]
         if self.rules.weights is None:
             return np.ones(sum(present))
         weights = np.asarray(self.rules.weights, dtype=np.float64)
         if weights.shape != (len(present),) or not (weights >= 0).all():
             raise InputError(
-                f"StackVote: {len(present)} weights >= 0 wanted, got {weights.tolist()}"
+                f"StackVote: must have {len(present)} weights >= 0, got {weights.tolist()}"
             )
         return weights[present]
 
@@ -196,7 +193,7 @@ class StackVote:
 
 
 def rows_as_stack(patterns: DecisionPatterns) -> LabelStack:
-    """A table of patterns as a stack of its own, with a voxel for each pattern."""
+    """Convert a table of patterns to a stack with one voxel per pattern."""
     labels = np.arange(patterns.number_of_labels)
     missing = None if patterns.is_complete else len(labels)
     columns = tuple(np.ascontiguousarray(patterns.patterns.T))
@@ -205,15 +202,15 @@ def rows_as_stack(patterns: DecisionPatterns) -> LabelStack:
 
 @dataclass(frozen=True)
 class StackVoteFusion(Fusion):
-    """A vote as a fusion, voxel by voxel; patterns are made only for those who ask by pattern."""
+    """A vote as a fusion, computed voxel by voxel; patterns are used for tables only."""
 
     stack: LabelStack | KeptStack
-    on: Callable[[DecisionPatterns], PatternFusion]  #: The same vote by pattern
+    on: Callable[[DecisionPatterns], PatternFusion]  #: The same vote on patterns
     rules: VoteRules = PLURALITY
 
     follows_votes = True
 
-    def keeping(self, votes: LabelVotes) -> Fusion:
+    def with_votes(self, votes: LabelVotes) -> Fusion:
         assert isinstance(votes, LabelStack | KeptStack)
         return replace(self, stack=votes)
 
@@ -252,7 +249,7 @@ class StackVoteFusion(Fusion):
             vote.write_uncertainty(kind, out[planes])
 
     def _parts(self) -> Iterator[tuple[slice, StackVote]]:
-        """The vote, some planes at a time where what was kept of the stack must be restored."""
+        """Yield the vote, slab by slab if the stack must be decompressed."""
         if isinstance(self.stack, LabelStack):
             yield slice(None), self._vote(self.stack)
             return
@@ -264,7 +261,7 @@ class StackVoteFusion(Fusion):
 
     @cached_property
     def _frequencies(self) -> Floats:
-        """(K,) of a kept stack's labels, over all of its planes."""
+        """(K,) label frequencies of a kept stack, over all of its planes."""
         assert isinstance(self.stack, KeptStack)
         counts: Any = 0
         for _, _, stack in self.stack.slabs():

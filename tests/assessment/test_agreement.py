@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
+from pathlib import Path
 
 import krippendorff
 import numpy as np
@@ -17,6 +19,7 @@ from monai.metrics import (
 from statsmodels.stats.inter_rater import aggregate_raters
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_kappa
 
+import itk_consensus as ic
 from itk_consensus.assessment.agreement.chance import Ratings, fleiss_kappa, krippendorff_alpha
 from itk_consensus.assessment.agreement.study import AgreementSettings, study_agreement
 from itk_consensus.assessment.agreement.surfaces import OneWay
@@ -214,3 +217,19 @@ def test_pairs_count_only_what_both_annotated() -> None:
     pairs = PairCounts.of(patterns_of(raters, missing_label=9))
     assert pairs.marked[1].tolist() == [[2, 2], [1, 2]]
     assert pairs.shared[1].tolist() == [[2, 1], [1, 2]]
+
+
+def test_every_column_of_the_tables_is_in_the_glossary() -> None:
+    glossary = (Path(__file__).parents[2] / "docs" / "glossary.md").read_text(encoding="utf-8")
+    raters = [np.pad(np.ones((4, 4), np.uint8), n) for n in (2, 2, 2)]
+    found = ic.agreement(raters, raters[0], surfaces=True)
+    columns = {*found.pairs()[0], *found.summary()[0], *found.of_raters()[0]}
+    unexplained = {
+        name
+        for name in columns - {"label", "first", "second", "rater"}
+        if f"`{re.sub('^mean_|_to_reference$', '', name).replace('_voxels', '_mm')}`"
+        not in glossary
+        and f"`{name}`" not in glossary
+        and not name.endswith("volume_voxels")
+    }
+    assert not unexplained

@@ -20,6 +20,7 @@ from examples.simulation import (
     twelve_settings,
 )
 from itk_consensus.assessment.assessment import assess
+from itk_consensus.assessment.findings import Diagnostics, Finding
 from itk_consensus.assessment.judged_fusion import JudgedFusion
 from itk_consensus.assessment.of_models import (
     equivalent_threshold,
@@ -27,7 +28,7 @@ from itk_consensus.assessment.of_models import (
     with_more_background,
 )
 from itk_consensus.assessment.verdict import Verdict
-from itk_consensus.fusing.estimates import Told
+from itk_consensus.fusing.estimates import AnswerFacts
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.overlap import dice
@@ -493,8 +494,38 @@ def test_the_threshold_sentence_is_what_brute_force_finds(sound, parameters, alp
 
 
 def test_a_global_performance_that_is_no_target_is_said():
-    told = Told(theta=np.full((2, 2, 2), 0.5), replaced_target=True)
+    facts = AnswerFacts(theta=np.full((2, 2, 2), 0.5), replaced_target=True)
     patterns = DecisionPatterns.from_stack(LabelStack.binary([np.eye(4, dtype=np.uint8)] * 2, 1))
-    judged = JudgedFusion(patterns, np.zeros(len(patterns.counts), int), lambda: None, told=told)
+    judged = JudgedFusion(
+        patterns, np.zeros(len(patterns.counts), int), lambda: None, answer_facts=facts
+    )
     assert regularisation_target(judged).severity == "look"
-    assert regularisation_target(replace(judged, told=Told())).severity is None
+    assert regularisation_target(replace(judged, answer_facts=AnswerFacts())).severity is None
+
+
+def test_causes_of_thousands_of_labels_are_told_in_one_pass() -> None:
+    """Was cubic in their number: a parcellation of thousands of labels never ended."""
+    causes = [Finding("empty", 0.0, "look", (0,), label) for label in range(4000)]
+    effects = [
+        Finding("pairwise Dice", 0.1, "look", who, label, because="empty", kind="poor")
+        for label in range(4000)
+        for who in ((0,), ())
+    ]
+    found = Diagnostics((*causes, *effects))
+    own = [one for one in effects if one.who == (0,)]
+    assert found.consequences(causes[0]) == tuple(effects)
+    assert found.consequences(causes[1]) == tuple(own)
+
+
+def test_names_of_labels_are_shared_by_findings() -> None:
+    names = {label: f"region {label}" for label in range(100)}
+    found = Diagnostics(tuple(Finding("empty", 0.0, "look", (0,), n) for n in names))
+    assert all(one.label_names is names for one in found.named((), names).findings)
+
+
+def test_findings_are_iterated_in_the_order_of_the_checks() -> None:
+    masks = [np.eye(8, dtype=np.uint8), np.eye(8, dtype=np.uint8)]
+    found = diagnose(masks)
+    assert [one.rule for one in found] == [one.rule for one in found.findings]
+    assert all(isinstance(one, Finding) for one in found)
+    assert list(found.raters) + list(found.fusion) != []

@@ -6,9 +6,9 @@ import SimpleITK as sitk
 
 import itk_consensus as ic
 from examples.simulation import LESION_SETTINGS
-from itk_consensus.assessment.agreement.lesions import lesion_agreement, paired_objects
+from itk_consensus.assessment.agreement.lesions import agreement_by_size, pair_objects
 from itk_consensus.core.errors import InputError, ParameterError
-from itk_consensus.methods.lesions.objects import numbered_objects
+from itk_consensus.methods.lesions.objects import number_objects
 
 #: What panoptica 2.1.7 says of the first two readers of seed 3: setting, least overlap, both, only
 #: first, only second, F1, mean IoU, panoptic quality, mean Dice. It wants an older NumPy than ours
@@ -98,8 +98,8 @@ PANOPTICA = [
 @pytest.mark.parametrize(("name", "least", *"abcdefg"), PANOPTICA)
 def test_measures_are_those_of_panoptica(name, least, a, b, c, d, e, f, g):
     case = LESION_SETTINGS[name](3)
-    maps = [numbered_objects(rater, "components").places for rater in case.raters[:2]]
-    row = lesion_agreement(("", ""), paired_objects(*maps, least), case.spacing)[0]
+    maps = [number_objects(rater, "components").places for rater in case.raters[:2]]
+    row = agreement_by_size(("", ""), pair_objects(*maps, least), case.spacing)[0]
     assert (row.both, row.only_first, row.only_second) == (a, b, c)
     np.testing.assert_allclose(
         [row.f1, row.segmentation_quality, row.panoptic_quality, row.dice], [d, e, f, g]
@@ -108,8 +108,8 @@ def test_measures_are_those_of_panoptica(name, least, a, b, c, d, e, f, g):
 
 def test_pairs_from_one_half_on_are_those_of_brute_force():
     case = LESION_SETTINGS["touching and joined"](8)
-    one, other = (numbered_objects(rater, "components").places for rater in case.raters[:2])
-    found = paired_objects(one, other)
+    one, other = (number_objects(rater, "components").places for rater in case.raters[:2])
+    found = pair_objects(one, other)
     wanted = {}
     for a in range(1, one.max() + 1):
         for b in range(1, other.max() + 1):
@@ -128,7 +128,7 @@ def test_pairs_from_one_half_on_are_those_of_brute_force():
 
 def test_classes_of_size_add_up_to_all():
     case = LESION_SETTINGS["missed and false"](9)
-    result = ic.LesionAgreement(list(case.raters), names=list("abcde"))
+    result = ic.lesion_agreement(list(case.raters), names=list("abcde"))
     rows = [row for row in result.rows if (row.first, row.second) == ("a", "c")]
     assert [row.size for row in rows] == ["all", "up to 5 mm", "5 to 10 mm", "over 10 mm"]
     for field in ("both", "only_first", "only_second"):
@@ -143,14 +143,14 @@ def test_a_reader_agrees_with_itself_and_volumes_differ_by_how_much_more_is_draw
     small[5:10, 5:10] = 1
     large = small.copy()
     large[10, 5:10] = 1
-    row = ic.LesionAgreement([image, image]).rows[0]
+    row = ic.lesion_agreement([image, image]).rows[0]
     assert (row.f1, row.panoptic_quality, row.dice, row.volume_difference) == (1, 1, 1, 0)
-    assert ic.LesionAgreement([large, small]).rows[0].volume_difference == pytest.approx(0.2)
+    assert ic.lesion_agreement([large, small]).rows[0].volume_difference == pytest.approx(0.2)
 
 
 def test_a_consensus_is_compared_with_every_reader():
     case = LESION_SETTINGS["found .7"](2)
-    result = ic.LesionAgreement(list(case.raters), ic.InstanceConsensusFilter())
+    result = ic.lesion_agreement(list(case.raters), ic.InstanceConsensusFilter())
     to_consensus = [r for r in result.rows if r.second == "reference" and r.size == "all"]
     assert len(to_consensus) == len(case.raters)
     between = [r.f1 for r in result.rows if r.second != "reference" and r.size == "all"]
@@ -160,7 +160,7 @@ def test_a_consensus_is_compared_with_every_reader():
 
 
 def test_nothing_to_find_has_no_f1():
-    row = ic.LesionAgreement([np.zeros((4, 4), np.uint8)] * 2).rows[0]
+    row = ic.lesion_agreement([np.zeros((4, 4), np.uint8)] * 2).rows[0]
     assert np.isnan(row.f1)
     assert row.both == row.only_first == row.only_second == 0
 
@@ -170,13 +170,13 @@ def test_nothing_to_find_has_no_f1():
     [("inputObjects", "voxels"), ("leastOverlap", 0.0), ("sizeLimits", (5, 3))],
 )
 def test_wrong_parameters_are_named(parameter, value):
-    with pytest.raises(ParameterError, match=f"LesionAgreement: {parameter} must be"):
-        ic.LesionAgreement([np.zeros((4, 4), np.uint8)] * 2, **{parameter: value})
+    with pytest.raises(ParameterError, match=f"lesion_agreement: {parameter} must be"):
+        ic.lesion_agreement([np.zeros((4, 4), np.uint8)] * 2, **{parameter: value})
 
 
 @pytest.mark.parametrize("value", [0.5, np.nan])
 def test_what_is_no_label_is_no_lesion(value: float) -> None:
     drawn = np.zeros((6, 7, 8))
     drawn[2:4, 3:5] = value
-    with pytest.raises(InputError, match="LesionAgreement: input 0 must hold whole-number labels"):
-        ic.LesionAgreement([drawn, drawn != 0])
+    with pytest.raises(InputError, match="lesion_agreement: input 0 must hold whole-number labels"):
+        ic.lesion_agreement([drawn, drawn != 0])

@@ -52,7 +52,7 @@ def test_every_measure_is_that_of_the_filter_that_measures_it() -> None:
     masks = balls()
     found = plan_agreement({"Parotid_L": masks, "x": [masks[0], None, None]}, {"Parotid_L": 1.5})
     assert {one.structure for one in found.measures} == {"Parotid_L"}
-    agreement = ic.Agreement(masks, ic.ConsensusFilter(), SurfaceTolerance=1.5)[1]
+    agreement = ic.agreement(masks, ic.ConsensusFilter(), SurfaceTolerance=1.5)[1]
     for measure, matrix in (("Dice", agreement.dice), ("surface Dice", agreement.surface_dice),
                             ("Hausdorff 95 %", agreement.hausdorff95)):  # fmt: skip
         pairs = agreement.between_raters(matrix)
@@ -124,7 +124,7 @@ def test_the_command_line_writes_the_table(
     assert main(["agreement", *files, *words[:2], str(tmp_path / "p.xls")]) == 2
     assert "--plan-table must end in .csv, .md, .tex" in capsys.readouterr().err
     assert main(["agreement", *files, "--plan-table", "p.csv"]) == 2
-    assert "--plan-table is for named structures" in capsys.readouterr().err
+    assert "--plan-table applies to named structures" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -9,11 +9,13 @@ from scipy import ndimage
 
 import itk_consensus
 import itk_consensus.assessment.agreement.surfaces as surfaces_module
-from itk_consensus.assessment.agreement.displacement import Placed, best_shift
+from itk_consensus.assessment.agreement.displacement import MaskInBox, best_shift
 from itk_consensus.assessment.agreement.study import AgreementSettings, study_agreement
 from itk_consensus.assessment.agreement.surfaces import Surface, surface_dices
+from itk_consensus.assessment.places import largest_place
 from itk_consensus.assessment.verdict import Verdict
-from itk_consensus.fusing.reader_limits import graded
+from itk_consensus.fusing.agreement_limits import grade_agreement
+from itk_consensus.images.structures import geometry_of
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 
@@ -34,10 +36,14 @@ def agreeing():
     return np.array([blob((20, 13, 14), radius) for radius in radii], np.uint8)
 
 
-def findings(maps, fuser=itk_consensus.MajorityVoteFilter, spacing=SPACING, **parameters):
+def findings(
+    maps, fuser=itk_consensus.MajorityVoteFilter, spacing=SPACING, direction=None, **parameters
+):
     images = [sitk.GetImageFromArray(np.asarray(one, np.uint8), isVector=False) for one in maps]
     for image in images:
         image.SetSpacing(spacing[::-1])
+        if direction is not None:
+            image.SetDirection(direction)
     filter_ = fuser(**parameters)
     filter_.Execute(images)
     return filter_.GetDiagnostics()
@@ -73,10 +79,50 @@ def test_a_mirrored_mask_is_named_with_its_axis(agreeing, axis, name):
     )
 
 
-def test_a_shifted_mask_is_named_with_the_way_back(agreeing):
+@pytest.mark.parametrize(
+    ("direction", "off"),
+    [
+        ((1, 0, 0, 0, 1, 0, 0, 0, 1), "5 mm too far to the patient's right and 4 mm to the head"),
+        ((-1, 0, 0, 0, -1, 0, 0, 0, 1), "5 mm too far to the patient's left and 4 mm to the head"),
+        ((0, 0, 1, 1, 0, 0, 0, 1, 0), "5 mm too far to the front and 4 mm to the patient's left"),
+    ],
+)
+def test_a_shifted_mask_is_told_by_how_far_it_lies_off_in_the_patient(agreeing, direction, off):
+    """The way back, as (+5.0, +0.0, -4.0), was read as the error."""
     agreeing[1] = np.roll(agreeing[1], (2, -5), (0, 2))
-    said = cautions(findings(agreeing))["shifted mask"]
-    assert said.startswith("Reader 1 is out of place: moved by (+5.0, +0.0, -4.0) mm along x, y")
+    said = cautions(findings(agreeing, direction=direction))["shifted mask"]
+    assert said.startswith(f"Reader 1 lies {off}: moved back, Dice to the others rises from 0.")
+
+
+def test_arrays_which_know_no_patient_are_off_along_their_axes(agreeing):
+    agreeing[1] = np.roll(agreeing[1], (2, -5), (0, 2))
+    filter_ = itk_consensus.MajorityVoteFilter()
+    filter_.Execute(list(agreeing))
+    said = cautions(filter_.GetDiagnostics())["shifted mask"]
+    assert " too far along -x and " in said
+    assert " along +z: moved back" in said
+    assert "patient" not in said
+
+
+def test_who_drew_more_is_asked_for_other_tissue_and_who_drew_less_for_missing_parts(agreeing):
+    more, less = agreeing.copy(), agreeing.copy()
+    more[1] = ndimage.distance_transform_edt(agreeing[1] == 0, sampling=SPACING) <= 4
+    less[1] = ndimage.distance_transform_edt(agreeing[1], sampling=SPACING) > 4
+    for maps, asked in ((more, "other tissue was drawn, too"), (less, "parts are missing")):
+        (one,) = (one for one in findings(maps).concerns if one.rule == "volume apart")
+        assert asked in one.do
+
+
+def test_the_place_lies_in_the_lump_and_not_in_the_slice_drawn_too_early():
+    drawn = np.zeros((12, 40, 40), bool)
+    drawn[0, 2:30, 2:30] = True
+    drawn[1:9, 2:5, 2:5] = True
+    drawn[4:10, 2:14, 2:14] = True
+    box = tuple(slice(0, side) for side in drawn.shape)
+    image = sitk.GetImageFromArray(drawn.astype(np.uint8))
+    place = largest_place(drawn, box, geometry_of(image), (2.0, 1.0, 1.0))
+    assert place is not None
+    assert 5 <= place.slice <= 8
 
 
 def test_of_two_raters_the_displacement_is_found_too(agreeing):
@@ -287,7 +333,7 @@ def test_limits_can_be_set(agreeing):
     ],
 )
 def test_numbers_are_graded_whichever_way_is_better(value, good, poor, grade):
-    assert graded(value, good, poor) == grade
+    assert grade_agreement(value, good, poor) == grade
 
 
 @pytest.mark.parametrize("tolerance", [0.5, 1.0, 2.0, 3.7])
@@ -330,7 +376,7 @@ def test_the_best_shift_of_large_masks_is_found_to_the_voxel(shift):
     volume[100:280, 110:310] = rough
     moved = np.roll(volume, shift, (0, 1))
     whole = (slice(0, 400), slice(0, 420))
-    fit = best_shift(Placed.of(moved, whole), Placed.of(volume, whole))
+    fit = best_shift(MaskInBox.of(moved, whole), MaskInBox.of(volume, whole))
     assert fit.shift == tuple(-step for step in shift)
     assert fit.dice == pytest.approx(1)
 

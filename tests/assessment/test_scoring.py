@@ -243,7 +243,7 @@ def test_a_bad_case_costs_itself_and_is_listed():
 
 def test_names_that_do_not_meet_are_an_error():
     readers, submissions = study(1)
-    with pytest.raises(InputError, match="'case0' there and 'case_0' here"):
+    with pytest.raises(InputError, match="readers have 'case0', the submission 'case_0'"):
         ic.score_study(readers, {"net": {"case_0": submissions["fair"]["case0"]}})
     with pytest.raises(ParameterError, match="qubiq"):
         ic.score_study(readers, submissions, rules=["qubic"])

@@ -21,7 +21,8 @@ import SimpleITK as sitk
 import itk_consensus
 from itk_consensus.batch.batch import run_batch, table_text
 from itk_consensus.batch.cases import BatchCase, find_cases
-from itk_consensus.batch.one_case import CaseResult, Plan, run_case, worst_first
+from itk_consensus.batch.one_case import CaseResult, run_case, worst_first
+from itk_consensus.batch.plan import Plan
 from itk_consensus.batch.workers import results_of
 from itk_consensus.cli import main
 from itk_consensus.cli.batch import _progress, time_text
@@ -68,7 +69,7 @@ def test_a_case_is_what_the_filter_makes_of_it(cohort: list[BatchCase], tmp_path
     expected = itk_consensus.MajorityVote(images, threshold=0.4)
     written = sitk.ReadImage(str(plan.output / result.consensus))
     np.testing.assert_array_equal(sitk.GetArrayFromImage(written), sitk.GetArrayFromImage(expected))
-    assert result.mean_dice == itk_consensus.Agreement(images).mean_dice()
+    assert result.mean_dice == itk_consensus.agreement(images).mean_dice()
     assert (result.status, result.raters, result.labels) == ("done", 3, 1)
 
 
@@ -192,7 +193,7 @@ def test_wrong_options_stop_before_any_work(
     output = str(tmp_path / "out")
     for words, message in (
         (["--jobs", "0"], "--jobs: must be an integer >= 1 and <= 256, got '0'"),
-        (["--images", "ct.nii"], "must hold {case}"),
+        (["--images", "ct.nii"], "must contain {case}"),
         (["--threshold", "7", "--method", "vote"], "--threshold"),
     ):
         assert main(["batch", pattern, "-o", output, *words]) == 2
@@ -206,7 +207,7 @@ def test_wrong_options_stop_before_any_work(
         ("{folder}", "holds no BIDS segmentations of raters, such as *_desc-<rater>_dseg.nii.gz"),
         ("{folder}/{{rater}}.nii.gz", "a pattern with {case} and {rater}"),
         ("{folder}/*.nii.gz", "a pattern with {case} and {rater}"),
-        ("{folder}/{{case}}/{{rater}}.mha", "no file is named like this"),
+        ("{folder}/{{case}}/{{rater}}.mha", "no file matches this pattern"),
     ],
 )
 def test_cases_that_are_not_found_say_what_was_looked_for(

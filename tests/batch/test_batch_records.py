@@ -17,9 +17,10 @@ import SimpleITK as sitk
 from itk_consensus.batch import one_case
 from itk_consensus.batch.batch import run_batch, table_text
 from itk_consensus.batch.cases import BatchCase, find_cases
-from itk_consensus.batch.one_case import CaseResult, Plan, run_case
+from itk_consensus.batch.one_case import CaseResult, run_case
+from itk_consensus.batch.plan import Plan
 from itk_consensus.cli import main
-from itk_consensus.storage.locking import locked
+from itk_consensus.storage.locking import exclusive_lock
 
 RATERS = np.arange(120, dtype=np.uint8).reshape(4, 5, 6)
 
@@ -144,10 +145,10 @@ def test_results_that_somebody_changed_are_neither_done_nor_replaced(
     corrected = write(Path("out/a/consensus.nii.gz"), RATERS > 60)
     Path("out/summary.csv").write_text("case,comment")
     assert batch() == 2
-    assert "summary.csv was changed after it was made" in capfd.readouterr().err
+    assert "summary.csv was changed after it was written" in capfd.readouterr().err
     Path("out/summary.csv").unlink()
     assert batch() == 1
-    assert "consensus.nii.gz was changed after it was made" in capfd.readouterr().err
+    assert "consensus.nii.gz was changed after it was written" in capfd.readouterr().err
     np.testing.assert_array_equal(voxels(corrected), RATERS > 60)
     assert batch("--overwrite") == 0
     assert (voxels(corrected) != (RATERS > 60)).any()
@@ -226,7 +227,7 @@ def test_a_page_of_another_plan_does_not_stay_beside_the_consensus(
 def test_two_batches_do_not_write_into_one_folder(folder: Path, capfd: Any) -> None:
     """Item 4: two methods at once gave tables and files that did not belong together."""
     Path("out").mkdir()
-    with locked(Path("out/batch.json")):
+    with exclusive_lock(Path("out/batch.json")):
         assert batch() == 2
     assert "is being written by process" in capfd.readouterr().err
     assert batch() == 0

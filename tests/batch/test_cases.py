@@ -57,7 +57,7 @@ def test_files_of_one_name_in_different_folders_are_different_raters(tree: Path)
     assert len(find_cases("{case}/*/seg.nii")[0].raters) == 2
     files = [Path(one) for one in ("p1/bob/seg.nii", "p1/bob/seg.nrrd", "p1/bob/seg.nii")]
     assert BatchCase.of_files("p1", files).rater_names == ("seg", "seg.nrrd", "seg (2)")
-    named = BatchCase.of_files("p1", files, called=["ann", None, "ann"])
+    named = BatchCase.of_files("p1", files, names=["ann", None, "ann"])
     assert named.rater_names == ("ann", "seg", "ann (2)")
 
 
@@ -96,11 +96,11 @@ def test_one_file_may_hold_all_raters_of_a_case(tree: Path) -> None:
 
 
 def test_what_fits_nothing_is_an_error(tree: Path) -> None:
-    with pytest.raises(FileError, match="no file is named like this"):
+    with pytest.raises(FileError, match="no file matches this pattern"):
         find_cases("{case}/{rater}.nii")
     with pytest.raises(FileError, match=r"pattern with \{case\} and \{rater\}"):
         find_cases("{rater}.nii")
-    with pytest.raises(FileError, match=r"must hold \{case\}"):
+    with pytest.raises(FileError, match=r"must contain \{case\}"):
         find_cases("{case}/{rater}.nii", "ct.nii")
 
 

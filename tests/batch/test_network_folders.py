@@ -109,7 +109,7 @@ def test_networks_pairs_and_fusions_are_compared_on_the_truths(
     pattern, truth = folder / "{rater}" / "{case}.npz", folder / "labelsTr" / "{case}.nii.gz"
     words = ("--truth", truth, "-o", tmp_path / "record.json", "--compare")
     assert run("learn", pattern, *words) == 0
-    said = capsys.readouterr().out.split("which network, which pair, which fusion")[1]
+    said = capsys.readouterr().out.split("networks, pairs and fusions compared")[1]
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     rows = {line.rsplit("  ", 2)[0].strip(): line for line in lines[:12]}
     assert set(NETWORKS) | {"2d + 3d_fullres", "vote of all"} <= set(rows)

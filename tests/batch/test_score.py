@@ -110,9 +110,9 @@ def test_files_of_one_case_are_samples(study: Path) -> None:
     ("words", "message"),
     [
         ([READERS_PATTERN], "give --submissions PATTERN"),
-        ([READERS_PATTERN, "--submissions", "subs/{case}.nii.gz"], "must hold {submission}"),
+        ([READERS_PATTERN, "--submissions", "subs/{case}.nii.gz"], "must contain {submission}"),
         ([READERS_PATTERN, "--submission", "net"], "must be NAME=PATTERN"),
-        ([READERS_PATTERN, "--submission", "net=subs/*/x{case}.nii.gz"], "no file is named like"),
+        ([READERS_PATTERN, "--submission", "net=subs/*/x{case}.nii.gz"], "no file matches this"),
         (
             [
                 READERS_PATTERN,

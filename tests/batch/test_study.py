@@ -6,6 +6,7 @@ import csv
 import json
 import re
 import shutil
+from html import unescape
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -20,10 +21,12 @@ from hypothesis.extra.numpy import arrays
 import itk_consensus as ic
 from itk_consensus.assessment.agreement.left_out import left_out_dice
 from itk_consensus.batch.batch import run_batch
-from itk_consensus.batch.case_study import same_raters
+from itk_consensus.batch.case_study import common_rater_names
 from itk_consensus.batch.cases import find_cases
-from itk_consensus.batch.one_case import Plan, run_case
-from itk_consensus.batch.study_tables import bootstrapped, outliers
+from itk_consensus.batch.one_case import CaseResult, run_case
+from itk_consensus.batch.plan import Plan
+from itk_consensus.batch.study_page import _case_table
+from itk_consensus.batch.study_tables import bootstrap_interval, outliers
 from itk_consensus.cli import main
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
@@ -154,7 +157,7 @@ def test_pairs_are_those_of_the_agreement_with_distances_if_asked(study: Any) ->
     image = [sitk.GetImageFromArray(drawn["c1"][name]) for name in ("anna", "ben")]
     for one in image:
         one.SetSpacing((0.8, 0.8, 2.5))
-    expected = ic.Agreement(image)[1]
+    expected = ic.agreement(image)[1]
     assert float(row["dice"]) == pytest.approx(expected.dice[0, 1])
     assert expected.hausdorff95 is not None
     assert float(row["hausdorff95_mm"]) == pytest.approx(expected.hausdorff95[0, 1])
@@ -184,12 +187,12 @@ def test_the_bootstrap_interval_covers_as_often_as_it_says() -> None:
     rng = np.random.default_rng(5)
     covered = 0
     for _ in range(150):
-        low, high = bootstrapped(rng.normal(0.8, 0.1, 40))
+        low, high = bootstrap_interval(rng.normal(0.8, 0.1, 40))
         assert low is not None
         assert high is not None
         covered += low <= 0.8 <= high
     assert 0.88 * 150 <= covered <= 0.99 * 150
-    assert bootstrapped(np.array([0.5])) == (None, None)
+    assert bootstrap_interval(np.array([0.5])) == (None, None)
 
 
 def test_cases_have_volumes_and_who_is_missing(study: Any) -> None:
@@ -208,7 +211,7 @@ def test_the_index_page_needs_nothing_else_and_shows_all(study: Any) -> None:
     text = (out / "index.html").read_text(encoding="utf-8")
     assert text.count('class="thumbnail"') == 4
     assert all(source.startswith("data:image/png") for source in re.findall(r'src="([^"]*)', text))
-    assert '<table class="sortable">' in text
+    assert '<table class="sortable cards">' in text
     for words in (
         "liver",
         "chris",
@@ -222,6 +225,32 @@ def test_the_index_page_needs_nothing_else_and_shows_all(study: Any) -> None:
     assert {"pairs.csv", "raters.csv", "cases.csv", "summary.csv"} <= set(
         re.findall(r'href="([^"]*)"', text)
     )
+
+
+def test_the_index_says_first_which_cases_may_be_used_and_what_failed(tmp_path: Path) -> None:
+    """Equal tiles of numbers named no case; the error came before what to do."""
+    write_study(tmp_path / "in")
+    (tmp_path / "in/c1/ben.nii.gz").write_bytes(b"no image")
+    empty = sitk.ReadImage(str(tmp_path / "in/c2/anna.nii.gz")) * 0
+    sitk.WriteImage(empty, str(tmp_path / "in/c2/anna.nii.gz"))
+    cases = find_cases(str(tmp_path / "in/{case}/{rater}.nii.gz"))
+    run_batch(cases, Plan("vote", tmp_path / "out", reports=True))
+    text = (tmp_path / "out/index.html").read_text(encoding="utf-8")
+    said = unescape(re.sub("<[^>]*>", "", text[text.index("<header") : text.index("</header")]))
+    assert re.search(r"\d of 4 cases: use\. Look at c2.*\. Failed: c1 \(ben's file cannot", said)
+    assert "Without a file: chris in c3." in said
+    failed = text[text.index('id="failed"') : text.index('id="cases"')]
+    (why, how) = (failed.index(part) for part in ("cannot be read: ask for it again", "FileError"))
+    assert why < how
+    assert '<a href="c2/report.html">c2</a>' in text[: text.index("</header")]
+    assert 'data-label="lowest of two"' in text
+
+
+def test_a_case_that_is_unlike_the_others_says_first_who_did_what() -> None:
+    fine = CaseResult("a", "done", 3, 1, 0.9, 0.9, "use")
+    odd = CaseResult("b", "done", 3, 1, 0.4, 0.1, "look", "ann", "ann drew nothing.")
+    table = _case_table([odd, fine], {"b"}, {}, {})
+    assert "ann drew nothing. Readers agree far less than in the other cases." in table
 
 
 def test_a_second_run_without_pages_keeps_those_there_are(study: Any) -> None:
@@ -248,8 +277,8 @@ def test_a_failure_names_the_file(tmp_path: Path) -> None:
 
 
 def test_names_of_files_without_the_name_of_the_case_are_raters() -> None:
-    assert same_raters("p01", ["p01_anna", "ben-p01"]) == ["anna", "ben"]
-    assert same_raters("p01", ["p01", "p01_b"]) == ["p01", "p01_b"]
+    assert common_rater_names("p01", ["p01_anna", "ben-p01"]) == ["anna", "ben"]
+    assert common_rater_names("p01", ["p01", "p01_b"]) == ["p01", "p01_b"]
 
 
 def test_outliers_lie_far_below_the_others() -> None:

@@ -36,7 +36,9 @@ def test_the_reference_has_no_part_in_the_consensus():
 def test_cases_with_unequal_numbers_of_raters_are_named():
     """Issue 44: it said "equally many raters, got 2, 3", one less than there are, of no case."""
     first, second = (case.raters for case in cohort(2))
-    with pytest.raises(InputError, match=r"case 1 has 4 raters, case 0 5; .* as many in each case"):
+    with pytest.raises(
+        InputError, match=r"case 1 has 4 raters, case 0 5; .* same number of raters in each case"
+    ):
         hold_out_raters([first, second[:4]], MajorityVoteFilter())
     with pytest.raises(InputError, match="case Bea has 4 raters, case Ann 5"):
         hold_out_raters([first, second[:4]], MajorityVoteFilter(), case_ids=["Ann", "Bea"])

@@ -28,7 +28,7 @@ from itk_consensus.core.errors import (
     InputError,
     NotExecutedError,
 )
-from itk_consensus.votes.gains import Gain
+from itk_consensus.fusing.paired_gain import Gain
 
 pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 
@@ -76,13 +76,13 @@ def test_a_good_rater_is_found_and_further_cases_gain() -> None:
     gained = np.subtract(ours, theirs)
     assert gained.mean() > gain.low
     assert gained.mean() > 2 * gained.std(ddof=1) / len(gained) ** 0.5
-    assert "believes rater 0" in filter_.GetExplanation()
+    assert "trusts rater 0" in filter_.GetExplanation()
 
 
 def test_of_raters_who_differ_by_chance_consensus_answers_bit_by_bit() -> None:
     filter_ = fitted(cohort(10, ALIKE))
     assert not filter_.GetRecord().adopted
-    assert "Consensus answers" in filter_.GetExplanation()
+    assert "Consensus is used" in filter_.GetExplanation()
     consensus = ic.ConsensusFilter()
     for seed in range(3600, 3603):
         images, _ = case(seed, ALIKE)
@@ -267,7 +267,7 @@ def test_a_gain_is_that_of_cases_left_out_one_by_one() -> None:
         own = Learner(StackedTables.of(tables[left : left + 1], 4))
         kind = rule.rule.kind
         found = others.learn(kind, np.ones(len(tables) - 1, bool))
-        gained = own.stack.dice(found.chosen(own.rows)) - own.consensus_dice
+        gained = own.stack.dice(found.choose(own.rows)) - own.consensus_dice
         gains.append(gained[0])
     assert rule.gain == pytest.approx(Gain.of(np.array(gains)))
 
@@ -299,7 +299,7 @@ def test_tables_of_two_sites_are_as_one_cohort(tmp_path: Any) -> None:
     merged = ic.LearnedFusionFilter()
     merged.Fit([], [], records=[both.GetRecord()])
     assert merged.GetRecord() == both.GetRecord()
-    with pytest.raises(InputError, match="is case 0 again"):
+    with pytest.raises(InputError, match="is a copy of case 0"):
         fitted(of.part(range(3)), records=[tmp_path / "site.json"])
 
 
@@ -326,7 +326,7 @@ def test_before_fit_there_is_nothing() -> None:
 def test_fewer_than_five_cases_are_refused_and_fewer_than_ten_warned_of() -> None:
     with pytest.raises(InputError, match="at least 5 cases, got 4"):
         fitted(known().part(range(4)))
-    with pytest.warns(ConsensusWarning, match="from 7 cases; 10 are a good number"):
+    with pytest.warns(ConsensusWarning, match="from 7 cases; 10 are recommended"):
         fitted(known().part(range(7)))
 
 
@@ -357,7 +357,7 @@ def test_others_than_the_raters_of_fit_are_refused() -> None:
 
 def test_cases_that_come_twice_and_truths_of_other_labels_are_refused() -> None:
     of = known()
-    with pytest.raises(InputError, match="case 3 is case 0 again"):
+    with pytest.raises(InputError, match="case 3 is a copy of case 0"):
         fitted(of.part([0, 1, 2, 0, 3, 4]))
     with pytest.raises(InputError, match=r"raters mark the labels \[1\], the truths \[5\]"):
         fitted(Cohort(of.cases, [truth * 5 for truth in of.truths]))

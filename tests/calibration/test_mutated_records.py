@@ -52,7 +52,7 @@ def test_an_edited_promise_is_refused(field, value, tmp_path):
     path = tmp_path / "cal.json"
     FILTERS["band"].Save(path)
     path.write_text(json.dumps({**json.loads(path.read_text()), field: value}))
-    with pytest.raises(FileError, match=r"cal.json: the record is damaged: it was edited"):
+    with pytest.raises(FileError, match=r"cal.json: the record was edited or damaged"):
         ConformalBandFilter.Load(path)
 
 
@@ -104,7 +104,7 @@ def test_provenance_may_be_anything_that_json_holds_but_not_endless():
         {"site": "\ud800"},
         {"site": 10**9999},
     ):
-        with pytest.raises(ConsensusError, match="provenance must hold what JSON can"):
+        with pytest.raises(ConsensusError, match="provenance must hold only values that JSON"):
             band.Calibrate(*columns, provenance=provenance)
     band.Calibrate(*columns, provenance={"site": {"ward": [1, 2.5, None, True, "é"]}})
     record = band.GetRecord()

@@ -170,15 +170,15 @@ def test_the_volume_interval_is_students_on_the_logarithm():
 
 
 def test_agreement_says_which_volume_another_rater_would_draw(readers, fuser):
-    result = ic.Agreement(readers, ic.MajorityVoteFilter(), VolumeIntervals=True)
+    result = ic.agreement(readers, ic.MajorityVoteFilter(), VolumeIntervals=True)
     (row,) = result.summary()
     found = [row[f"volume_{part}_ml"] for part in ("estimate", "low", "high")]
     np.testing.assert_allclose(found, ic.SampleSegmentations(fuser).volume())
     assert "volume low ml" in result.table()
     assert result.to_dict()["labels"][0]["volume_high_ml"] == found[2]
-    assert "volume_low_ml" not in ic.Agreement(readers, fuser).summary()[0]
+    assert "volume_low_ml" not in ic.agreement(readers, fuser).summary()[0]
     with pytest.raises(ParameterError, match="VolumeIntervals needs a filter"):
-        ic.Agreement(readers, VolumeIntervals=True)
+        ic.agreement(readers, VolumeIntervals=True)
 
 
 def test_volumes_are_those_of_the_samples(fuser):

@@ -129,5 +129,5 @@ def test_tables_of_cases_join_into_one():
     p, labels = drawn(2.0, 0.3, size=3_000)
     whole = LogitScaling.fit(ScalingTable.of([p], labels), with_bias=True)
     parts = [ScalingTable.of([p[i]], labels[i]) for i in (np.s_[:1_000], np.s_[1_000:])]
-    joined = LogitScaling.fit(ScalingTable.joined(parts), with_bias=True)
+    joined = LogitScaling.fit(ScalingTable.concatenate(parts), with_bias=True)
     assert joined.temperature == pytest.approx(whole.temperature, rel=1e-6)

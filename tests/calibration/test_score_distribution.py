@@ -19,7 +19,7 @@ def test_ranks_are_those_of_the_sorted_scores(scores, data):
 
 @given(scores_lists, st.floats(-3, 3))
 def test_missed_share_is_counted(scores, threshold):
-    missed = ScoreDistribution.of(np.array(scores)).missed(threshold)
+    missed = ScoreDistribution.of(np.array(scores)).missed_share(threshold)
     assert missed == pytest.approx(np.mean(np.array(scores) > threshold))
 
 
@@ -35,7 +35,7 @@ def test_threshold_is_the_smallest_that_keeps_the_tolerance(scores, tolerance):
 
 @given(st.lists(scores_lists, min_size=1, max_size=4))
 def test_pooling_is_concatenation(parts):
-    pooled = ScoreDistribution.pooled([ScoreDistribution.of(np.array(part)) for part in parts])
+    pooled = ScoreDistribution.pool([ScoreDistribution.of(np.array(part)) for part in parts])
     whole = ScoreDistribution.of(np.concatenate([np.array(part) for part in parts]))
     np.testing.assert_array_equal(pooled.values, whole.values)
     np.testing.assert_array_equal(pooled.cumulative, whole.cumulative)
@@ -44,7 +44,7 @@ def test_pooling_is_concatenation(parts):
 def test_nothing_to_miss_is_missed_by_no_threshold():
     nothing = ScoreDistribution.of(np.empty(0))
     assert nothing.total == 0
-    assert nothing.missed(-np.inf) == 0
+    assert nothing.missed_share(-np.inf) == 0
     assert nothing.threshold_for(0.05) == -np.inf
 
 

@@ -184,7 +184,13 @@ fuse_volumes(inputs, output, itk_consensus.{filter_}(), block={block}, report=st
 
 
 @pytest.mark.parametrize(
-    ("name", "share"), [("MultiLabelSTAPLEImageFilter", 0.3), ("CorrectedVoteFilter", 0.8)]
+    ("name", "share"),
+    [
+        ("MultiLabelSTAPLEImageFilter", 0.3),
+        ("CorrectedVoteFilter", 0.8),
+        ("ConsensusFilter", 0.3),
+        ("ConsensusFilter", 0.8),
+    ],
 )
 def test_a_killed_run_is_taken_up_where_it_was_stopped(
     name: str, share: float, stores: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -208,7 +214,7 @@ def test_a_killed_run_is_taken_up_where_it_was_stopped(
     monkeypatch.setattr(RunRecord, "save", saving)
     filter_ = getattr(ic, name)()
     fuse_volumes(stores, output, filter_, block=BLOCK)
-    passes = 2 if name.startswith("Multi") else 3
+    passes = 3 if name.startswith("Corrected") else 2
     assert not again & finished
     assert len(again | finished) == passes * 12
     np.testing.assert_array_equal(zarr.open_array(str(output))[:], filter_.Execute(raters()))
@@ -288,7 +294,8 @@ def test_the_command_fuses_stores(
 def test_the_command_says_which_method_needs_memory(
     stores: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["fuse", *map(str, stores), "-o", str(tmp_path / "f.zarr"), "--method", "consensus"]
+    output = str(tmp_path / "f.zarr")
+    words = ["fuse", *map(str, stores), "-o", output, "--method", "shape-average"]
     assert main(words) != 0
     assert "cannot be exact in chunks" in capsys.readouterr().err
 
@@ -314,7 +321,7 @@ def test_what_is_no_volume_is_named(stores: list[Path], tmp_path: Path) -> None:
     with pytest.raises(FileError, match="plain group"):
         open_volume(tmp_path / "group.zarr")
     with pytest.raises(InputError, match="cannot be exact in chunks"):
-        fuse_volumes(stores, tmp_path / "f.zarr", ic.ConsensusFilter())
+        fuse_volumes(stores, tmp_path / "f.zarr", ic.ShapeBasedAveragingFilter())
 
 
 def test_blocks_are_whole_chunks(stores: list[Path]) -> None:

@@ -21,7 +21,7 @@ from itk_consensus.chunked.run_record import RunRecord
 from itk_consensus.chunked.volumes import VolumeFile
 from itk_consensus.cli import main
 from itk_consensus.core.errors import FileError
-from itk_consensus.storage.locking import locked
+from itk_consensus.storage.locking import exclusive_lock
 
 SHAPE, CHUNKS, BLOCK = (12, 16, 8), (4, 8, 8), (4, 8, 8)
 
@@ -97,7 +97,7 @@ def test_stores_and_files_that_were_written_over_are_read_anew(kind: str, tmp_pa
 def test_two_runs_do_not_write_one_store(stores: list[Path], tmp_path: Path) -> None:
     """Item 7: both ended well, with a store that could not be read, or was a mixture."""
     output = tmp_path / "out.zarr"
-    with locked(output), pytest.raises(FileError, match="is being written by process"):
+    with exclusive_lock(output), pytest.raises(FileError, match="is being written by process"):
         fuse_volumes(stores, output, ic.LabelVotingImageFilter())
     assert not output.exists()
     fuse_volumes(stores, output, ic.LabelVotingImageFilter())

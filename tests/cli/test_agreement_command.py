@@ -36,7 +36,7 @@ def test_tables_carry_file_names(
     assert len(rows) == 10  # pairs of four raters and the consensus
     assert {row["first"] for row in rows} == set(files)
     assert json.loads(record.read_text(encoding="utf-8"))["reference"] == "vote"
-    expected = ic.Agreement(ic.sample_case())
+    expected = ic.agreement(ic.sample_case())
     assert f"{expected.mean_dice():.3f}" in printed
 
 
@@ -102,7 +102,7 @@ def test_a_probability_and_its_samples_are_scored_against_the_readers(
         (["--probability", "FILE", "--label", "3"], "--label must be a label of the readers"),
         (["--probability", "GREY"], "must hold a probability from 0 to 1, got 0 to 3"),
         (["--probability", "VECTOR"], "must hold the probability of one structure, got 2"),
-        (["--probability", "FILE", "--per-structure"], "not for --per-structure"),
+        (["--probability", "FILE", "--per-structure"], "cannot be combined with --per-structure"),
         (["--volume-intervals", "yes"], "--volume-intervals needs a filter"),
     ],
 )

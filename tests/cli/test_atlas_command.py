@@ -106,9 +106,9 @@ def test_several_modalities_and_no_labels_fuse_intensities(given: list[str]) -> 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["-d", "2"], "-d must be 3, which the images have, got 2"),
-        (["-o", "[a.nrrd,b.nrrd,c.nrrd]"], "-o must have one number such as %02d in c.nrrd"),
-        (["-o", "[a.nrrd,b.nrrd,c%d.nrrd,d%d.nrrd]"], "weight are not made"),
+        (["-d", "2"], "-d must be 3, the dimension of the images, got 2"),
+        (["-o", "[a.nrrd,b.nrrd,c.nrrd]"], "-o must have one placeholder such as %02d in c.nrrd"),
+        (["-o", "[a.nrrd,b.nrrd,c%d.nrrd,d%d.nrrd]"], "weights are not supported"),
         (["-p", "2x2"], "-p must have one radius or 3, got 2"),
         (["-p", "two"], "must be a radius such as 2 or 2x2x2"),
         (["-e", "one"], r"must be written LABEL\[FILE\]"),

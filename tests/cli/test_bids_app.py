@@ -12,7 +12,7 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus as ic
-from itk_consensus.batch.cases import find_cases, only
+from itk_consensus.batch.cases import find_cases, select_cases
 from itk_consensus.cli.bids_app import main
 from itk_consensus.core.errors import FileError
 
@@ -93,7 +93,7 @@ def test_a_participant_who_is_not_there_is_named(
     assert main([str(dataset), str(tmp_path / "o"), "participant", "--participant-label", "9"]) != 0
     assert "no case is named sub-9" in capsys.readouterr().err
     with pytest.raises(FileError, match="no case is named"):
-        only(find_cases(str(dataset)), ["sub-0"])
+        select_cases(find_cases(str(dataset)), ["sub-0"])
 
 
 def test_a_label_for_the_group_is_an_error(dataset: Path, tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def test_band_says_that_nothing_is_promised_for_a_mask(record, folder, tmp_path,
     with pytest.raises(ParameterError, match="made on vote fractions, this holds binary masks"):
         run(*words)
     run(*words, "--without-promise", "yes")
-    assert "Nothing is promised" in capsys.readouterr().out
+    assert "Nothing is guaranteed" in capsys.readouterr().out
     assert json.loads((tmp_path / "b.json").read_text(encoding="utf-8"))["guarantee"].startswith(
         "Nothing is"
     )

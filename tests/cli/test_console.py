@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import os
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,10 @@ import numpy as np
 import pytest
 import SimpleITK as sitk
 
+import itk_consensus as ic
 from itk_consensus import STAPLEImageFilter
 from itk_consensus.cli import console as console_module
+from itk_consensus.cli import main
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.inputs import read
 from itk_consensus.core.errors import ConsensusWarning, FileError
@@ -100,7 +103,7 @@ def test_thousands_of_reports_draw_no_more_than_a_terminal_shows() -> None:
 def test_package_warnings_are_one_line_and_others_are_left_alone(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    with Console().showing_warnings():
+    with Console().show_warnings():
         warnings.warn("odd\nresult", ConsensusWarning, stacklevel=1)
         warnings.warn("odd\nresult", ConsensusWarning, stacklevel=1)
         with pytest.raises(UserWarning, match="not ours"):
@@ -138,3 +141,27 @@ def test_a_damaged_png_raises_and_prints_nothing_itself(
     with pytest.raises(FileError):
         read(path, Console())
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "fuse {files} -o {out}/a.nii.gz --method vote",
+        "agreement {files} --surfaces no",
+        "batch {cases}/{{case}}/{{rater}}.nii.gz -o {out}/b --method vote",
+    ],
+)
+def test_what_takes_long_shows_a_bar_on_a_terminal_and_none_in_a_pipe(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = tmp_path / "in" / "case"
+    case.mkdir(parents=True)
+    for number, image in enumerate(ic.sample_case()):
+        sitk.WriteImage(image, str(case / f"{number}.nii.gz"))
+    files = " ".join(map(str, sorted(case.iterdir())))
+    for number, stream in enumerate((io.StringIO(), Terminal())):
+        monkeypatch.setattr(sys, "stderr", stream)
+        given = {"files": files, "cases": case.parent, "out": tmp_path / str(number)}
+        (tmp_path / str(number)).mkdir()
+        assert main(words.format(**given).split()) == 0
+        assert ("%" in stream.getvalue()) == stream.isatty()

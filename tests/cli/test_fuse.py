@@ -211,7 +211,7 @@ def test_the_probabilities_of_all_labels_are_written(
     line = error_line(capfd, "fuse", *paths[1:], "--method", "vote", *options)
     assert "p-0.mha exists; give --overwrite" in line
     assert not Path(output).exists()
-    assert "give one" in error_line(capfd, "fuse", *paths, *options, "--label", "3")
+    assert "give only one" in error_line(capfd, "fuse", *paths, *options, "--label", "3")
 
 
 @pytest.mark.parametrize("method", ["vote", "staple", "consensus"])
@@ -781,13 +781,13 @@ def test_a_name_made_from_a_pattern_never_overwrites(
 def test_an_output_that_appears_during_the_work_is_not_replaced(
     masks: list[str], output: str, capfd: pytest.CaptureFixture[str], monkeypatch: Any
 ) -> None:
-    execute = MajorityVoteFilter.fused_labels
+    execute = MajorityVoteFilter.fuse_to_labels
 
     def executing(self: Any, images: Any) -> Any:
         Path(output).write_text("of somebody else")
         return execute(self, images)
 
-    monkeypatch.setattr(MajorityVoteFilter, "fused_labels", executing)
+    monkeypatch.setattr(MajorityVoteFilter, "fuse_to_labels", executing)
     line = error_line(capfd, "fuse", *masks, "--method", "vote", "-o", output)
     assert "exists; give --overwrite" in line
     assert Path(output).read_text(encoding="utf-8") == "of somebody else"
@@ -870,6 +870,9 @@ def test_the_demo_can_be_run_again_and_writes_what_it_says(
         "demo.json",
     }
     assert all(name in first.out for name in written)
+    lines = first.out.splitlines()
+    assert len(lines) <= 24  # one screen
+    assert max(map(len, lines)) <= 100 or str(folder) in max(lines, key=len)
     command = first.out.splitlines()[-1].split()
     assert command[:2] == ["itk-consensus", "fuse"]
 
@@ -923,7 +926,7 @@ def test_a_demo_folder_that_cannot_be_made_is_one_line(
     occupied = tmp_path / "file"
     occupied.write_text("")
     line = error_line(capfd, "demo", "--output", str(occupied))
-    assert line == f"itk-consensus: {occupied}: cannot be made a folder: File exists\n"
+    assert line == f"itk-consensus: {occupied}: cannot be created as a folder: File exists\n"
 
 
 def test_a_report_looks_at_its_case_once(

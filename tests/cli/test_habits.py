@@ -217,12 +217,12 @@ def test_of_several_files_the_one_that_lost_its_spacing_is_named(
     said = capsys.readouterr().err
     told = "spacing (1.0, 1.0, 1.0) instead of (0.5, 0.5, 2.0)"
     assert f"{masks[0]} does not occupy the same space as {masks[1]}: {told}" in said
-    assert f"If only its header lost its place, copy that of {masks[1]}; otherwise" in said
+    assert f"If only its header was reset, copy that of {masks[1]}; otherwise" in said
     assert f"onto the grid of {masks[1]}" in said
     with pytest.raises(ic.GeometryError, match="input 0 does not occupy the same") as raised:
         ic.Consensus([sitk.ReadImage(path) for path in masks])
     assert told in str(raised.value)
-    assert "If only the header of input 0 lost its place, copy it" in str(raised.value)
+    assert "If only the header of input 0 was reset, copy it" in str(raised.value)
 
 
 def test_a_folder_with_an_image_fails_by_name_and_the_others_go_on(

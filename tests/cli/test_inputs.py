@@ -32,7 +32,9 @@ def test_an_origin_a_voxel_or_more_away_is_no_header_noise(distance: float) -> N
 
 def test_header_noise_names_the_option_and_a_value_that_is_enough() -> None:
     files = [file_of("a.nii", BLOCK), file_of("b.nii", BLOCK, (0, 0.01, 0))]
-    with pytest.raises(GeometryError, match=r"header noise, give --coordinate-tolerance 0\.011$"):
+    with pytest.raises(
+        GeometryError, match=r"rounding of headers, give --coordinate-tolerance 0\.011$"
+    ):
         require_one_space(files, 1e-6, 1e-6)
     require_one_space(files, 0.011, 1e-6)
 

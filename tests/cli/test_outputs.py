@@ -41,7 +41,7 @@ def test_png_is_good_for_a_plane_but_would_lose_the_slices_of_a_volume(tmp_path:
 
 
 def test_jpeg_changes_labels_and_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=r"a\.jpg: cannot be written: its format does not keep"):
+    with pytest.raises(FileError, match=r"a\.jpg: cannot be written: its format does not preserve"):
         check_outputs([labels(tmp_path / "a.jpg")], [], 2)
 
 

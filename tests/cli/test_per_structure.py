@@ -111,7 +111,7 @@ def test_what_one_reader_drew_is_said_before_it_is_written(
     assert main(["fuse", *inputs(study), *words, "--rename", "Heart=Herz"]) == 0
     said = capsys.readouterr().err
     assert "only" in said
-    assert "drew 'Node': it is that reader's own and no consensus" in said
+    assert "drew 'Node', so it is not a consensus" in said
     assert '--rename "Node=NEW"' in said
     assert main(["fuse", *inputs(study), *words, "--overwrite", "--rename", "Haert=x"]) == 2
     assert "no rater has a structure 'Haert'; there are Heart" in capsys.readouterr().err
@@ -204,9 +204,8 @@ def test_an_empty_consensus_is_no_consensus(
     assert roi.ROIName == "Heart"
 
 
-def test_swapped_sides_are_named_with_both_names_and_decide(
-    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def five_parotids(study: Path, folder: Path, swapped: int) -> list[str]:
+    """Five readers' parotids, of which one has the sides exchanged, in a spelling of its own."""
     series = ic.read_dicom_series(study / "ct")
     z, y, x = np.indices(SHAPE)
     files = []
@@ -215,11 +214,19 @@ def test_swapped_sides_are_named_with_both_names_and_decide(
             (z - 4) ** 2 + (y - 12) ** 2 + (x - middle) ** 2 < (4 + 0.2 * number) ** 2
             for middle in (20, 7)
         )
-        masks = {"Parotid_L": left, "Parotid_R": right} if number != 3 else {
-            "Parotis li": right, "Parotis re": left}  # fmt: skip
-        files.append(str(tmp_path / f"reader{number}.dcm"))
+        masks = {"Parotid_L": left, "Parotid_R": right}
+        if number == swapped:
+            masks = {"PAROTID LT": right, "PAROTID RT": left}
+        files.append(str(folder / f"reader{number}.dcm"))
         structures = {name: mask_of(mask, series.grid()) for name, mask in masks.items()}
         ic.write_dicom_contours(structures, files[-1], series, method="hand")
+    return files
+
+
+def test_swapped_sides_are_named_with_both_names_and_decide(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = five_parotids(study, tmp_path, 3)
     words = [*options(study), "--method", "vote", "-o", str(tmp_path / "c.rtstruct.dcm")]
     words += ["--report", str(tmp_path / "c.html"), "--json", str(tmp_path / "c.json")]
     assert main(["fuse", *files, *words]) == 0
@@ -256,7 +263,7 @@ def test_islands_and_smoothing_are_options_of_contours(
     assert main([*words, str(tmp_path / "b.rtstruct.dcm"), "--least-island", "99"]) == 0
     capsys.readouterr()
     assert main([*words, str(tmp_path / "c.seg.nrrd"), "--smooth", "0.8"]) == 2
-    assert "--smooth and --holes are for contours" in capsys.readouterr().err
+    assert "--smooth and --holes apply only to contours" in capsys.readouterr().err
     assert main([*words, str(tmp_path / "c.rtstruct.dcm"), "--smooth", "0.01"]) == 2
     assert "smooth must be" in capsys.readouterr().err
     points = [
@@ -288,7 +295,7 @@ def test_an_rtstruct_is_named_for_what_it_is(
     assert "is an RTSTRUCT" in said
     assert "add --per-structure --series FOLDER" in said
     assert main([command, *inputs(study), *more, "--series", str(study / "ct")]) == 2
-    assert "--series is for named structures; add --per-structure" in capsys.readouterr().err
+    assert "--series applies to named structures; add --per-structure" in capsys.readouterr().err
 
 
 def test_agreement_is_measured_for_each_structure(
@@ -306,7 +313,7 @@ def test_agreement_is_measured_for_each_structure(
     ]
     series = ic.read_dicom_series(study / "ct")
     masks = [ic.read_dicom_contours(path, series)[1].mask for path in inputs(study)]
-    expected = ic.Agreement(masks)[1].dice[0, 1]
+    expected = ic.agreement(masks)[1].dice[0, 1]
     assert float(rows[3]["dice"]) == pytest.approx(expected)
     assert "Heart\n" in capsys.readouterr().out
 
@@ -338,3 +345,72 @@ def test_an_image_of_each_structure_needs_a_name_of_its_own(
     assert main(["fuse", *inputs(study), *words, "--uncertainty", str(tmp_path / "u.nrrd")]) == 2
     assert "--uncertainty needs {structure} in its name" in capsys.readouterr().err
     assert not (tmp_path / "c.seg.nrrd").exists()
+
+
+def test_swapped_names_are_put_right_by_a_file_in_any_spelling(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The how-to's own rows were refused: the reader spells Parotid_L otherwise."""
+    files = five_parotids(study, tmp_path, 3)
+    names = tmp_path / "names.csv"
+    assert main(["info", *files, *options(study), "--write-names", str(names)]) == 0
+    assert "the other way round" in capsys.readouterr().err
+    text = names.read_text(encoding="utf-8")
+    assert "reader3,PAROTID LT,Parotid_L,5,Parotid_R,0.8" in text
+    assert "reader3,PAROTID RT,Parotid_R,5,Parotid_L,0.8" in text
+    by_hand = "reader,old,new\nreader3,Parotid_L,Parotid_R\nreader3,Parotid_R,Parotid_L\n"
+    taken = text.replace("LT,Parotid_L", "LT,Parotid_R").replace("RT,Parotid_R", "RT,Parotid_L")
+    for content in (by_hand, taken):
+        names.write_text(content, encoding="utf-8")
+        assert main(["info", *files, *options(study), "--rename", str(names)]) == 0
+        said = capsys.readouterr()
+        assert not said.err
+        assert "taken for one: Parotid_L, PAROTID RT" in said.out
+
+
+def test_agreement_tells_that_names_were_swapped(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A table for a paper was printed without a word of it."""
+    assert main(["agreement", *five_parotids(study, tmp_path, 3), *options(study)]) == 0
+    assert "reader3 has Parotid_L and Parotid_R the other way" in capsys.readouterr().err
+
+
+def test_a_name_without_a_contour_was_not_drawn(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Templates leave such names: three of five outvoted two who drew, and the page said "use"."""
+    series = ic.read_dicom_series(study / "ct")
+    y, x = np.indices(SHAPE)[1:]
+    drawn, empty = (mask_of(np.hypot(y - 12, x - 14) < radius, series.grid()) for radius in (6, 0))
+    files = []
+    for number in range(5):
+        masks = {"Mandible": drawn if number < 2 else empty, "Cord": drawn}
+        masks["Lens_L"] = drawn if number else empty
+        files.append(str(tmp_path / f"reader{number}.dcm"))
+        ic.write_dicom_contours(masks, files[-1], series, method="hand")
+    out, page = tmp_path / "c.rtstruct.dcm", tmp_path / "c.html"
+    words = [*options(study), "--method", "vote", "-o", str(out), "--report", str(page)]
+    assert main(["fuse", *files, *words, "--fail-on", "do-not-use"]) == 1
+    said = capsys.readouterr()
+    assert said.out.startswith("Mandible: Do not use. Only 2 of 5 readers drew it")
+    assert "reader4 drew nothing under 'Mandible': counted as not drawn, not as empty" in said.err
+    assert "not drawn by reader0: Lens_L" in said.out
+    assert "counted as not drawn" in page.read_text(encoding="utf-8")
+    rois = {one.ROIName: one for one in pydicom.dcmread(out).StructureSetROISequence}
+    assert rois.keys() == {"Cord", "Lens_L"}
+    assert "consensus of 4 of 5 readers" in rois["Lens_L"].ROIDescription
+    assert main(["info", files[2], *options(study), "--structures", "Mandible"]) == 2
+    assert "no structure is called 'Mandible'; there are Cord, Lens_L" in capsys.readouterr().err
+
+
+def test_files_in_which_nobody_drew_are_refused(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    series = ic.read_dicom_series(study / "ct")
+    ic.write_dicom_contours(
+        {"Lens_L": mask_of(np.zeros(SHAPE), series.grid())},
+        tmp_path / "a.dcm", series, method="hand",
+    )  # fmt: skip
+    assert main(["info", str(tmp_path / "a.dcm"), *options(study)]) == 2
+    assert "no file contains a structure with voxels" in capsys.readouterr().err

@@ -15,7 +15,7 @@ import SimpleITK as sitk
 import itk_consensus
 from itk_consensus.cli import main
 from itk_consensus.cli.options import offered_parameters, option_of
-from itk_consensus.cli.slicer_flags import in_our_spelling
+from itk_consensus.cli.slicer_flags import restore_option_spelling
 from itk_consensus.cli.slicer_module import module_description
 from itk_consensus.methods.registry import METHODS
 
@@ -147,7 +147,7 @@ def test_the_command_line_prints_the_description(capsys: pytest.CaptureFixture[s
 
 def test_slicers_flags_become_options_and_inputs() -> None:
     words = ["fuse", "--method", "vote", "--rater_1", "a b", "--tie_rule=none", "--rater_12", "c"]
-    assert in_our_spelling([*words, "--", "--as_is"]) == [
+    assert restore_option_spelling([*words, "--", "--as_is"]) == [
         *("fuse", "a b", "c", "--method", "vote", "--tie-rule=none"),
         *("--", "--as_is"),
     ]

@@ -113,12 +113,15 @@ def test_foreground_probabilities_are_fused(folds: list[Any], tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["{npz}", "--method", "probability-average"], "has no geometry: give the image"),
+        (
+            ["{npz}", "--method", "probability-average"],
+            "has no geometry: give the network's input image",
+        ),
         (["{npz}", "--image", "{raw}"], "holds probabilities: give --method "),
-        (["{soft}"], "holds fractions, as probabilities do, and consensus wants labels: give --me"),
+        (["{soft}"], "holds fractions, as probabilities do, but consensus needs labels: give --me"),
         (["{soft}", "{soft}", "--classes", "2", "--method", "vote"], "classes do not sum to 1"),
-        (["{soft}", "--classes", "2", "--method", "vote"], "--classes 2 wants as many files for"),
-        (["{other}", "--image", "{raw}", "--method", "vote"], "(classes, 6, 12, 14) as the image"),
+        (["{soft}", "--classes", "2", "--method", "vote"], "--classes 2 needs 2 consecutive files"),
+        (["{other}", "--image", "{raw}", "--method", "vote"], "(classes, 6, 12, 14) for its image"),
         (["{pickled}", "--image", "{raw}", "--method", "vote"], "got object (3,)"),
         (["{text}", "--image", "{raw}", "--method", "vote"], "cannot be read as an .npz file"),
     ],

@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 
 from itk_consensus import JointLabelFusionFilter  # noqa: E402
 from itk_consensus.core.errors import InputError  # noqa: E402
-from itk_consensus.deep.cases import MISSING, Batch, with_raters_dropped  # noqa: E402
+from itk_consensus.deep.cases import MISSING, Batch, drop_raters  # noqa: E402
 from itk_consensus.deep.deep_consensus_filter import DeepConsensusFilter  # noqa: E402
 from itk_consensus.deep.deep_inputs import case_sources  # noqa: E402
 from itk_consensus.deep.model import new_network  # noqa: E402
@@ -76,9 +76,9 @@ def test_what_was_trained_with_images_of_atlases_needs_them_and_others_take_none
     filter_ = fitted(cohort, atlases)
     image, drawn = image_list(cohort)[0], label_lists(cohort)[0]
     filter_.Save(tmp_path / "model")
-    with pytest.raises(InputError, match="needs atlas_images, as Fit had them"):
+    with pytest.raises(InputError, match="was trained with atlas_images; pass them"):
         DeepConsensusFilter.Load(tmp_path / "model").Execute(image, drawn)
-    with pytest.raises(InputError, match="trained without atlas_images and takes none"):
+    with pytest.raises(InputError, match="trained without atlas_images; pass none"):
         trained.Execute(image, drawn, atlas_images=atlases[0])
 
 
@@ -113,12 +113,12 @@ def test_some_patches_of_atlases_show_the_image_alone_and_none_of_readers():
     labels, raters = np.zeros((400, 3, 4, 4), np.uint8), np.ones((400, 3), np.int64)
     priors = np.tile(np.array([0.9, 0.1], np.float32)[:, None, None], (400, 1, 4, 4))
     batch = Batch(np.zeros((400, 1, 4, 4), np.float32), labels, raters, labels[:, 0], priors)
-    shown = with_raters_dropped(batch, np.random.default_rng(0))
+    shown = drop_raters(batch, np.random.default_rng(0))
     alone = (shown.labels == MISSING).all((1, 2, 3))
     assert 0.2 < alone.mean() < 0.4
     assert (shown.priors[alone] == 0.5).all()
     np.testing.assert_array_equal(shown.priors[~alone], priors[~alone])
-    readers = with_raters_dropped(replace(batch, priors=None), np.random.default_rng(0))
+    readers = drop_raters(replace(batch, priors=None), np.random.default_rng(0))
     assert not (readers.labels == MISSING).all((1, 2, 3)).any()
 
 

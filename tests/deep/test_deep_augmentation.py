@@ -13,8 +13,8 @@ torch = pytest.importorskip("torch")
 from itk_consensus.core.errors import ParameterError  # noqa: E402
 from itk_consensus.deep.augmentation import (  # noqa: E402
     BuiltInAugmentation,
-    by_transform,
-    sampled,
+    augmentation_from_transform,
+    resample,
     unoriented_axes,
 )
 from itk_consensus.deep.cases import MISSING, Case  # noqa: E402
@@ -90,7 +90,7 @@ def test_bent_patches_keep_image_raters_truth_and_prior_together(shape):
 def test_beyond_the_patch_nothing_is_known():
     before = patch((8, 8))
     places = np.indices((8, 8)).astype(np.float32) + np.float32(4)
-    after = sampled(before, places)
+    after = resample(before, places)
     np.testing.assert_array_equal(after.truth[:4, :4], before.truth[4:, 4:])
     assert (after.truth[4:] == MISSING).all()
     assert (after.labels[:, :, 4:] == MISSING).all()
@@ -188,7 +188,7 @@ def test_a_transform_sees_a_patch_of_its_own_and_missing_labels():
         given["image"] *= 0
         return given
 
-    after = by_transform(spoil, "any")(before, np.random.default_rng(0))
+    after = augmentation_from_transform(spoil, "any")(before, np.random.default_rng(0))
     assert not after.image.any()
     assert before.image.any()
     np.testing.assert_array_equal(after.truth, before.truth)

@@ -61,7 +61,9 @@ def test_what_a_model_cannot_go_on_with_is_refused(trained, cohort):
     images, drawn, truths = image_list(cohort), label_lists(cohort), truth_list(cohort)
     with pytest.raises(NotExecutedError, match="not trained"):
         DeepConsensusFilter(**BRIEF).Fit(images, drawn, truths, warm_start=True)
-    with pytest.raises(InputError, match=r"same mode, \(2, 1, 'truth'\), got \(2, 1, 'set'\)"):
+    with pytest.raises(
+        InputError, match=r"same mode, as the model: \(2, 1, 'truth'\), got \(2, 1, 'set'\)"
+    ):
         trained.Fit(images, drawn, warm_start=True)
     with pytest.raises(InputError, match="labels must be among"):
         trained.Fit(images, [[5 * one for one in d] for d in drawn], truths, warm_start=True)

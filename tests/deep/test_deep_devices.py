@@ -19,7 +19,7 @@ from itk_consensus.deep.case_store import CaseStore  # noqa: E402
 from itk_consensus.deep.cases import Case  # noqa: E402
 from itk_consensus.deep.deep_consensus_filter import DeepConsensusFilter  # noqa: E402
 from itk_consensus.deep.model import ConsensusModel, on_device  # noqa: E402
-from itk_consensus.deep.training import drawn_ahead  # noqa: E402
+from itk_consensus.deep.training import prefetch  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 
@@ -46,7 +46,7 @@ def test_batches_drawn_ahead_are_the_batches_and_train_the_same_weights(
             drew.append(threading.current_thread() is threading.main_thread())
             return self._sampler.draw(iteration)
 
-        return drawn_ahead(draw, self.settings.iterations)
+        return prefetch(draw, self.settings.iterations)
 
     monkeypatch.setattr(training.Trainer, "_batches", ahead)
     assert saved(trained(cohort), tmp_path) == plain
@@ -60,7 +60,7 @@ def test_batches_ahead_come_in_order_and_their_errors_reach_the_caller():
             raise FileNotFoundError("5.nrrd")
         return iteration, None
 
-    with drawn_ahead(draw, 7) as take:
+    with prefetch(draw, 7) as take:
         assert [take(number)[0] for number in range(5)] == list(range(5))
         with pytest.raises(FileNotFoundError, match="5"):
             take(5)
@@ -112,7 +112,7 @@ def test_a_gpu_is_asked_for_tallies_once_in_a_while_and_none_is_lost(cohort, mon
     """A fake accelerator: it computes on the CPU, but says it is none."""
     plain = trained(cohort, "set", 24)._model.rater_model.tally
     reads = []
-    settle = objective.Objective.settle
+    settle = objective.Objective.flush_tallies
 
     def counted(self):
         reads.append(len(self._met))
@@ -122,7 +122,7 @@ def test_a_gpu_is_asked_for_tallies_once_in_a_while_and_none_is_lost(cohort, mon
         device = torch.device("meta")
 
     cpu = torch.device("cpu")
-    monkeypatch.setattr(objective.Objective, "settle", counted)
+    monkeypatch.setattr(objective.Objective, "flush_tallies", counted)
     monkeypatch.setattr(objective, "on_device", lambda array, _: on_device(array, cpu))
     built = objective.Objective
 

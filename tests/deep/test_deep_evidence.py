@@ -45,6 +45,7 @@ def test_easy_phantoms_without_truth_beat_the_vote_and_show_the_outlier(evidence
     assert difference(experiment, "Dice", "Dice_no_network").min() > 0
 
 
+@pytest.mark.slow
 def test_hard_phantoms_with_truth_beat_the_vote(network_alone):
     experiment = network_alone.hard_with_truth([0], train=40, test=4, NumberOfIterations=60)
     assert difference(experiment, "Dice", "vote").min() > 0
@@ -95,6 +96,7 @@ def test_kept_figures_gain_seeds_and_are_judged_anew(evidence, tmp_path):
     assert table[3] == "|  | vote |  | 0.01 0 0 |  |"
 
 
+@pytest.mark.slow
 def test_region_equals_full_on_disputed_voxels(evidence):
     assert evidence.inference((24, 80, 72)).figures["region_against_full"] == [0]
 

@@ -37,7 +37,7 @@ def setting(shape, classes=2, raters=3):
         "truth",
         tuple(range(classes)),
         tuple(range(1, raters + 1)),
-        RaterModel.blank(raters, classes, symmetric=False),
+        RaterModel.empty(raters, classes, symmetric=False),
     )
     labels = rng.integers(0, classes, (raters, *shape)).astype(np.uint8)
     image = rng.normal(size=shape).astype(np.float32)

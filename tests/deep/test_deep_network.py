@@ -22,7 +22,7 @@ def batch(dimension, classes, raters, cases=2, side=16):
 def run(network, image, labels, ids):
     votes = one_hot(labels, network.shape.classes)
     raters, classes = network.shape.raters, network.shape.classes
-    model = RaterModel.blank(raters, classes, symmetric=True)
+    model = RaterModel.empty(raters, classes, symmetric=True)
     log_rates = torch.from_numpy(model.log_rates())[ids]
     with torch.no_grad():
         return network(image, votes, ids, rater_log_likelihood(votes, log_rates))

@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 
 from itk_consensus.deep.cases import Case  # noqa: E402
 from itk_consensus.deep.deep_consensus_filter import DeepConsensusFilter  # noqa: E402
-from itk_consensus.deep.held_out import chosen_rater_weight  # noqa: E402
+from itk_consensus.deep.held_out import choose_rater_weight  # noqa: E402
 from itk_consensus.deep.model import ConsensusModel  # noqa: E402
 from itk_consensus.deep.network import NetworkShape  # noqa: E402
 
@@ -44,7 +44,7 @@ def drawn_cases(copies, number=8, side=24):
 
 
 def test_raters_with_errors_of_their_own_count_fully_where_the_image_tells_nothing():
-    assert chosen_rater_weight(model_that_sees(0.5), drawn_cases(copies=0)) == 1
+    assert choose_rater_weight(model_that_sees(0.5), drawn_cases(copies=0)) == 1
 
 
 def test_raters_count_less_beside_an_image_that_is_right_than_beside_one_that_is_wrong():
@@ -53,20 +53,20 @@ def test_raters_count_less_beside_an_image_that_is_right_than_beside_one_that_is
     # Of three others two outvote one by log 4: up to this weight an image of odds 7 : 3 prevails.
     prevails = np.log(7 / 3) / np.log(4)
     assert 0.5 < prevails < 0.7
-    assert chosen_rater_weight(model_that_sees(0.7), cases) == 0.5
-    assert chosen_rater_weight(model_that_sees(0.7), wrong) == 1
+    assert choose_rater_weight(model_that_sees(0.7), cases) == 0.5
+    assert choose_rater_weight(model_that_sees(0.7), wrong) == 1
 
 
 def test_a_weight_that_changes_no_label_is_not_avoided_for_being_less_sure():
     """An image of odds 9 : 1 prevails at any weight, but by likelihood weights below .5 won."""
-    assert chosen_rater_weight(model_that_sees(0.9), drawn_cases(copies=0)) == 1
+    assert choose_rater_weight(model_that_sees(0.9), drawn_cases(copies=0)) == 1
 
 
 def test_without_disputed_voxels_raters_count_fully():
     cases = drawn_cases(copies=4)
-    assert chosen_rater_weight(model_that_sees(0.9), cases) == 1
+    assert choose_rater_weight(model_that_sees(0.9), cases) == 1
     alone = [Case(one.image, one.labels[:1], one.raters[:1]) for one in cases]
-    assert chosen_rater_weight(model_that_sees(0.9), alone) == 1
+    assert choose_rater_weight(model_that_sees(0.9), alone) == 1
 
 
 def test_the_chosen_weight_is_used_saved_and_can_be_overruled(cohort, tmp_path):

@@ -66,7 +66,7 @@ def test_its_result_survives_a_pickle(executed):
 
 def test_a_model_on_another_device_is_a_copy(executed, monkeypatch):
     torch = pytest.importorskip("torch")
-    model = executed._trained()
+    model = executed._trained_model()
     assert model.on(model.device) is model
     elsewhere = model.on(torch.device("meta"))
     assert elsewhere is model.on(torch.device("meta"))

@@ -12,9 +12,9 @@ from itk_consensus.deep.cases import (
     MISSING,
     Case,
     PatchSampler,
-    normalised,
+    informative_patches,
+    normalise,
     patch_shape,
-    telling_patches,
 )
 from itk_consensus.deep.deep_consensus_filter import DeepConsensusFilter
 from itk_consensus.simulation.deep_phantoms import easy_cohort
@@ -35,21 +35,21 @@ def material(cohort):
 def test_a_small_structure_on_a_flat_background_stays_visible():
     image = np.zeros((64, 64), np.float32)
     image[10:14, 10:14] = 100
-    scaled = normalised(image)
+    scaled = normalise(image)
     assert scaled[12, 12] - scaled[40, 40] > 1
     noisy = image + np.random.default_rng(0).normal(size=image.shape).astype(np.float32)
-    assert normalised(noisy)[12, 12] > normalised(noisy)[20:].max() + 1
+    assert normalise(noisy)[12, 12] > normalise(noisy)[20:].max() + 1
 
 
 def test_columns_that_a_stride_would_miss_are_seen():
     image = np.zeros((128, 64, 512), np.float32)
     image[..., 1:] = np.random.default_rng(0).normal(50, 5, (128, 64, 511))
-    assert normalised(image).std() == pytest.approx(1, abs=0.2)
+    assert normalise(image).std() == pytest.approx(1, abs=0.2)
 
 
 def test_a_large_offset_does_not_swallow_the_contrast():
     image = np.random.default_rng(0).normal(size=(32, 32))
-    np.testing.assert_allclose(normalised(image + 1e9), normalised(image), atol=1e-5)
+    np.testing.assert_allclose(normalise(image + 1e9), normalise(image), atol=1e-5)
 
 
 @pytest.mark.parametrize("value", [1e308, np.nan, np.inf])
@@ -62,7 +62,7 @@ def test_intensities_beyond_single_precision_are_refused(material, value):
 
 
 def test_a_constant_image_is_zero():
-    assert (normalised(np.full((5, 6), 7, np.int16)) == 0).all()
+    assert (normalise(np.full((5, 6), 7, np.int16)) == 0).all()
 
 
 # -- patches ---------------------------------------------------------------------------------
@@ -76,10 +76,10 @@ def corner_case():
 
 
 def test_patches_that_judge_a_training_hold_what_is_disputed():
-    patches = telling_patches(corner_case(), (32, 32))
+    patches = informative_patches(corner_case(), (32, 32))
     assert all((patch.labels[0] == 1).any() for patch in patches)
     assert 1 <= len(patches) <= 3
-    small = telling_patches(corner_case(), (128, 96))
+    small = informative_patches(corner_case(), (128, 96))
     assert len(small) == 1
     assert small[0].shape == (128, 96)
 
@@ -89,11 +89,11 @@ def test_patches_are_centred_where_something_is_known():
     labels[:, 28:36, 28:36] = 0
     labels[0, 30:33, 30:33] = 1
     sparse = Case(np.zeros((1, 64, 64), np.float32), labels, np.array([1, 2]))
-    assert all((patch.labels == 1).any() for patch in telling_patches(sparse, (16, 16)))
+    assert all((patch.labels == 1).any() for patch in informative_patches(sparse, (16, 16)))
     truth = np.full((64, 64), MISSING, np.uint8)
     truth[40:44, 40:44] = 1
     known = Case(sparse.image, np.zeros_like(labels), sparse.raters, truth)
-    assert all((patch.truth == 1).any() for patch in telling_patches(known, (16, 16)))
+    assert all((patch.truth == 1).any() for patch in informative_patches(known, (16, 16)))
 
 
 def test_validation_of_sparse_labels_is_not_empty():

@@ -203,7 +203,7 @@ def test_of_too_few_cases_nothing_is_known(cohort):
     filter_.Fit(image_list(cohort)[:4], label_lists(cohort)[:4], truth_list(cohort)[:4])
     assert np.isnan(filter_.GetHeldOutGain()["vote"].mean)
     said = str(filter_.GetDiagnostics()["gain"])
-    assert "No case was held out: nothing is known of a gain over the vote. Vote instead" in said
+    assert "No case was held out: the gain over the vote is unknown. Vote instead" in said
 
 
 def test_gain_and_likeness_are_kept_in_the_file(worthy, tmp_path):
@@ -278,7 +278,7 @@ def test_an_image_unlike_the_training_is_noticed_in_execute(worthy):
     image, labels = image_list(cohort)[0], label_lists(cohort)[0]
     filter_.Execute(image, labels)
     assert filter_.GetDiagnostics()["likeness"].severity is None
-    with pytest.warns(ConsensusWarning, match="unlike those of the training in intensities"):
+    with pytest.warns(ConsensusWarning, match="differs from the training images in intensities"):
         filter_.Execute(50 * image + 1000, labels)
     assert filter_.GetDiagnostics()["likeness"].severity == "look"
     wide = [sitk_image(one, (3.0, 3.0), (0.0, 0.0)) for one in (image, *labels)]
@@ -318,7 +318,7 @@ def test_what_took_long_to_come_may_take_long_to_become_better():
         settings = SimpleNamespace(patience=5)
         state = TrainingState(iteration=iteration, stale=stale)
         one = SimpleNamespace(state=state, settings=settings, _length=length, _every=50)
-        return Trainer._hopes(one)
+        return Trainer._within_patience(one)
 
     assert hopes(200, 4)
     assert not hopes(200, 5)

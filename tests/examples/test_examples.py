@@ -156,3 +156,9 @@ def test_a_margin_makes_a_plan_robust_to_contours_that_it_might_have_been(
         if "of them" in line
     )
     assert without < 80 < with_margin
+
+
+def test_a_training_target_is_wrong_less_often_where_unsure_voxels_are_ignored() -> None:
+    found = example("11").main()
+    assert found["wrong where not ignored"] < found["the vote is wrong"]
+    assert 0 < found["ignored, of the organ"] < 0.5

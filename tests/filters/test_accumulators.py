@@ -71,7 +71,7 @@ def test_an_image_elsewhere_is_refused() -> None:
 
 
 def test_outputs_come_after_the_first_image() -> None:
-    with pytest.raises(NotExecutedError, match="after the first add"):
+    with pytest.raises(NotExecutedError, match="add a rater first"):
         ic.PatternAccumulator().fuse(ic.MajorityVoteFilter())
 
 

@@ -29,10 +29,10 @@ def raters() -> list[np.ndarray]:
 
 
 def test_every_family_of_images_gives_the_same_numbers(raters: list[np.ndarray]) -> None:
-    expected = ic.Agreement([sitk.GetImageFromArray(r) for r in raters])
-    of_itk = ic.Agreement([itk.image_from_array(r) for r in raters])
+    expected = ic.agreement([sitk.GetImageFromArray(r) for r in raters])
+    of_itk = ic.agreement([itk.image_from_array(r) for r in raters])
     assert of_itk.to_dict() == expected.to_dict()
-    plain = ic.Agreement(raters)[1]  # in voxels, of 1 mm³ above
+    plain = ic.agreement(raters)[1]  # in voxels, of 1 mm³ above
     for name, matrix in plain.matrices.items():
         wanted = expected[1].matrices[name.replace("voxels", "mm")]
         np.testing.assert_array_equal(matrix, wanted)
@@ -43,14 +43,14 @@ def test_spacing_of_the_images_is_the_unit_of_distances(raters: list[np.ndarray]
     images = [sitk.GetImageFromArray(r) for r in raters]
     for image in images:
         image.SetSpacing((2.0, 2.0, 2.0))
-    wide, plain = ic.Agreement(images)[1], ic.Agreement(raters)[1]
+    wide, plain = ic.agreement(images)[1], ic.agreement(raters)[1]
     np.testing.assert_allclose(wide.hausdorff, 2 * plain.hausdorff)
     np.testing.assert_allclose(wide.volumes, 8 * plain.volumes / 1000)  # ml, and voxels
 
 
 def test_a_reference_is_compared_but_is_no_rater(raters: list[np.ndarray]) -> None:
-    alone = ic.Agreement(raters)
-    beside = ic.Agreement(raters, np.ones_like(raters[0]))
+    alone = ic.agreement(raters)
+    beside = ic.agreement(raters, np.ones_like(raters[0]))
     assert beside.raters == (*alone.raters, "reference")
     for name in ("kappa", "alpha"):
         assert getattr(beside, name) == getattr(alone, name)
@@ -65,8 +65,8 @@ def test_a_reference_is_compared_but_is_no_rater(raters: list[np.ndarray]) -> No
 
 def test_a_fuser_as_reference_is_its_label_image(raters: list[np.ndarray]) -> None:
     vote = ic.MajorityVoteFilter(TieRule="background")
-    by_filter = ic.Agreement(raters, vote)
-    by_image = ic.Agreement(raters, vote.Execute(raters))
+    by_filter = ic.agreement(raters, vote)
+    by_image = ic.agreement(raters, vote.Execute(raters))
     assert by_filter.reference == "vote"
     np.testing.assert_array_equal(by_filter[1].dice, by_image[1].dice)
 
@@ -74,7 +74,7 @@ def test_a_fuser_as_reference_is_its_label_image(raters: list[np.ndarray]) -> No
 def test_undecided_voxels_of_a_fuser_are_background_and_no_label(
     raters: list[np.ndarray],
 ) -> None:
-    result = ic.Agreement(raters, ic.LabelVotingImageFilter())
+    result = ic.agreement(raters, ic.LabelVotingImageFilter())
     assert [one.label for one in result.labels] == [1]
     votes = np.sum(raters, axis=0)
     assert result[1].volumes[-1] == pytest.approx(np.count_nonzero(votes > 2))
@@ -83,21 +83,21 @@ def test_undecided_voxels_of_a_fuser_are_background_and_no_label(
 def test_masks_and_missing_labels_leave_voxels_out(raters: list[np.ndarray]) -> None:
     mask = np.zeros_like(raters[0])
     mask[:3] = 1
-    masked = ic.Agreement(raters, ic.MajorityVoteFilter(), MaskImage=mask)
-    cut = ic.Agreement([r[:3] for r in raters], ic.MajorityVoteFilter())
+    masked = ic.agreement(raters, ic.MajorityVoteFilter(), MaskImage=mask)
+    cut = ic.agreement([r[:3] for r in raters], ic.MajorityVoteFilter())
     np.testing.assert_array_equal(masked[1].dice, cut[1].dice)
     gaps = [mask, None, None, None]
-    partial = ic.Agreement(raters, ic.MajorityVoteFilter(), RaterMasks=gaps)
+    partial = ic.agreement(raters, ic.MajorityVoteFilter(), RaterMasks=gaps)
     seen = (raters[0] == 1) & (mask == 1), (raters[1] == 1) & (mask == 1)
     expected = 2 * np.count_nonzero(seen[0] & seen[1]) / (seen[0].sum() + seen[1].sum())
     assert partial[1].dice[0, 1] == pytest.approx(expected)
     missing = [np.where(mask == 1, r, 9) if j == 0 else r for j, r in enumerate(raters)]
-    same = ic.Agreement(missing, MissingLabel=9)
+    same = ic.agreement(missing, MissingLabel=9)
     assert same[1].dice[0, 1] == pytest.approx(expected)
 
 
 def test_names_follow_the_raters_into_every_table(raters: list[np.ndarray]) -> None:
-    result = ic.Agreement(raters, names=list("abcd"), surfaces=False)
+    result = ic.agreement(raters, names=list("abcd"), surfaces=False)
     assert [row["rater"] for row in result.of_raters()] == list("abcd")
     assert {row["first"] for row in result.pairs()} == set("abc")
     assert "hausdorff_mm" not in result.pairs()[0]
@@ -105,11 +105,11 @@ def test_names_follow_the_raters_into_every_table(raters: list[np.ndarray]) -> N
 
 def test_errors_say_what_was_wanted(raters: list[np.ndarray]) -> None:
     with pytest.raises(ParameterError, match="names must be 4, got 2"):
-        ic.Agreement(raters, names=["a", "b"])
+        ic.agreement(raters, names=["a", "b"])
     with pytest.raises(ParameterError, match="SurfaceTolerance must be a number >= 0"):
-        ic.Agreement(raters, surfaceTolerance=-1)
+        ic.agreement(raters, surfaceTolerance=-1)
     with pytest.raises(GeometryError, match="AgreementFilter: input 4"):
-        ic.Agreement(raters, raters[0][:2])
+        ic.agreement(raters, raters[0][:2])
     with pytest.raises(NotExecutedError):
         ic.AgreementFilter().GetResult()
 
@@ -170,7 +170,7 @@ def test_of_arrays_volumes_and_distances_are_in_voxels(tmp_path: Path) -> None:
     arrays = _two_boxes()
     consensus = ic.ConsensusFilter()
     consensus.Execute(arrays)
-    result = ic.Agreement(arrays, consensus, VolumeIntervals=True)
+    result = ic.agreement(arrays, consensus, VolumeIntervals=True)
     assert (result.volume_unit, result.length_unit) == ("voxels", "voxels")
     assert result[1].volumes[0] == arrays[0].sum()
     assert {"hausdorff_voxels", "hausdorff95_voxels"} <= result.pairs()[0].keys()
@@ -190,6 +190,6 @@ def test_of_arrays_volumes_and_distances_are_in_voxels(tmp_path: Path) -> None:
 
 def test_images_with_a_spacing_of_one_have_ml_and_mm() -> None:
     images = [sitk.GetImageFromArray(box) for box in _two_boxes()]
-    result = ic.Agreement(images)
+    result = ic.agreement(images)
     assert (result.volume_unit, result.length_unit) == ("ml", "mm")
     assert "mean_hausdorff_mm" in result.summary()[0]

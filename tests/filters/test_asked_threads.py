@@ -29,7 +29,8 @@ from itk_consensus import (
     SIMPLEFilter,
     _kernels,
 )
-from itk_consensus.batch.one_case import Plan, run_case
+from itk_consensus.batch.one_case import run_case
+from itk_consensus.batch.plan import Plan
 from itk_consensus.cli import batch, main
 from itk_consensus.core.errors import ProcessAborted
 from itk_consensus.core.work import checkpoint, default_threads, in_threads, working

@@ -150,7 +150,7 @@ def test_a_search_costs_no_more_than_the_image_and_a_patch_that_is_too_large_is_
     maps = [large, np.roll(large, 1, 1), np.roll(large, 2, 0)]
     for name in ("SearchRadius", "PatchRadius"):
         filter_ = JointLabelFusionFilter(Image=large, AtlasImages=maps, **{name: 21})
-        with pytest.raises(ParameterError, match=f"{name} must reach over at most 65535 voxels"):
+        with pytest.raises(ParameterError, match=f"{name} must give a box of at most 65535 voxels"):
             filter_.Execute(maps)
 
 

@@ -187,7 +187,7 @@ def test_a_command_that_asks_too_early_is_cut_short_and_the_run_goes_on(
 ) -> None:
     filter_, undisturbed = fuser(), fuser()
     filter_.AddCommand(getattr(sitk, f"sitk{event}Event"), filter_.GetLabelImage)
-    with pytest.warns(ConsensusWarning, match=f"a command of {event}Event was cut short"):
+    with pytest.warns(ConsensusWarning, match=f"a command of {event}Event raised and was ignored"):
         fused = filter_.Execute(raters())
     np.testing.assert_array_equal(fused, undisturbed.Execute(raters()))
 

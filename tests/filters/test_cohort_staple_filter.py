@@ -139,7 +139,7 @@ def test_nothing_is_known_before_execute(cases):
 
 @pytest.mark.parametrize("nothing", [None, 3, "cases", []])
 def test_what_is_no_list_of_cases_is_refused(nothing):
-    with pytest.raises(InputError, match=r"CohortSTAPLEFilter: .*case.* wanted"):
+    with pytest.raises(InputError, match=r"CohortSTAPLEFilter: needs .*case.*, got"):
         CohortSTAPLEFilter().Execute(nothing)
 
 
@@ -219,7 +219,7 @@ def test_truths_that_do_not_help_are_said_to():
 
 
 def test_truths_are_as_many_as_cases_and_lie_on_their_grids(cases):
-    with pytest.raises(InputError, match="one for each of the 4 cases"):
+    with pytest.raises(InputError, match="one entry for each of the 4 cases"):
         CohortSTAPLEFilter().Execute(cases, [None])
     with pytest.raises(InputError, match="truth of case 1"):
         CohortSTAPLEFilter().Execute(cases, [None, np.zeros((3, 3), np.uint8), None, None])

@@ -206,7 +206,7 @@ def test_mean_false_negative_rate_is_controlled(cases, n):
     for _ in range(500):
         order = rng.permutation(cases)
         tau = risk_threshold([scored[i].distributions for i in order[:n]], 0.1)
-        rates.append(scored[order[n]].distributions[1].missed(tau))
+        rates.append(scored[order[n]].distributions[1].missed_share(tau))
     assert np.mean(rates) <= 0.1 + 2 * np.std(rates, ddof=1) / len(rates) ** 0.5
     assert np.mean(rates) > 0.02  # a band that loses nothing would be needlessly wide
 
@@ -225,7 +225,7 @@ def test_the_loss_that_is_controlled_is_read_off_the_band():
     assert band.GetRecord().tau == (tau,)
     codes = array(band.Execute(cases[N].fraction, cases[N].raters))
     truth = array(cases[N].truth) != 0
-    assert scored[N].distributions[1].missed(tau) == np.mean(codes[truth] == 0)
+    assert scored[N].distributions[1].missed_share(tau) == np.mean(codes[truth] == 0)
 
 
 def test_risk_threshold_of_the_filter_agrees_with_mapie():
@@ -346,7 +346,7 @@ def changed(one, change):
     ("value", "message"),
     [
         (0.5, "reference of case 3: must hold labels, got values between.*are probabilities and"),
-        (7.5, "reference of case 3: must hold labels, got values between.*that were drawn"),
+        (7.5, "reference of case 3: must hold labels, got values between.*give label images"),
         (np.nan, "reference of case 3: must hold labels, got NaN"),
         (-1, "reference of case 3: must hold labels from 0 on, got -1"),
         (2, "reference of case 3: holds labels 1, 2; which is the foreground.*ReferenceLabel"),
@@ -384,9 +384,9 @@ def test_of_several_organs_the_foreground_can_be_named(kind):
 def test_a_case_that_comes_twice_is_refused(kind):
     """Issue 44, item 13: one case, twelve times, is one case."""
     fractions, references = small_cohort()
-    with pytest.raises(InputError, match="case 1 is case 0 again, probability and reference"):
+    with pytest.raises(InputError, match="case 1 is a copy of case 0, probability and reference"):
         learned(kind, fractions[:1] * 12, references[:1] * 12)
-    with pytest.raises(InputError, match="case 12 is case 4 again"):
+    with pytest.raises(InputError, match="case 12 is a copy of case 4"):
         learned(kind, [*fractions, fractions[4]], [*references, references[4]])
 
 
@@ -413,7 +413,7 @@ def test_of_a_cohort_with_one_circular_reference_the_rest_is_used():
     wanted = learned(ConformalBandFilter, fractions[1:], references[1:])
     references[0] = sitk.Cast(fractions[0] >= 0.5, sitk.sitkUInt8)
     band = ConformalBandFilter(Normalization="none")
-    said = "the reference of case 0 is the consensus, voxel by voxel, and left out; the other 11"
+    said = "the reference of case 0 is the consensus, voxel by voxel, and excluded; the other 11"
     with pytest.warns(ConsensusWarning, match=said):
         band.Calibrate(fractions, references, case_ids=[str(n) for n in range(12)])
     assert band.GetRecord().tau == wanted.tau
@@ -788,7 +788,7 @@ def test_nothing_is_promised_for_another_kind_of_input(band, kind):
         fresh.Execute(made, case.raters)
     fresh.SetWithoutPromise(True)
     assert (array(fresh.Execute(made, case.raters)) == 2).any()
-    assert fresh.GetGuarantee() == f"Nothing is promised: {different}."
+    assert fresh.GetGuarantee() == f"Nothing is guaranteed: {different}."
     fresh.Execute(case.fraction, case.raters)
     assert fresh.GetGuarantee() == band.GetRecord().guarantee
 
@@ -824,7 +824,7 @@ def test_a_promise_can_be_given_up_for_another_fusion_method(band):
     loaded.SetFusionMethod("vote")
     loaded.SetWithoutPromise(True)
     loaded.Execute(case.fraction, case.raters)
-    assert loaded.GetGuarantee().startswith("Nothing is promised: the calibration was made with")
+    assert loaded.GetGuarantee().startswith("Nothing is guaranteed: the calibration was made with")
 
 
 def test_load_fills_an_instance_or_makes_one(band, tmp_path):
@@ -909,7 +909,7 @@ def test_provenance_is_kept_and_checked(tmp_path):
     assert {"itk_consensus", "numpy", "scipy", "SimpleITK"} <= set(record.versions)
     with pytest.raises(ParameterError, match="reference_kind must be one of truth, held-out rater"):
         band.Calibrate(*cases, provenance={"reference_kind": "consensus"})
-    with pytest.raises(ParameterError, match="provenance must hold what JSON can"):
+    with pytest.raises(ParameterError, match="provenance must hold only values that JSON"):
         band.Calibrate(*cases, provenance={"site": Path("x")})
 
 

@@ -102,7 +102,7 @@ def test_a_prior_of_wrong_raters_gives_the_mirrored_map_and_says_so(masks):
 
 
 def test_one_rater_is_believed_with_a_warning(label_maps):
-    with pytest.warns(ConsensusWarning, match="one rater only"):
+    with pytest.warns(ConsensusWarning, match="only one rater"):
         fused = DirectInferenceFilter().Execute([label_maps[0], None])
     np.testing.assert_array_equal(fused, label_maps[0])
 

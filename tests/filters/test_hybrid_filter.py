@@ -314,8 +314,8 @@ def test_an_interior_image_is_background_outside_the_mask(masks):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"InteriorFilter": MajorityVoteFilter()}, "stands for InteriorFilter"),
-        ({"Image": np.zeros((4, 4))}, "is read by an InteriorFilter such as DeepConsensusFilter"),
+        ({"InteriorFilter": MajorityVoteFilter()}, "replaces InteriorFilter"),
+        ({"Image": np.zeros((4, 4))}, "is only used with an InteriorFilter that reads it"),
         ({"InteriorImage": np.full((24, 28), 7, np.uint8)}, r"labels of the raters, \[0, 1\]"),
         ({"InteriorImage": np.full((24, 28), 1.5)}, "must hold probabilities"),
         ({"InteriorImage": np.zeros((3, 28))}, "InteriorImage"),
@@ -333,5 +333,5 @@ def test_an_interior_that_is_none_is_refused(masks, change, words):
 
 def test_one_probability_image_does_not_tell_three_labels_apart(label_maps):
     hybrid = HybridFusionFilter(InteriorImage=np.zeros(label_maps[0].shape))
-    with pytest.raises(ParameterError, match="must be a label image where raters have"):
+    with pytest.raises(ParameterError, match="must be a label image if raters have"):
         hybrid.Execute(label_maps)

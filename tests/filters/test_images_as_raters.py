@@ -12,7 +12,7 @@ import SimpleITK as sitk
 import itk_consensus as ic
 from itk_consensus.core.errors import ConsensusWarning, InputError
 from itk_consensus.methods.registry import FUSERS
-from itk_consensus.votes.intensities import MANY, intensities
+from itk_consensus.votes.intensities import MANY, intensity_reason
 
 DROP_INS = (ic.STAPLE, ic.MultiLabelSTAPLE, ic.LabelVoting)
 RNG = np.random.default_rng(7)
@@ -77,8 +77,8 @@ def one_by_one() -> None:
 
 #: Functions beside the filters that raters' labels, truths and masks are given to.
 ENTRIES = {
-    "lesion agreement": lambda: ic.LesionAgreement([mask(), ct()]),
-    "its reference": lambda: ic.LesionAgreement([mask(), mask()], ct()),
+    "lesion agreement": lambda: ic.lesion_agreement([mask(), ct()]),
+    "its reference": lambda: ic.lesion_agreement([mask(), mask()], ct()),
     "readers of a score": lambda: ic.score_against_readers(mask(), [mask(), ct()]),
     "samples of a score": lambda: ic.score_against_readers(mask(), [mask()], [ct()]),
     "readers of a study": lambda: ic.score_study({"a": [mask(), ct()]}, {"s": {"a": mask()}}),
@@ -95,7 +95,9 @@ ENTRIES = {
 
 @pytest.mark.parametrize("entry", ENTRIES.values(), ids=ENTRIES)
 def test_a_ct_enters_by_no_other_way(entry: Any) -> None:
-    with pytest.raises(InputError, match=r"looks like an image, not like .* if it holds labels"):
+    with pytest.raises(
+        InputError, match=r"looks like an image, not like .* if it does hold labels"
+    ):
         entry()
 
 
@@ -107,7 +109,7 @@ def test_somebody_may_insist_at_the_other_ways_too() -> None:
         accumulator.add(one)
     assert accumulator.fuse(insisted).shape == SHAPE
     assert ic.score_against_readers(mask(), [mask(), ct()], inputs_are_labels=True).threshold_dice
-    assert ic.LesionAgreement([mask(), ct()], inputsAreLabels=True).rows
+    assert ic.lesion_agreement([mask(), ct()], inputsAreLabels=True).rows
     assert ic.score_study({"a": [mask(), ct()]}, {"s": {"a": mask()}}, inputsAreLabels=True).cases
 
 
@@ -127,25 +129,25 @@ def test_soft_inputs_masks_of_255_and_maps_of_instances_are_no_images(dtype: Any
     for number in range(200):
         z, y, x = RNG.integers(0, (22, 57, 57))
         instances[z : z + 2, y : y + 3, x : x + 3] = number + 1
-    assert not intensities(instances)
-    assert not intensities(instances, MANY)
-    assert not intensities((instances != 0).astype(dtype) * 255)
-    assert not intensities(RNG.random(SHAPE))
+    assert not intensity_reason(instances)
+    assert not intensity_reason(instances, MANY)
+    assert not intensity_reason((instances != 0).astype(dtype) * 255)
+    assert not intensity_reason(RNG.random(SHAPE))
 
 
 @pytest.mark.parametrize("shape", [(400, 500), (40, 64, 64), (2, 30, 40, 40), (30_000,)])
 def test_few_rows_tell_an_image_from_labels_in_any_dimension(shape: tuple[int, ...]) -> None:
     noise = RNG.normal(0, 300, shape)
-    assert intensities(noise.astype(np.int16))
-    assert intensities(np.abs(noise).astype(np.uint16))
-    assert intensities(np.asfortranarray(noise).astype(np.float32))
-    assert not intensities(RNG.integers(0, 16, shape).astype(np.uint8))
+    assert intensity_reason(noise.astype(np.int16))
+    assert intensity_reason(np.abs(noise).astype(np.uint16))
+    assert intensity_reason(np.asfortranarray(noise).astype(np.float32))
+    assert not intensity_reason(RNG.integers(0, 16, shape).astype(np.uint8))
 
 
 def test_an_image_within_a_border_of_nothing_is_still_one() -> None:
     padded = np.zeros((60, 200, 200), np.uint16)
     padded[20:40, 70:130, 60:140] = RNG.integers(1, 3000, (20, 60, 80))
-    assert intensities(padded)
+    assert intensity_reason(padded)
 
 
 @pytest.mark.parametrize("masked", ["MaskImage", "RaterMasks"])
@@ -153,5 +155,5 @@ def test_a_mask_of_nan_is_refused(masked: str) -> None:
     """NaN is not 0, and counted as inside."""
     region = np.where(mask(), np.nan, 0.0)
     given = region if masked == "MaskImage" else [region, None]
-    with pytest.raises(InputError, match=rf"{masked}.* must say at every voxel .*found NaN"):
+    with pytest.raises(InputError, match=rf"{masked}.* must not hold NaN"):
         ic.MajorityVoteFilter(**{masked: given}).Execute([mask(), mask()])

@@ -168,7 +168,7 @@ def test_a_cohort_of_the_same_readers_changes_what_is_believed_and_others_are_re
         for f in (alone, pooled)
     ]
     assert widths[1] < widths[0]
-    with pytest.raises(ParameterError, match="Cohort must hold tables of 3 readers, got 4"):
+    with pytest.raises(ParameterError, match="Cohort must hold tables of 3 raters, got 4"):
         pooled.Execute(list(cases[0].raters[:3]))
 
 
@@ -225,7 +225,7 @@ def test_noise_is_counted_before_it_is_matched(monkeypatch):
     """Issue 44, item 15: 64^3 voxels took 44 s and 7 GB until they were "more than 65534"."""
     noise = np.random.default_rng(44).integers(0, 200, (42, 42, 42), dtype=np.uint8)
     monkeypatch.setattr(instance_consensus, "match_objects", None)  # nobody gets there
-    with pytest.raises(InputError, match=r"rater 0 has \d+ objects, more than the 65534 that an"):
+    with pytest.raises(InputError, match=r"rater 0 has \d+ objects, more than the 65534 labels of"):
         ic.InstanceConsensusFilter(InputsAreLabels=True).Execute([noise, noise])
 
 

@@ -177,7 +177,7 @@ def test_what_is_no_probability_is_refused(fuser: Any) -> None:
                 fuser().Execute(form(wrong))
     with pytest.raises(InputError, match=r"input 1 must be a list .* of 3 classes .* got a"):
         fuser().Execute([list(good[0]), list(good[1][:2])])
-    with pytest.raises(InputError, match=r"as many classes each, got images of \[2, 3\] comp"):
+    with pytest.raises(InputError, match=r"equal numbers of classes, got images of \[2, 3\] comp"):
         fuser().Execute([vector(good[0]), vector(good[1][:2])])
     with pytest.raises(InputError, match="ClassAxis = 4"):
         fuser(ClassAxis=4).Execute(list(good))

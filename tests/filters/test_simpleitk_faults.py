@@ -427,14 +427,14 @@ def test_label_0_is_an_ordinary_label() -> None:
 
 def test_one_rater_is_that_rater_plus_a_warning() -> None:
     mask = sitk_image(np.eye(4))
-    with pytest.warns(ConsensusWarning, match="STAPLEImageFilter: one rater only"):
+    with pytest.warns(ConsensusWarning, match="STAPLEImageFilter: only one rater"):
         output = itk_consensus.STAPLE([mask])
     np.testing.assert_array_equal(sitk.GetArrayFromImage(output), np.eye(4))
     labels = sitk_image([[0, 3, 7]])
-    with pytest.warns(ConsensusWarning, match="MultiLabelSTAPLEImageFilter: one rater only"):
+    with pytest.warns(ConsensusWarning, match="MultiLabelSTAPLEImageFilter: only one rater"):
         output = itk_consensus.MultiLabelSTAPLE([labels])
     assert sitk.GetArrayFromImage(output).tolist() == [[0, 3, 7]]
-    with pytest.warns(ConsensusWarning, match="one rater only"):
+    with pytest.warns(ConsensusWarning, match="only one rater"):
         itk_consensus.STAPLE([None, mask, None])
 
 

@@ -101,7 +101,7 @@ def test_printing_computes_no_dask_array() -> None:
     lazy = [da.zeros((4, 4), np.uint8, chunks=2).map_blocks(never, dtype=np.uint8) for _ in "ab"]
     filter_ = ic.STAPLEImageFilter()
     filter_.Execute(lazy)
-    assert "Sensitivity: (computed when asked for)" in str(filter_)
+    assert "Sensitivity: (computed on demand)" in str(filter_)
 
 
 def test_filters_are_no_sitk_process_objects_which_nobody_can_derive_from() -> None:

@@ -37,7 +37,7 @@ from itk_consensus.votes.packed_votes import PackedVotes
 SHAPE = (8, 9, 10)
 
 #: Kernels without a loop over anything that can be large.
-AT_ONCE = {"count_tiles"}
+AT_ONCE = {"count_tiles", "unpack_bits"}  # unpacking is called tile by tile
 
 
 class Ended(Exception):
@@ -67,7 +67,8 @@ def everything() -> None:
     noise = [(rng.random((40, 40)) < 0.5).astype(np.uint8) for _ in range(18)]
     cases: list[tuple[Any, list[np.ndarray]]] = [(fuser(), three) for fuser in FUSERS]
     cases += [(fuser(), contract.raters(SHAPE)) for fuser in FUSERS]
-    cases += [(kind(), noise) for kind in (STAPLEImageFilter, MultiLabelSTAPLEImageFilter)]
+    kinds = (STAPLEImageFilter, MultiLabelSTAPLEImageFilter, MajorityVoteFilter)
+    cases += [(kind(), noise) for kind in kinds]
     # Of many patterns of one size direct inference looks for moves at once.
     cases += [(DirectInferenceFilter(), [rater[:8, :8] for rater in noise])]
     cases += [(MultiLabelSTAPLEImageFilter(SmoothnessWeight="estimate"), three)]
@@ -175,7 +176,7 @@ def test_nothing_is_known_after_ctrl_c_while_outputs_are_written(
     def interrupted(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(convert, "written", interrupted)
+    monkeypatch.setattr(convert, "make_image", interrupted)
     with pytest.raises(KeyboardInterrupt):
         band.Execute(probabilities[0], raters[0])
     with pytest.raises(KeyboardInterrupt):

@@ -43,7 +43,7 @@ BINARY = "index,name\n" + "x" * 200_000
 def test_other_files_are_refused(content: str, tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text(content)
-    with pytest.raises(ConsensusError, match="holds no names of labels"):
+    with pytest.raises(ConsensusError, match="holds no label names"):
         label_names(str(path))
     with pytest.raises(ConsensusError, match="must be 1=NAME,2=NAME or a file"):
         label_names(str(tmp_path / "nothing"))

@@ -20,7 +20,7 @@ from itk_consensus.core.errors import ParameterError
 from itk_consensus.images.dicom.contour_rasterisation import coverage
 from itk_consensus.images.dicom.contour_tracing import Smoothing, outlines
 from itk_consensus.images.structures import Structure
-from itk_consensus.space.islands import without_islands
+from itk_consensus.space.islands import remove_islands
 
 SHAPE = (6, 44, 44)  # square, since rt_utils knows no other images
 SPACING = (0.9, 0.9, 2.5)
@@ -218,13 +218,13 @@ def test_stray_islands_go_unless_most_raters_drew_them_or_they_are_all_there_is(
     for rater in raters[1:]:
         rater[1, 15:17, 2:4] = False
     raters[2][1, 15:17, 15:17] = False
-    found = without_islands(mask, raters, 10)
+    found = remove_islands(mask, raters, 10)
     assert found.removed == (4,)
     assert not found.mask[1, 15:17, 2:4].any()
     assert found.mask.sum() == mask.sum() - 4
-    assert without_islands(mask, raters, 4).removed == ()
-    assert without_islands(mask & (np.indices(mask.shape)[1] > 12), raters[2:], 99).mask.sum() == 4
-    assert not without_islands(np.zeros_like(mask), raters, 9).mask.any()
+    assert remove_islands(mask, raters, 4).removed == ()
+    assert remove_islands(mask & (np.indices(mask.shape)[1] > 12), raters[2:], 99).mask.sum() == 4
+    assert not remove_islands(np.zeros_like(mask), raters, 9).mask.any()
 
 
 HEAD_AND_NECK = Path(__file__).parents[3] / "shared" / "data" / "headneck"

@@ -114,7 +114,7 @@ def test_a_cropped_segmentation_is_put_on_the_grid_of_its_image(tmp_path: Path) 
     moved.SetOrigin((11.3, -7.5, 3.25))
     with pytest.raises(GeometryError, match="liver lies on another grid"):
         itk_consensus.read_slicer_segmentation(tmp_path / "cut.seg.nrrd", like=moved)
-    with pytest.raises(GeometryError, match="liver reaches beyond the image"):
+    with pytest.raises(GeometryError, match="liver extends beyond the segmented"):
         itk_consensus.read_slicer_segmentation(tmp_path / "cut.seg.nrrd", like=whole[:5, :, :])
 
 
@@ -129,7 +129,7 @@ def test_old_files_have_a_component_for_each_segment(tmp_path: Path) -> None:
 
 def test_what_is_no_segmentation_is_refused(tmp_path: Path) -> None:
     sitk.WriteImage(image_of(blocks()["liver"]), str(tmp_path / "labels.nrrd"))
-    with pytest.raises(FileError, match="says nothing about segments"):
+    with pytest.raises(FileError, match="describes no segments"):
         itk_consensus.read_slicer_segmentation(tmp_path / "labels.nrrd")
     (tmp_path / "text.seg.nrrd").write_text("hello")
     with pytest.raises(FileError, match="cannot be read as a segmentation"):
@@ -139,7 +139,7 @@ def test_what_is_no_segmentation_is_refused(tmp_path: Path) -> None:
     broken = image_of(blocks()["liver"])
     broken.SetMetaData("Segment0_Layer", "7")
     sitk.WriteImage(broken, str(tmp_path / "broken.seg.nrrd"))
-    with pytest.raises(FileError, match="segment 0 is described wrongly"):
+    with pytest.raises(FileError, match="segment 0 has invalid fields"):
         itk_consensus.read_slicer_segmentation(tmp_path / "broken.seg.nrrd")
 
 
@@ -160,24 +160,24 @@ def test_labels_and_layers_out_of_range_are_refused(
     image = sitk.ReadImage(written(tmp_path / "one.seg.nrrd"))
     image.SetMetaData(f"Segment1_{field}", str(value))
     sitk.WriteImage(image, tmp_path / "two.seg.nrrd")
-    said = f"segment 1 is described wrongly: {field} must be {wanted}, got {value}"
+    said = f"segment 1 has invalid fields: {field} must be {wanted}, got {value}"
     with pytest.raises(FileError, match=said):
         itk_consensus.read_slicer_segmentation(tmp_path / "two.seg.nrrd")
 
 
 def test_structures_are_fused_one_by_one_though_they_overlap() -> None:
     masks = {name: [image_of(blocks(s)[name]) for s in (0, 1, 3)] for name in blocks()}
-    fused = itk_consensus.FuseStructures(masks, itk_consensus.MajorityVoteFilter())
+    fused = itk_consensus.fuse_structures(masks, itk_consensus.MajorityVoteFilter())
     for name, image in fused.items():
         votes = sum(blocks(shift)[name].astype(int) for shift in (0, 1, 3))
         np.testing.assert_array_equal(array_of(image), votes >= 2)
-    shares = itk_consensus.FuseStructures(
+    shares = itk_consensus.fuse_structures(
         masks, itk_consensus.MajorityVoteFilter(), lambda fuser: fuser.GetProbabilityImage(1)
     )
     votes = sum(blocks(shift)["liver"] for shift in (0, 1, 3))
     np.testing.assert_allclose(array_of(shares["liver"]), votes / 3)
     with pytest.raises(InputError, match="no reader has a mask of liver"):
-        itk_consensus.FuseStructures({"liver": [None]}, itk_consensus.MajorityVoteFilter())
+        itk_consensus.fuse_structures({"liver": [None]}, itk_consensus.MajorityVoteFilter())
 
 
 def named(*names: str, kind: Code | None = None) -> list[Structure]:

@@ -111,13 +111,13 @@ def test_structures_are_chosen_by_name_in_any_spelling_and_by_pattern() -> None:
     def chosen(**rules: Any) -> list[str]:
         return list(MatchingRules(**rules).match(readers).table)
 
-    assert chosen(wanted=("parotid*",)) == ["Parotid_L", "Parotid_R"]
-    assert chosen(wanted=("left parotid", "gtvP")) == ["Parotid_L", "GTVp"]
-    assert chosen(unwanted=("Parotis re",)) == ["Parotid_L", "GTVp"]
+    assert chosen(included=("parotid*",)) == ["Parotid_L", "Parotid_R"]
+    assert chosen(included=("left parotid", "gtvP")) == ["Parotid_L", "GTVp"]
+    assert chosen(excluded=("Parotis re",)) == ["Parotid_L", "GTVp"]
     with pytest.raises(ParameterError, match="no structure is called 'Parotid_X'; there are Parot"):
-        chosen(wanted=("Parotid_X",))
-    with pytest.raises(ParameterError, match="leave all of them out"):
-        chosen(unwanted=("*",))
+        chosen(included=("Parotid_X",))
+    with pytest.raises(ParameterError, match="exclude all of them"):
+        chosen(excluded=("*",))
 
 
 @pytest.fixture

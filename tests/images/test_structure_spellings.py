@@ -3,7 +3,12 @@
 `structure_spellings.csv` was written before the matcher that it judges. Of 282 names as they stand
 in public lists the 120 of the lowest SHA-256 were taken; half of each structure's chooses rules,
 the other half reports. Sixty more (`later`) were drawn in the same way of 90 others once the
-reporting half had shown a slip.
+reporting half had shown a slip, ninety (`fresh`) of 303 once these had shown another, and ninety
+(`last`) of 187 names of other lists after that; what was left over of both chose rules with them.
+Eighty (`final`) of 108 names are of lists that nobody had looked at when those rules were made.
+The last 149 (`unseen`) are every name of one more list, left and right, and made no rule.
+Left out are names that stand above, that mean a copy or a part ("_new", "(2)", "opt", "partial",
+"resected"), and that lists give to two structures ("left orbit").
 The column `source` says where a name is from:
 
 - tg263: the names, straight and in reverse order, of the AAPM's report 263 (worksheet of 2017)
@@ -12,12 +17,20 @@ The column `source` says where a name is from:
 - mcgill: names in clinical use that McGill's TG263ComplianceTool had to convert
 - totalseg: classes of TotalSegmentator; umcg: University Medical Center Groningen
 - german, french, spanish, portuguese: published planning scripts and lists of such clinics
+- pymedphys: aliases in PyMedPhys; innereye: name mappings of InnerEye-CreateDataset;
+  eclipse: a published planning script that looks structures up by what its clinics call them
+- openkbp, aliases, planning: structure tables of public planning and segmentation code (OpenKBP,
+  Eclipse, RayStation, UCLA, TotalSegmentator); radcure: names in med-imgtools for RADCURE
+- segrap, hanetworks, nrrd, tps, thorax, tg263tool, fastdose: names in public code that reads plans
+  (SegRap 2023's classes, networks for head and neck, planning and dose tools)
+- eclipse2: another published planning script, with the names that its clinics gave
 - mdacc: MD Anderson's head-and-neck cohort; clinic: what oncologists tried this package with
 """
 
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
@@ -28,7 +41,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from itk_consensus.core.errors import FileError
-from itk_consensus.images.structure_names import usual_words, words_with
+from itk_consensus.images import structure_names
+from itk_consensus.images.structure_names import default_words, read_words, words_with
 
 TABLE = Path(__file__).with_name("structure_spellings.csv")
 
@@ -57,7 +71,7 @@ def _pairs(half: str) -> Iterator[tuple[str, str, bool]]:
 
 
 def _found(one: str, other: str) -> str:
-    names = usual_words().read(one), usual_words().read(other)
+    names = default_words().read(one), default_words().read(other)
     if names[0].is_same_as(names[1]):
         return "joined"
     return "proposed" if names[0].resembles(names[1]) else "apart"
@@ -69,22 +83,36 @@ def _found(one: str, other: str) -> str:
         ("choose", {"joined": 59}),
         # At its first reading 43 of 48: "Submandi li" was torn into "submand i li".
         ("report", {"joined": 42, "proposed": 6}),
-        # At its first and only reading; "ron", the right optic nerve, is left to its place.
-        ("later", {"joined": 35, "proposed": 3, "apart": 4}),
+        # At its first reading 38 of 42: "ron", the right optic nerve, was a word that nobody knew.
+        ("later", {"joined": 39, "proposed": 3}),
+        # At its first reading 88 of 109: sides with exchanged letters, totals, "FemHeadNeck".
+        ("fresh", {"joined": 87, "proposed": 22}),
+        # At its first reading 40 of 57: "L_OPTIC", "OCavity", "head of femur", "External".
+        ("last", {"joined": 57}),
+        # At its first reading 79 of 95: "submandible" was a mandible, "par_L" nothing.
+        ("final", {"joined": 95}),
+        # As it was first read: "+5mm" and "PRV" are nobody's synonyms, "Lung" is not both lungs.
+        ("unseen", {"joined": 266, "apart": 17}),
     ],
 )
 def test_true_pairs_are_joined_or_proposed(half: str, expected: dict[str, int]) -> None:
     assert Counter(_found(a, b) for a, b, is_same in _pairs(half) if is_same) == expected
 
 
-def test_no_pair_of_two_structures_is_joined_or_proposed_in_any_part() -> None:
-    every = spellings("choose") | spellings("report") | spellings("later")
+def test_no_pair_of_two_structures_is_joined_or_proposed_in_any_part_but_for_one_name() -> None:
+    every = {
+        one: means
+        for part in ("choose", "report", "later", "fresh", "last", "final", "unseen")
+        for one, means in spellings(part).items()
+    }
     wrong = [
         (one, other)
         for (one, means), (other, meant) in combinations(every.items(), 2)
         if means != meant and _found(one, other) != "apart"
     ]
-    assert not wrong
+    # By this name, which says no part, one clinic means two of the three constrictors.
+    assert [pair for pair in wrong if "ConstrMuscle" not in pair] == []
+    assert len(wrong) == 2
 
 
 @pytest.mark.parametrize(
@@ -105,6 +133,12 @@ def test_no_pair_of_two_structures_is_joined_or_proposed_in_any_part() -> None:
         ("Lung_L", "Lung~_L"),
         ("Node 1", "Node 2"),
         ("Rt SubmanG", "Lt SubmanG"),
+        ("PAROTIDL", "PAROTIDR"),
+        ("MASTOIDL", "MASTOIDR"),
+        ("COCHLEAL", "COCHLEAR"),
+        ("orbital", "Orbit left"),
+        ("rln", "right lymph nodes"),
+        ("iron", "ron"),
     ],
 )
 def test_what_differs_by_a_side_a_number_or_a_word_stays_apart(one: str, other: str) -> None:
@@ -122,16 +156,34 @@ def test_what_differs_by_a_side_a_number_or_a_word_stays_apart(one: str, other: 
         ("Parotids", "Parotid both"),
         ("tumour bed", "Tumour_Bed"),
         ("Hüftkopf links", "Femur_Head_L"),
+        ("lon", "OpticNrv_L"),
+        ("PAROTIDL", "Parotid_L"),
+        ("SMGR", "Glnd_Submand_R"),
+        ("EYELT", "Eye_L"),
     ],
 )
 def test_spellings_of_one_structure_are_joined(one: str, other: str) -> None:
     assert _found(one, other) == "joined"
 
 
+@pytest.mark.parametrize("glued", ["{}{}", "{1}{0}"])
+def test_whatever_is_written_as_one_with_a_side_the_sides_are_never_joined(glued: str) -> None:
+    words = default_words()
+    rows = read_words(Path(structure_names.__file__).with_name("structure_words.csv"))
+    every = {re.split(r"\W+", row["names"])[0] for row in rows if row["paired"] == "yes"}
+    wrong = [
+        word
+        for word in [*sorted(every), "Carina", "mastoid", "xyz"]
+        for left, right in (("L", "R"), ("lt", "rt"))
+        if words.read(glued.format(word, left)).resembles(words.read(glued.format(word, right)))
+    ]
+    assert not wrong
+
+
 @given(st.text(max_size=30), st.sampled_from(["_L", " left", " li", "-Lt"]))
 def test_whatever_a_name_is_its_sides_are_never_joined(name: str, left: str) -> None:
     right = {"_L": "_R", " left": " right", " li": " re", "-Lt": "-Rt"}[left]
-    words = usual_words()
+    words = default_words()
     one, other = words.read(name + left), words.read(name + right)
     if one.side != other.side:
         assert not one.is_same_as(other)
@@ -145,7 +197,7 @@ def test_a_file_adds_what_a_clinic_calls_its_organs(tmp_path: Path) -> None:
     path.write_text("organ,paired,names\nParotid,yes,op drüse\n", encoding="utf-8")
     words = words_with(path)
     assert words.read("OP-Drüse li").is_same_as(words.read("Parotid_L"))
-    assert not usual_words().read("OP-Drüse li").is_same_as(usual_words().read("Parotid_L"))
+    assert not default_words().read("OP-Drüse li").is_same_as(default_words().read("Parotid_L"))
     path.write_text("a,b\n1,2\n")
     with pytest.raises(FileError, match="must have the columns organ and names"):
         words_with(path)
@@ -153,5 +205,5 @@ def test_a_file_adds_what_a_clinic_calls_its_organs(tmp_path: Path) -> None:
 
 def test_names_that_nobody_would_write_are_read_at_once() -> None:
     for name in ("eye" * 20000, "L" * 9999, "9" * 500, "", " ", "-_-", "\ud800", "Ⅳ ½"):
-        read = usual_words().read(name)
-        assert read.is_same_as(usual_words().read(name))
+        read = default_words().read(name)
+        assert read.is_same_as(default_words().read(name))

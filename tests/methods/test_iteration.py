@@ -11,8 +11,8 @@ from itk_consensus.core.errors import ProcessAborted
 from itk_consensus.core.work import working
 from itk_consensus.fusing.iteration import (
     MOST_WITHOUT_TOLERANCE,
+    ConvergenceTest,
     Step,
-    Stillness,
     StopRule,
     iterate,
 )
@@ -39,7 +39,7 @@ def test_the_loop_ends_when_the_step_is_done_and_traces_every_score() -> None:
 def test_the_loop_ends_at_the_cap_or_when_the_observer_says_so() -> None:
     assert iterate(halve, 4.0, 2).trace == [4.0, 2.0]
     assert not iterate(halve, 4.0, 2).converged
-    with working(iterated=lambda number: number < 3):
+    with working(on_iteration=lambda number: number < 3):
         assert iterate(halve, 4.0, 100).trace == [4.0, 2.0, 1.0]
     assert iterate(halve, 4.0, 0).state == 4.0
 
@@ -58,7 +58,7 @@ def test_a_step_that_is_aborted_leaves_what_was_there_before_it() -> None:
 
 @pytest.mark.parametrize("length", [1, 2, 3, 7, 20])
 def test_runs_that_go_in_circles_are_found_each_by_itself(length: int) -> None:
-    stillness = Stillness(0.0)
+    stillness = ConvergenceTest(0.0)
     old = np.full((1, 2, 1), np.nan)
     for step in range(1, 200):
         circle, spiral = step % length if step > 5 else -step, 1 / step
@@ -72,14 +72,14 @@ def test_runs_that_go_in_circles_are_found_each_by_itself(length: int) -> None:
 
 
 def test_what_stands_still_while_something_else_moves_is_no_circle() -> None:
-    stillness = Stillness(0.1)
+    stillness = ConvergenceTest(0.1)
     for step in range(1, 50):
         there, back = np.full((1, 1, 1), step % 2), np.full((1, 1, 1), 1 - step % 2)
         assert not stillness.reached(there, back, np.full((1, 1), 1 / step))
 
 
 def test_a_negative_tolerance_is_never_met() -> None:
-    stillness, same = Stillness(-1.0), np.ones((2, 1, 2))
+    stillness, same = ConvergenceTest(-1.0), np.ones((2, 1, 2))
     assert not any(stillness.reached(same, same)[0] for _ in range(20))
 
 

@@ -49,7 +49,7 @@ def test_a_filter_that_has_not_run_is_shown_as_its_text() -> None:
 
 def test_results_have_a_display(consensus: ic.ConsensusFilter) -> None:
     images = ic.sample_case()
-    agreement = ic.Agreement(images)
+    agreement = ic.agreement(images)
     assert "far from the others" in html(consensus.GetDiagnostics())
     assert "Pairwise Dice" in html(agreement)
     assert "surface_dice" in html(agreement.pairs())
@@ -84,7 +84,7 @@ def test_show_takes_the_image_and_names(consensus: ic.ConsensusFilter) -> None:
     for words in ("Ann", "Grey values: lung", "nodule"):
         assert words in text
     assert "ConsensusFilter" in repr(shown)
-    assert "Pairwise Dice" in html(ic.show(ic.Agreement(ic.sample_case())))
+    assert "Pairwise Dice" in html(ic.show(ic.agreement(ic.sample_case())))
     with pytest.raises(ParameterError, match=r"needs a fuser after Execute.*got int"):
         ic.show(3)
 
@@ -104,7 +104,7 @@ def test_the_style_of_a_display_reaches_nothing_beside_it(consensus: ic.Consensu
 
 def test_summary_and_pairs_are_lists_and_frames() -> None:
     pandas = pytest.importorskip("pandas")
-    agreement = ic.Agreement(ic.sample_case())
+    agreement = ic.agreement(ic.sample_case())
     pairs = agreement.pairs()
     assert isinstance(pairs, list)
     assert len(pairs) == len(agreement.pairs()) == 6

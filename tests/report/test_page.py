@@ -13,13 +13,15 @@ import SimpleITK as sitk
 
 import itk_consensus as ic
 from itk_consensus.assessment.findings import Finding
+from itk_consensus.assessment.places import Place
 from itk_consensus.cli import main
 from itk_consensus.core.errors import GeometryError, NotExecutedError, ParameterError
-from itk_consensus.core.rater_names import naming_raters
+from itk_consensus.core.rater_names import name_raters
+from itk_consensus.fusing.fusion_result import result_of
 from itk_consensus.report import page
 from itk_consensus.report.agreement_tables import rater_mark
 from itk_consensus.report.dispute_figures import disputed_slices
-from itk_consensus.report.first_screen import case_margin
+from itk_consensus.report.first_screen import deviation_table, who_drew_at
 from itk_consensus.report.shown_case import ShownCase, naming_labels
 from itk_consensus.simulation.atlas_phantoms import atlas_labels
 from itk_consensus.storage.hashes import file_hash
@@ -186,15 +188,58 @@ def test_numbers_of_raters_become_names() -> None:
     names = ["ann.nii", "bob.nii", "cem.nii"]
     text = "Raters 0 and 2 agree; rater 1 differs; 3 raters annotated; rater 7 is unknown."
     expected = "ann.nii and cem.nii agree; bob.nii differs; 3 raters annotated; rater 7 is unknown."
-    assert naming_raters(text, names) == expected
+    assert name_raters(text, names) == expected
     assert [rater_mark(index) for index in (0, 25, 26, 27, 52)] == ["A", "Z", "AA", "AB", "BA"]
 
 
-def test_a_margin_is_told_in_the_words_of_a_plan() -> None:
-    far = np.array([1.2, 2.9, 2.2, 6.8, np.inf])
-    said = "3 of 4 readers lie within 3 mm of the consensus, all within 7 mm"
-    assert said in case_margin(far, "mm")
-    assert case_margin(far[:2], "mm") == ""
+def test_a_mirrored_mask_asks_for_no_margin_and_the_side_that_differs_is_told() -> None:
+    maps = np.zeros((5, 30, 40, 60), np.uint8)
+    for reader, top in enumerate((20, 26, 26, 26, 20)):
+        maps[reader, 8:top, 10 : 26 + reader % 2, 8:25] = 1
+    maps[4] = maps[4][:, :, ::-1]
+    filter_ = ic.ConsensusFilter()
+    filter_.Execute([sitk.GetImageFromArray(one) for one in maps])
+    case = ShownCase(result_of(filter_).with_rater_names(("ann", "bob", "cem", "dan", "eva")))
+    said = deviation_table(case, 1)
+    margin = re.search(r"How far readers lie from the consensus: [^<]*", said)[0]
+    assert "of 4 within" in margin
+    assert "Left out: eva." in margin
+    assert all(float(mm) <= 7 for mm in re.findall(r"([\d.]+) mm", margin))
+
+
+def test_the_place_says_who_drew_there() -> None:
+    maps = np.zeros((4, 4, 6, 6), np.uint8)
+    maps[:, 1:3, 1:3, 1:3] = 1
+    maps[3, 1:3, 4, 4] = 1
+    maps[:3, 1, 5, 5] = 1
+    maps[:2, 1, 0, 5] = 1
+    vote = ic.MajorityVoteFilter()
+    vote.Execute([sitk.GetImageFromArray(one) for one in maps])
+    case = ShownCase(result_of(vote).with_rater_names(("ann", "bob", "cem", "dan")))
+    said = {
+        (1, 4, 4): "only dan drew here",
+        (1, 5, 5): "all but dan drew here",
+        (1, 0, 5): "ann and bob drew here, cem and dan did not",
+        (1, 1, 1): "",
+        (0, 0, 0): "",
+    }
+    for index, words in said.items():
+        assert who_drew_at(case, Place(index, (0.0, 0.0, 0.0), "mm")) == words
+
+
+def test_colours_are_explained_below_the_pictures_and_before_the_notes(tmp_path: Path) -> None:
+    consensus = ic.ConsensusFilter()
+    consensus.Execute(ic.sample_case())
+    text = page_of(consensus, tmp_path / "page.html", names=["ann", "bob", "cem", "dora"])
+    first = text[text.index("Where to look: only dora drew here, ") :]
+    pictures, colours, table, notes = (
+        first.index(part)
+        for part in ("<figcaption", '<p class="legend"', "Who deviates", "Slices are numbered")
+    )
+    assert pictures < colours < table < notes
+    assert "disputed: readers differ from the consensus" in first[colours:table]
+    assert "x to the left, y to the back, z to the head" in first[notes:]
+    assert "as ITK does" not in text
 
 
 def test_every_severity_has_a_word_and_a_colour() -> None:

@@ -2,11 +2,18 @@ from __future__ import annotations
 
 import math
 
-from itk_consensus.report.text import pairs, section, shown, table, times, wrapped
+from itk_consensus.report.text import (
+    format_extents,
+    format_value,
+    pairs,
+    section,
+    table,
+    wrap_lines,
+)
 
 
 def test_values_are_shown_as_people_write_them() -> None:
-    assert [shown(value) for value in (None, True, 0.25, 7, (), (0.5, 1.0), {1: 0.5})] == [
+    assert [format_value(value) for value in (None, True, 0.25, 7, (), (0.5, 1.0), {1: 0.5})] == [
         "-",
         "yes",
         "0.25",
@@ -15,8 +22,8 @@ def test_values_are_shown_as_people_write_them() -> None:
         "0.5,1",
         "1:0.5",
     ]
-    assert shown(math.pi) == "3.14159"
-    assert times((512, 0.5)) == "512 x 0.5"
+    assert format_value(math.pi) == "3.14159"
+    assert format_extents((512, 0.5)) == "512 x 0.5"
 
 
 def test_columns_of_a_table_line_up() -> None:
@@ -35,5 +42,5 @@ def test_pairs_and_sections_line_up() -> None:
 
 
 def test_long_lines_are_wrapped_and_indented() -> None:
-    lines = wrapped("one two three\nfour", width=9)
+    lines = wrap_lines("one two three\nfour", width=9)
     assert lines == ["one two", "    three", "four"]

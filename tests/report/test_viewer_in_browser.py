@@ -95,6 +95,8 @@ def test_slices_are_gone_through_and_decisions_exported(
     page.fill("#viewer-who", "Ann")
     for number, choice in ((1, "rater:2"), (2, "label:0"), (3, "consensus"), (4, "label:1")):
         page.select_option(f"tr[data-number='{number}'] select", choice)
+    page.select_option("tr[data-number='4'] select", "")
+    page.select_option("tr[data-number='4'] select", "label:1")
     total = len(page.query_selector_all("tr[data-number]"))
     assert page.inner_text("#viewer-undecided") == f"{total - 4} of {total} undecided"
     with page.expect_download() as download:
@@ -113,6 +115,8 @@ def test_slices_are_gone_through_and_decisions_exported(
         4: ("label", 1, None),
     }
     assert {d.who for d in decided.decisions.values()} == {"Ann"}
+    kinds = [(action.kind, *action.disputes) for action in decided.actions]
+    assert kinds[-3:] == [("decide", 4), ("reopen", 4), ("decide", 4)]
     case = case_of_result(filter_.GetResult(), files=readers, record=record)
     review = case.begun("Ann")
     review.decide(1, "rater", 2)

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
-import subprocess
-import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -28,41 +22,10 @@ from itk_consensus.review.case import ReviewCase, case_of_result
 from itk_consensus.review.record import ReviewRecord
 from itk_consensus.review.session import CaseToOpen
 from itk_consensus.review.voxel_runs import decoded
+from tests.review.browser import CHROMIUM, MARKS, Running, opened, picture, says
 from tests.review.four_readers import ct, write_readers
 
-ROOT = Path(ic.__file__).resolve().parents[1]
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-LACKING = [name for name in ("trame_slicer", "slicer", "playwright") if find_spec(name) is None]
-
-pytestmark = [
-    pytest.mark.skipif(bool(LACKING), reason=f"not installed: {', '.join(LACKING)}"),
-    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium"),
-    pytest.mark.skipif(os.name == "nt", reason="ends processes by POSIX signals"),
-]
-
-
-class Running:
-    """The command, until it is ended."""
-
-    def __init__(self, words: list[str], folder: Path) -> None:
-        said = folder / "stdout.txt"
-        with said.open("w") as out, (folder / "stderr.txt").open("w") as err:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "itk_consensus.cli", "review", *words, "--no-browser"],
-                cwd=folder,
-                env={**os.environ, "PYTHONPATH": str(ROOT)},
-                stdout=out,
-                stderr=err,
-            )
-        while not said.read_text().startswith("Review: http://127.0.0.1:"):
-            assert self.process.poll() is None, (folder / "stderr.txt").read_text()
-            time.sleep(0.1)
-        self.address = said.read_text().splitlines()[0].removeprefix("Review: ")
-
-    def end(self) -> int:
-        """Ctrl-C."""
-        self.process.send_signal(signal.SIGINT)
-        return self.process.wait(30)
+pytestmark = MARKS
 
 
 @pytest.fixture
@@ -102,34 +65,6 @@ def case_of(readers: list[Path]) -> ReviewCase:
     return case_of_result(filter_.GetResult(), files=readers)
 
 
-def opened(chromium: Any, address: str) -> Any:
-    page = chromium.new_page(viewport={"width": 1400, "height": 900})
-    page.goto(address)
-    page.wait_for_selector("#dispute-1")
-    page.wait_for_function("document.querySelectorAll('img').length >= 4")
-    return page
-
-
-def picture(page: Any, view: str, other_than: bytes = b"") -> bytes:
-    """What a view shows when it has come to rest, and has changed."""
-    frame = page.locator(f"#view-{view}").locator("xpath=..")
-    last = b""
-    for _ in range(120):
-        now = bytes(frame.screenshot())
-        if now == last and now != other_than:
-            return now
-        last = now
-        time.sleep(0.25)
-    raise AssertionError(f"the view {view} shows the same as before")
-
-
-def says(page: Any, selector: str, text: str) -> None:
-    page.wait_for_function(
-        "([place, text]) => document.querySelector(place)?.innerText.includes(text)",
-        arg=[selector, text],
-    )
-
-
 def test_decisions_in_the_browser_are_the_voxels_in_the_file(
     running: Running, readers: list[Path], chromium: Any, tmp_path: Path
 ) -> None:
@@ -148,7 +83,7 @@ def test_decisions_in_the_browser_are_the_voxels_in_the_file(
     picture(page, "Red", other_than=without)
     page.keyboard.press("n")  # also while a box has the focus
     page.wait_for_selector("#dispute-2.current")
-    page.keyboard.press("ArrowUp")
+    page.keyboard.press("PageUp")
     page.wait_for_selector("#dispute-1.current")
 
     page.click("#dispute-2")
@@ -173,13 +108,14 @@ def test_decisions_in_the_browser_are_the_voxels_in_the_file(
     page.mouse.down()
     page.mouse.move(x + 10, y, steps=5)
     page.mouse.up()
-    says(page, "#message", "Painted: dispute")
-    says(page, "#dispute-5", "painted")
-    page.keyboard.press("Escape")
+    says(page, "#message", "of dispute 5")
+    says(page, "#dispute-5", "painted, not confirmed")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#dispute-5.decided")
     page.click("#dispute-1")
     page.wait_for_selector("#dispute-1.current")
     page.keyboard.press("c")
-    says(page, "#dispute-1", "consensus")
+    says(page, "#dispute-1", "as the consensus")
     page.click("#undo")
     says(page, "#dispute-1", "open")
     page.click("#save")
@@ -302,18 +238,116 @@ def test_a_cohort_is_walked_with_findings_first_and_marked_done(
     running = Running(["results", "--blinded"], tmp_path)
     try:
         page = opened(chromium, running.address)
-        first = page.inner_text("#title")
-        assert first == "two"
+        says(page, "#title", "two")
         assert "ann" not in page.inner_text("body")
+        # Who decides is asked once, before anything is kept.
         page.keyboard.press("i")
+        page.wait_for_selector("#ask-name")
+        assert not (results / "two" / "adjudicated.review.json").exists()
+        page.fill("#name", "Ann")
+        page.click("#take-name")
         says(page, "#dispute-1", "in")
-        page.click("#next-case")
-        page.wait_for_function(f"document.querySelector('#title').innerText !== '{first}'")
+        page.click("#done")
+        says(page, "#question", "undecided and stay as the consensus is")
+        page.click("#go-on")
+        page.wait_for_selector("#question", state="detached")
+        page.click("#done")
+        page.click("#done-anyway")
+        says(page, "#title", "one")
+        page.wait_for_selector("#dispute-1")
+        # There is a way back, and what was done stays done.
+        page.select_option("#cases", index=0)
+        says(page, "#title", "two")
+        page.wait_for_selector("#dispute-1.decided")
+        says(page, "#done", "Done ✓")
+        page.click("#case-after")
+        says(page, "#title", "one")
+        page.wait_for_selector("#dispute-1")
+        page.click("#done")
+        page.click("#done-anyway")
+        says(page, "#message", "Every case is done")
+        page.click("#close")
+        assert running.process.wait(30) == 0
         page.close()
     finally:
         assert running.end() == 0
-    assert ReviewRecord.read(results / first / "adjudicated.review.json").done
-    assert (results / first / "adjudicated.nii.gz").exists()
+    assert (tmp_path / "stderr.txt").read_text() == ""
+    for name in ("one", "two"):
+        record = ReviewRecord.read(results / name / "adjudicated.review.json")
+        assert record.done
+        assert (results / name / "adjudicated.nii.gz").exists()
+    (decision,) = ReviewRecord.read(results / "two" / "adjudicated.review.json").decisions.values()
+    assert decision.who == "Ann"
+
+    # A case that is reopened alone has Done too; a change takes it back, End does not.
+    again = Running(["results", "--blinded", "--reviewer", "Bob"], tmp_path)
+    try:
+        page = opened(chromium, again.address)
+        says(page, "#done", "Done ✓")
+        page.keyboard.press("z")
+        says(page, "#message", "taken back")
+        page.wait_for_function("!document.querySelector('#done').innerText.includes('✓')")
+        page.close()
+    finally:
+        assert again.end() == 0
+    assert not ReviewRecord.read(results / "two" / "adjudicated.review.json").done
+    assert ReviewRecord.read(results / "one" / "adjudicated.review.json").done
+
+
+def test_decided_disputes_are_locked_a_held_key_decides_once_and_undo_outlives_a_kill(
+    words: list[str], running: Running, chromium: Any, tmp_path: Path
+) -> None:
+    page = opened(chromium, running.address)
+    number = page.locator(".dispute").count()
+    page.keyboard.down("c")
+    for _ in range(20):  # what a held key sends
+        page.keyboard.down("c")
+    page.keyboard.up("c")
+    page.wait_for_selector("#dispute-1.decided")
+    page.wait_for_selector("#dispute-2.current")
+    page.wait_for_timeout(300)
+    says(page, "#undecided", f"{number - 1} of {number} undecided")
+
+    # A decided dispute is locked: keys and the brush leave it as it is.
+    page.click("#dispute-1")
+    page.wait_for_selector("#dispute-1.current")
+    page.keyboard.press("i")
+    says(page, "#message", "Dispute 1 is decided; u reopens it")
+    assert page.is_disabled("#choose-consensus")
+    picture(page, "Red")
+    page.click("#tool-paint")
+    page.wait_for_selector("#tool-paint.on")
+    place = page.locator("#view-Red").locator("xpath=..").bounding_box()
+    x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 8, y, steps=4)
+    page.mouse.up()
+    says(page, "#message", "Decided and left as it is: 1")
+    kept = ReviewRecord.read(tmp_path / "out.review.json")
+    assert kept.decisions[1].choice == "consensus"
+    page.keyboard.press("Escape")
+    page.keyboard.press("u")
+    says(page, "#message", "Dispute 1 is open again")
+    page.keyboard.press("i")
+    says(page, "#dispute-1", "in")
+    page.close()
+    running.process.kill()
+    running.process.wait()
+
+    resumed = Running(words, tmp_path)
+    try:
+        page = opened(chromium, resumed.address)
+        says(page, "#dispute-1", "in")
+        page.keyboard.press("z")
+        page.keyboard.press("z")
+        says(page, "#dispute-1", "as the consensus")
+        page.keyboard.press("Control+Shift+z")
+        page.keyboard.press("y")
+        says(page, "#dispute-1", "in")
+        page.close()
+    finally:
+        assert resumed.end() == 0
 
 
 def test_a_case_that_cannot_be_opened_ends_the_application_which_says_why() -> None:

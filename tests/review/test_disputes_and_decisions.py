@@ -13,8 +13,9 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from itk_consensus.core.errors import InputError
-from itk_consensus.review.decisions import Decision, Review, adjudicated, labels_after
+from itk_consensus.review.decisions import Decision, adjudicated, labels_after
 from itk_consensus.review.disputes import RatedMap, disputed_voxels, find_disputes
+from itk_consensus.review.one_review import Remark, Review
 from itk_consensus.review.voxel_runs import decoded, decoded_map, encoded, encoded_map
 from itk_consensus.storage.record import RecordError
 
@@ -186,57 +187,116 @@ def test_the_order_of_decisions_does_not_matter_nor_does_a_second_time(
 
 
 @given(rated_maps(), label_arrays)
-def test_a_painted_map_is_what_comes_out_and_undo_takes_it_back(
+def test_painting_decides_nothing_until_it_is_confirmed_dispute_by_dispute(
     rated: RatedMap, painted: np.ndarray
 ) -> None:
     review = Review([rated], find_disputes([rated])[0], who="Ann")
-    touched = review.paint("", painted)
-    np.testing.assert_array_equal(review.adjudicated(), painted)
-    inside = np.concatenate([[], *(review.disputes[n].places for n in touched)]).astype(int)
+    stroke = review.paint("", painted)
+    np.testing.assert_array_equal(review.shown(), painted)
+    assert review.decisions == {}
     changed = np.flatnonzero(painted != rated.consensus)
     disputed = np.flatnonzero(disputed_voxels(rated))
-    assert set(changed) & set(disputed) <= set(inside)
-    places, _ = decoded(review.corrections.get("", ""), painted.size)
-    assert set(places) == set(changed) - set(disputed)
+    assert stroke.corrected == len(set(changed) - set(disputed))
+    assert sum(stroke.drafted.values()) == len(set(changed) & set(disputed))
+    # Only what lies outside of disputes is in the map so far.
+    expected = rated.consensus.copy().reshape(-1)
+    outside = np.setdiff1d(changed, disputed)
+    expected[outside] = painted.reshape(-1)[outside]
+    np.testing.assert_array_equal(review.adjudicated().reshape(-1), expected)
+    for number in stroke.drafted:
+        assert review.drafted_voxels(number) == stroke.drafted[number]
+        review.confirm(number)
+    assert set(review.decisions) == set(stroke.drafted)
+    np.testing.assert_array_equal(review.adjudicated(), painted)
     changes = review.changes("")
     for label in range(3):
         more = np.count_nonzero(painted == label) - np.count_nonzero(rated.consensus == label)
         assert changes.get(label, 0) == more
-    if changed.size:
-        assert review.undo()
-    np.testing.assert_array_equal(review.adjudicated(), rated.consensus)
-    assert not review.undo()
+    while review.undo():
+        pass
+    np.testing.assert_array_equal(review.shown(), rated.consensus)
+    while review.redo():
+        pass
+    np.testing.assert_array_equal(review.adjudicated(), painted)
 
 
 @given(rated_maps(), label_arrays, label_arrays)
-def test_painting_twice_leaves_the_second_picture(
+def test_painting_over_a_decided_dispute_leaves_it_as_it_is(
     rated: RatedMap, first: np.ndarray, second: np.ndarray
 ) -> None:
     review = Review([rated], find_disputes([rated])[0])
+    for number in list(review.disputes)[::2]:
+        review.decide(number, "label", 1)
     review.paint("", first)
-    review.paint("", second)
-    np.testing.assert_array_equal(review.adjudicated(), second)
+    for number in list(review.drafts)[::2]:
+        review.confirm(number)
+    locked = {n: review.voxels_after(n) for n in review.decisions}
+    before = review.adjudicated().reshape(-1)
+    stroke = review.paint("", second)
+    assert set(stroke.locked) <= set(locked)
+    for number in locked:
+        places = review.disputes[number].places
+        np.testing.assert_array_equal(review.adjudicated().reshape(-1)[places], before[places])
+    free = np.ones(second.size, bool)
+    free[[place for n in locked for place in review.disputes[n].places]] = False
+    np.testing.assert_array_equal(review.shown().reshape(-1)[free], second.reshape(-1)[free])
 
 
-def test_a_review_counts_what_is_undecided_and_takes_actions_back_one_by_one() -> None:
+def test_a_decided_dispute_is_locked_until_it_is_reopened() -> None:
     rated = two_lesions()
     review = Review([rated], find_disputes([rated])[0], who="Ann")
     assert review.undecided == [1, 2]
     review.decide(1, "label", 1)
-    review.decide(2, "rater", 2)
-    review.decide(1, "consensus")
+    with pytest.raises(InputError, match="dispute 1 is decided; reopen it"):
+        review.decide(1, "consensus")
+    review.decide(2, "rater", 2, Remark("seen on the other series", "sure", 2.5))
     assert review.undecided == []
-    assert review.decisions[1].who == "Ann"
-    assert review.decisions[1].when.endswith("+00:00")
-    assert review.undo()
-    assert review.decisions[1].meaning == ("label", 1, None, None)
-    review.clear(2)
+    assert review.decisions[2].who == "Ann"
+    assert review.decisions[2].reason == "seen on the other series"
+    assert review.decisions[2].when.endswith("+00:00")
+    review.reopen(2)
+    with pytest.raises(InputError, match="dispute 2 is open"):
+        review.reopen(2)
     assert review.undecided == [2]
     assert review.undo()
+    assert review.undecided == []
     assert review.undo()
     assert review.undo()
     assert review.undecided == [1, 2]
     assert not review.undo()
+    assert review.redo()
+    assert review.decisions[1].meaning == ("label", 1, None, None)
+    review.decide(2, "consensus")
+    assert not review.redo()
+    kinds = [action.kind for action in review.actions]
+    assert kinds == ["decide", "decide", "reopen", "undo", "undo", "undo", "redo", "decide"]
+
+
+def test_painting_that_was_confirmed_can_be_painted_on_when_reopened() -> None:
+    rated = two_lesions()
+    review = Review([rated], find_disputes([rated])[0])
+    painted = rated.consensus.copy()
+    painted.reshape(-1)[review.disputes[1].places[:3]] = 1
+    review.paint("", painted)
+    review.confirm(1)
+    review.reopen(1)
+    assert review.drafted_voxels(1) == 3
+    review.discard(1)
+    assert review.drafts == {}
+    np.testing.assert_array_equal(review.shown(), rated.consensus)
+    for nothing in (lambda: review.confirm(1), lambda: review.discard(1)):
+        with pytest.raises(InputError, match="nothing was painted"):
+            nothing()
+
+
+def test_many_disputes_are_decided_in_one_action() -> None:
+    rated = two_lesions()
+    review = Review([rated], find_disputes([rated])[0])
+    review.decide([1, 2], "consensus", remark=Remark("smaller than 1 ml"))
+    assert len(review.actions) == 1
+    assert {one.reason for one in review.decisions.values()} == {"smaller than 1 ml"}
+    assert review.undo()
+    assert review.undecided == [1, 2]
 
 
 def test_structures_that_overlap_are_decided_apart() -> None:
@@ -259,6 +319,7 @@ def test_structures_that_overlap_are_decided_apart() -> None:
         (1, "rater", 5, "no rater 5"),
         (1, "rater", -1, "no rater -1"),
         (1, "label", None, "no decision"),
+        (1, "label", 7, "no label 7"),
         (1, "consensus", 1, "no decision"),
         (1, "painted", None, "no decision"),
         (1, "better", None, "no decision"),

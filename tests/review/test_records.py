@@ -36,13 +36,14 @@ def decided(readers: list[Path], record: Path) -> tuple[ReviewCase, np.ndarray]:
     """Three disputes decided in three ways, one painted; the record written."""
     case = case_of(readers, record)
     review = case.begun("Ann")
-    review.decide(1, "rater", 2)
-    review.decide(2, "label", 1)
+    review.decide(2, "rater", 2)
+    review.decide(1, "label", 1)
     review.decide(3, "consensus")
     painted = review.adjudicated()
-    painted.reshape(-1)[case.disputes[3].places[::2]] = 1
+    painted.reshape(-1)[case.disputes[3].places[::2]] ^= 1
     painted[0, 0, :5] = 1
     review.paint("", painted)
+    review.confirm(4)
     case.writer(review).write(record)
     return case, review.adjudicated()
 
@@ -55,7 +56,7 @@ def test_a_record_says_who_decided_what_and_what_it_changed(
     assert [one["sha256"] for one in said["inputs"]] == [[file_hash(path)] for path in readers]
     assert [one["path"] for one in said["inputs"]] == [path.name for path in readers]
     assert said["undecided"] == len(case.disputes) - 4
-    first, second = said["disputes"][:2]
+    second, first = said["disputes"][:2]
     assert first["decision"]["choice"] == "rater"
     assert first["decision"]["who"] == "Ann"
     assert first["voxels_after"] == dict(first["votes"][2].items())
@@ -137,17 +138,19 @@ def test_a_damaged_record_is_one_line_on_the_command_line(
     assert main(["adjudicate", str(record), "-o", str(tmp_path / "o.nii")]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1
-    assert "r.review.json: the record is damaged, or was edited" in said
+    assert "r.review.json: the record is damaged or was edited" in said
 
 
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
         ('"choice": "rater"', '"choice": "label"', "decision must be an object, or None"),
-        ('"rater": 2', '"rater": 3', "became something else than was decided"),
+        ('"rater": 2', '"rater": 3', "decided otherwise than the actions say"),
         ('"number": 2', '"number": 5', "not numbered from 1"),
         ('"undecided": ', '"undecided": 1', "not the number of undecided"),
-        ('"schema_version": 1', '"schema_version": 2', "schema version 2"),
+        ('"schema_version": 3', '"schema_version": 4', "schema version 4"),
+        ('"kind": "decide"', '"kind": "undo"', "choice does not fit"),
+        ('"rater": 2, "struct', '"rater": 1, "struct', "became something else than was decided"),
     ],
 )
 def test_a_forged_record_with_a_right_checksum_must_still_make_sense(
@@ -172,6 +175,7 @@ def test_a_half_done_review_is_taken_up_where_it_was_left(
     again = case.continued(ReviewRecord.read(record), str(record), "Bob")
     np.testing.assert_array_equal(again.adjudicated(), expected)
     assert again.decisions[1].who == "Ann"
+    again.reopen(1)
     again.decide(1, "consensus")
     assert again.decisions[1].who == "Bob"
     with pytest.raises(FileError, match="in another order"):
@@ -193,10 +197,11 @@ def test_another_consensus_of_the_same_inputs_is_another_review(
 
 def test_a_blinded_record_names_no_reader(readers: list[Path], tmp_path: Path) -> None:
     record = tmp_path / "r.review.json"
-    case = case_of(readers, record).blinded()
+    named = case_of(readers, record)
+    case = named.blinded()
     review = case.begun("Ann")
     review.decide(1, "rater", 3)
-    case.writer(review, blinded=True).write(record)
+    case.writer(review).write(record)
     text = record.read_text()
     assert not any(path.stem.split(".")[0] in text for path in readers)
     assert '"rater": "reader 4"' in text
@@ -207,6 +212,31 @@ def test_a_blinded_record_names_no_reader(readers: list[Path], tmp_path: Path) -
     np.testing.assert_array_equal(
         sitk.GetArrayFromImage(sitk.ReadImage(str(out))), review.adjudicated()
     )
+
+
+def test_blinded_readers_are_shuffled_alike_each_time_and_the_record_keeps_the_key(
+    readers: list[Path], tmp_path: Path
+) -> None:
+    named = case_of(readers)
+    case, again = named.blinded(), case_of(readers).blinded()
+    assert case.given_order == again.given_order
+    assert sorted(case.given_order or ()) == [0, 1, 2, 3]
+    orders = set()
+    for number in range(6):  # other cases are shuffled otherwise
+        image = sitk.ReadImage(str(readers[0]))
+        image[number, 0, 0] = 1
+        other = tmp_path / "other.nii.gz"
+        sitk.WriteImage(image, str(other))
+        orders.add(case_of([other, *readers[1:]]).blinded().given_order)
+    assert len(orders) > 2
+    for shown, given in enumerate(case.given_order or ()):
+        np.testing.assert_array_equal(case.rated[0].maps[shown], named.rated[0].maps[given])
+        assert case.inputs[shown].sha256 == named.inputs[given].sha256
+        assert case.names_as_given[given] == case.names[shown]
+        for one, before in zip(case.disputes, named.disputes, strict=True):
+            assert one.votes[shown] == before.votes[given]
+    kept = case.writer(case.begun()).record()
+    assert kept.given_order == case.given_order
 
 
 @pytest.mark.parametrize("name", ["out.nii.gz", "out.nrrd", "out.mha", "out.seg.nrrd"])

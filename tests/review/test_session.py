@@ -45,15 +45,21 @@ def test_every_action_is_in_the_record_when_it_returns(case: ReviewCase, tmp_pat
     assert kept() == {1: "rater"}
     painted = session.review.adjudicated()
     painted.reshape(-1)[case.disputes[1].places[:3]] ^= 1
-    assert session.paint("", painted) == [2]
+    assert session.paint("", painted).drafted == {2: 3}
+    assert kept() == {1: "rater"}
+    session.confirm(2)
     assert kept() == {1: "rater", 2: "painted"}
     assert session.undo()
+    assert session.undo()
     assert kept() == {1: "rater"}
-    session.clear(1)
+    session.reopen(1)
     assert kept() == {}
     assert not (tmp_path / "out.nii.gz").exists()
     session.save(done=True)
     assert ReviewRecord.read(tmp_path / "out.review.json").done
+    session.save()  # as ending does
+    assert ReviewRecord.read(tmp_path / "out.review.json").done
+    assert session.is_saved
     written = sitk.ReadImage(str(tmp_path / "out.nii.gz"))
     np.testing.assert_array_equal(sitk.GetArrayFromImage(written), case.rated[0].consensus)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from itk_consensus.space.boxes import (
     Box,
     bounding_box,
-    grown,
+    grow_box,
     in_space,
     intersection,
     relative_to,
@@ -46,13 +46,13 @@ def test_a_grown_box_holds_all_voxels_within_the_margin(box: Box, margin: tuple[
     away = np.abs(places[:, None] - inside[None])
     near = (away <= np.array(margin)).all(axis=2).any(axis=1).reshape(SHAPE)
     if len(inside):
-        np.testing.assert_array_equal(marked(grown(box, margin, SHAPE)), near)
+        np.testing.assert_array_equal(marked(grow_box(box, margin, SHAPE)), near)
 
 
 @given(boxes(), st.tuples(*[st.integers(0, 3)] * 3))
 def test_a_box_is_found_again_in_what_was_cut_around_it(box: Box, margin: tuple[int, ...]) -> None:
     volume = np.arange(np.prod(SHAPE)).reshape(SHAPE)
-    around = grown(box, margin, SHAPE)
+    around = grow_box(box, margin, SHAPE)
     np.testing.assert_array_equal(volume[around][relative_to(box, around)], volume[box])
 
 

@@ -158,10 +158,10 @@ def test_every_open_voxel_knows_its_pattern(drawn):
         np.testing.assert_array_equal(colour.pattern, rows[colour.voxels])
 
 
-def test_lists_are_picked_in_any_order():
+def test_lists_are_selected_in_any_order():
     rows = np.array([[0.0, 0.5, 0.5], [1.0, 0.0, 0.0], [0.2, 0.3, 0.5]])
     which = np.array([2, 0, 0, 1])
-    np.testing.assert_allclose(as_rows(as_lists(rows).picked(which), 3), rows[which], rtol=1e-6)
+    np.testing.assert_allclose(as_rows(as_lists(rows).select(which), 3), rows[which], rtol=1e-6)
 
 
 def test_beliefs_by_label_are_those_by_voxel():

@@ -5,7 +5,7 @@ import pytest
 import scipy.ndimage
 from skimage.measure import label
 
-from itk_consensus.space.pieces import finders_of, label_pieces
+from itk_consensus.space.pieces import label_pieces, raters_by_piece
 from itk_consensus.space.rater_field import pack_bits
 
 
@@ -65,7 +65,7 @@ def test_finders_are_who_marked_a_piece(raters):
     rng = np.random.default_rng(raters)
     marks = rng.random((raters, 9, 8, 7)) < 0.02
     pieces = label_pieces(marks.any(axis=0))
-    found, shared = finders_of(pieces, pack_bits(marks), raters)
+    found, shared = raters_by_piece(pieces, pack_bits(marks), raters)
     for own, mask in zip(found, marks, strict=True):
         assert set(np.flatnonzero(own)) == set(pieces.places[mask])
     both = pieces.places[marks.sum(axis=0) > 1]

@@ -29,10 +29,10 @@ def test_voxels_that_somebody_marks_and_some_dispute(number, soft):
     rng = np.random.default_rng(1)
     masks, present = rng.random((2, number, 6, 7)) < 0.3
     values = masks.astype(np.float32) * 0.2 if soft else masks
-    np.testing.assert_array_equal(RaterField.of(values).marked(), masks.any(axis=0))
+    np.testing.assert_array_equal(RaterField.of(values).marked_voxels(), masks.any(axis=0))
     field = RaterField.of(values, present)
-    np.testing.assert_array_equal(field.marked(), (masks & present).any(axis=0))
-    np.testing.assert_array_equal(field.annotated(), present.any(axis=0))
+    np.testing.assert_array_equal(field.marked_voxels(), (masks & present).any(axis=0))
+    np.testing.assert_array_equal(field.annotated_voxels(), present.any(axis=0))
     if not soft:
         disputed = masks.any(axis=0) & ~masks.all(axis=0)
-        np.testing.assert_array_equal(RaterField.of(masks).disputed(), disputed)
+        np.testing.assert_array_equal(RaterField.of(masks).disputed_voxels(), disputed)

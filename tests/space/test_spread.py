@@ -7,7 +7,7 @@ import pytest
 from scipy.ndimage import maximum_filter
 
 from itk_consensus.core.work import working
-from itk_consensus.space.spread import spread
+from itk_consensus.space.spread import dilate
 
 
 @pytest.mark.parametrize(
@@ -25,10 +25,10 @@ def test_flags_reach_the_box_around_them(shape, radii, tile):
     flags = np.random.default_rng(1).random(shape) < 0.02
     expected = maximum_filter(flags, [2 * radius + 1 for radius in radii], mode="constant")
     for threads in (1, 2, 7):
-        found = working(threads=threads)(spread)(flags, radii, tile=tile)
+        found = working(threads=threads)(dilate)(flags, radii, tile=tile)
         np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("flag", [False, True])
 def test_what_is_everywhere_or_nowhere_stays(flag):
-    assert (spread(np.full((5, 6, 7), flag), (2, 2, 2)) == flag).all()
+    assert (dilate(np.full((5, 6, 7), flag), (2, 2, 2)) == flag).all()

@@ -297,7 +297,7 @@ def test_merged_counts_stay_exact_beyond_float_precision() -> None:
 def test_merging_refuses_what_cannot_be_one_table() -> None:
     one = encode(Drawn([np.zeros(3, np.uint8)]))
     two = encode(Drawn([np.zeros(3, np.uint8)] * 2))
-    with pytest.raises(InputError, match=r"equal numbers of raters wanted, got \[1, 2\]"):
+    with pytest.raises(InputError, match=r"equal numbers of raters, got \[1, 2\]"):
         one.merge(two)
     stratified = encode(Drawn([np.zeros(3, np.uint8)], strata=np.zeros(3, np.uint32)))
     with pytest.raises(InputError, match="all tables or none must have strata"):

@@ -150,7 +150,7 @@ def test_threads_do_not_show_in_sums() -> None:
 def test_tables_of_another_kind_are_refused() -> None:
     with pytest.raises(InputError, match="digits of uint8 or uint16"):
         VoteTable(np.zeros((2, 3), np.int64), np.ones(2), 2)
-    with pytest.raises(InputError, match="weights wanted"):
+    with pytest.raises(InputError, match=r"\(P,\) weights, got"):
         VoteTable(np.zeros((2, 3), np.uint8), np.ones(3), 2)
 
 
@@ -227,7 +227,7 @@ def test_packing_refuses_what_two_bits_cannot_say(labels: int) -> None:
     with pytest.raises(InputError, match="may be missing"):
         PackedVotes.from_stack(LabelStack.binary([np.arange(labels)], 1.0, missing_label=2))
     packed = PackedVotes.from_stack(LabelStack.binary([np.arange(labels)], 1.0))
-    with pytest.raises(InputError, match="2 probabilities wanted"):
+    with pytest.raises(InputError, match="must have 2 probabilities"):
         packed.expectation_of_votes(np.zeros(3))
     with pytest.raises(InputError, match="out must be floating"):
         packed.write_probability(np.ones((1, 2, 1, 2)), np.ones((1, 2)), np.empty(1))

@@ -205,7 +205,7 @@ def test_tiles_are_wider_than_their_halo_and_within_the_volume():
 
 def test_groups_of_tiles_cover_all_and_report_progress():
     done: list[float] = []
-    with working(threads=2, moved=done.append):
+    with working(threads=2, on_progress=done.append):
         groups = list(tile_groups(300))
     assert [b for _, b in groups[:-1]] == [a for a, _ in groups[1:]]
     assert groups[0][0] == 0

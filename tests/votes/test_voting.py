@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,9 @@ from itk_consensus.core.errors import InputError
 from itk_consensus.core.work import working
 from itk_consensus.methods.voting.majority_vote import majority_vote
 from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.kept_stack import KeptStack
 from itk_consensus.votes.label_stack import LabelStack
-from itk_consensus.votes.ties import TIE_RULES, UNDECIDED
+from itk_consensus.votes.ties import TIE_RULES
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS
 from itk_consensus.votes.voting import StackVote, VoteRules
 
@@ -24,11 +26,12 @@ from itk_consensus.votes.voting import StackVote, VoteRules
 BACKGROUND_VALUE, UNDECIDED_VALUE = -7, -8
 
 
-def labels_of(vote: StackVote) -> tuple[np.ndarray, int]:
-    """Label index of every voxel, and the number of undecided ones."""
+def labels_of(vote: StackVote) -> np.ndarray:
+    """Label index of every voxel."""
     values = np.array([*range(len(vote.stack.labels)), BACKGROUND_VALUE, UNDECIDED_VALUE])
     out = np.empty(vote.stack.shape, values.dtype)
-    return out, vote.write_labels(values, out)
+    vote.write_labels(values, out)
+    return out
 
 
 def assert_is_the_vote_on_patterns(stack: LabelStack, **options: Any) -> None:
@@ -37,11 +40,10 @@ def assert_is_the_vote_on_patterns(stack: LabelStack, **options: Any) -> None:
         return
     result = majority_vote(patterns, **options)
     vote = StackVote(stack, VoteRules(**options))
-    answers, undecided = labels_of(vote)
+    answers = labels_of(vote)
     table = np.array([*range(len(stack.labels)), BACKGROUND_VALUE, UNDECIDED_VALUE])
     wanted = patterns.expand(table[result.decision], outside=BACKGROUND_VALUE)
     np.testing.assert_array_equal(answers, wanted)
-    assert undecided == patterns.counts[result.decision == UNDECIDED].sum()
     np.testing.assert_allclose(vote.frequencies, result.frequencies, rtol=1e-13)
     for label in range(len(stack.labels)):
         share = np.empty(stack.shape)
@@ -132,7 +134,7 @@ def test_threads_do_not_show(dtype: str) -> None:
         share = np.empty(stack.shape)
         unsure = np.empty(stack.shape, np.float32)
         with working(threads=threads):
-            answers.append(labels_of(vote)[0].tobytes())
+            answers.append(labels_of(vote).tobytes())
             vote.write_share(2, share)
             vote.write_uncertainty("entropy", unsure)
             shares.append(share.tobytes() + vote.frequencies.tobytes() + unsure.tobytes())
@@ -151,16 +153,16 @@ def test_label_tables_are_those_of_every_rater() -> None:
 def test_wrong_weights_values_and_outputs_are_refused() -> None:
     stack = LabelStack.multilabel([np.arange(4, dtype="u1"), None])
     values = np.zeros(6, "u1")
-    with pytest.raises(InputError, match="2 weights >= 0 wanted"):
+    with pytest.raises(InputError, match="must have 2 weights >= 0"):
         StackVote(stack, VoteRules(np.ones(1))).write_labels(values, np.empty(4, "u1"))
-    with pytest.raises(InputError, match="6 values wanted"):
+    with pytest.raises(InputError, match="must get 6 values"):
         StackVote(stack).write_labels(values[:5], np.empty(4, "u1"))
     for out in (np.empty(4, "u2"), np.empty(5, "u1"), np.empty(8, "u1")[::2]):
         with pytest.raises(InputError, match="out must be"):
             StackVote(stack).write_labels(values, out)
     with pytest.raises(InputError, match="out must be float64"):
         StackVote(stack).write_share(0, np.empty(4, "u1"))
-    with pytest.raises(InputError, match="label index 0 to 3"):
+    with pytest.raises(InputError, match="label index must be 0 to 3"):
         StackVote(stack).write_share(4, np.empty(4))
 
 
@@ -180,7 +182,7 @@ def test_masks_are_counted_as_numpy_counts_them(seed: int) -> None:
     ties = str(rng.choice(TIE_RULES))
     out = np.empty(extent, np.uint8)
     vote = StackVote(stack, VoteRules(threshold=threshold, ties=ties))
-    undecided = vote.write_labels(np.array([10, 11, 12, 13], np.uint8), out)
+    vote.write_labels(np.array([10, 11, 12, 13], np.uint8), out)
 
     share = said.sum(axis=0) / raters
     needed = -1.0 if threshold is None else threshold
@@ -192,4 +194,42 @@ def test_masks_are_counted_as_numpy_counts_them(seed: int) -> None:
                     "prior": by_prior}[ties]  # fmt: skip
     chosen[~wins] = 12 if ties == "background" else 13
     np.testing.assert_array_equal(out, chosen)
-    assert undecided == np.count_nonzero(chosen == 13)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_masks_packed_while_read_are_voted_and_kept_as_bytes_are(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    raters, extent = int(rng.integers(1, 10)), int(rng.choice([1, 31, 256, 257, 700, 200_000]))
+    values = rng.choice(256, 2 if rng.random() < 0.8 else 3, replace=False)
+    said = rng.choice(
+        values, (raters, extent), p=None if rng.random() < 0.5 else _rare(len(values))
+    )
+    arrays = [None, *said.astype(np.uint8)]
+    plain, packed = (LabelStack.multilabel(arrays, packed=flag) for flag in (False, True))
+    few = len(plain.labels) == 2 and raters <= 8
+    assert (packed.bits is not None) == few
+    np.testing.assert_array_equal(packed.labels, plain.labels)
+    rules = VoteRules(threshold=rng.choice([None, 0.2, 0.5, 0.8]), ties=str(rng.choice(TIE_RULES)))
+    table = np.arange(10, 12 + len(plain.labels), dtype=np.uint8)
+    answers = []
+    for stack, threads in ((plain, 1), (packed, 1), (packed, 2)):
+        out = np.empty(extent, np.uint8)
+        with working(threads=threads):
+            StackVote(stack, rules).write_labels(table, out)
+        answers.append(out)
+    np.testing.assert_array_equal(answers[1], answers[0])
+    np.testing.assert_array_equal(answers[2], answers[0])
+    for array, kept in zip(arrays, KeptStack.of(packed).to_stack().arrays, strict=True):
+        np.testing.assert_array_equal(array, kept)
+
+
+def test_a_stack_with_other_arrays_has_no_bits_of_the_first_ones() -> None:
+    masks = [np.array([0, 1, 1], np.uint8)] * 3
+    stack = LabelStack.multilabel(masks, packed=True)
+    assert stack.bits is not None
+    assert replace(stack, arrays=(masks[0],)).bits is None
+
+
+def _rare(values: int) -> list[float]:
+    """How often each value is drawn: the first nearly always."""
+    return [1 - 1e-4 * (values - 1), *[1e-4] * (values - 1)]

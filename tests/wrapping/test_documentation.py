@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import os
+import pydoc
 import re
 import subprocess
 import sys
@@ -14,13 +15,22 @@ import pytest
 from snippets import PAGES_WITH_CODE, python_of
 
 import itk_consensus
-from itk_consensus.core.parameters import parameters_of
-from itk_consensus.methods.procedural import Computed, all_functions, function_name
+from itk_consensus.core.descriptions import Computed
+from itk_consensus.core.parameters import measurements_of, parameters_of
+from itk_consensus.core.process_object import ProcessObject
+from itk_consensus.methods.procedural import function_name
 from itk_consensus.methods.registry import FUSERS, OTHER_FILTERS
 
 ROOT = Path(__file__).resolve().parents[2]
 _DOCS = ROOT / "docs"
-ALL_PAGES = [ROOT / "README.md", *sorted(_DOCS.glob("*.md")), *sorted(_DOCS.glob("[hm]o*/*.md"))]
+ALL_PAGES = [
+    ROOT / "README.md",
+    *(
+        page
+        for of in ("*", "howto/*", "methods/*", "truth/*")
+        for page in sorted(_DOCS.glob(of + ".md"))
+    ),
+]
 STUB = ast.parse((ROOT / "itk_consensus" / "__init__.pyi").read_text(encoding="utf-8"))
 
 
@@ -30,14 +40,44 @@ def test_the_generated_files_are_current() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_the_stub_has_every_public_name() -> None:
-    named = {getattr(node, "name", None) for node in STUB.body}
-    for node in STUB.body:
-        if isinstance(node, ast.ImportFrom):
-            named |= {alias.asname for alias in node.names}
-        elif isinstance(node, ast.AnnAssign):
-            named.add(ast.unparse(node.target))
-    assert set(dir(itk_consensus)) <= named
+def public_in(body: list[ast.stmt]) -> set[str]:
+    """Names that a stub, or a class in it, gives to its users."""
+    named: set[str] = set()
+    for node in body:
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+            named.add(node.name)
+        elif isinstance(node, ast.ImportFrom):
+            named |= {alias.name for alias in node.names if alias.asname == alias.name}
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            named |= {ast.unparse(target) for target in targets}
+    return {name for name in named if not name.startswith("_")}
+
+
+def test_the_stub_and_the_package_have_the_same_names() -> None:
+    itk_names = set(itk_consensus._itk_loaders())
+    assert public_in(STUB.body) == set(dir(itk_consensus)) - {"__version__"} | itk_names
+    assert not itk_names & set(dir(itk_consensus))
+    for name in itk_names:
+        assert getattr(itk_consensus, name).__name__ == name
+
+
+STUB_CLASSES = {node.name: node for node in STUB.body if isinstance(node, ast.ClassDef)}
+
+
+@pytest.mark.parametrize("name", STUB_CLASSES)
+def test_a_class_and_its_stub_have_the_same_names(name: str) -> None:
+    cls, node = getattr(itk_consensus, name), STUB_CLASSES[name]
+    stated = public_in(node.body)
+    while node.bases:
+        node = STUB_CLASSES[ast.unparse(node.bases[0])]
+        stated |= public_in(node.body)
+    assert not {one for one in stated if not hasattr(cls, one)}
+    declared = {one.name for one in (*parameters_of(cls), *measurements_of(cls))}
+    listed = {one for one in dir(cls) if not one.startswith("_")}
+    assert not (listed | declared) - stated
+    # What is not listed is an attribute for short, or what every filter has.
+    assert stated - listed <= declared | set(dir(itk_consensus.ProcessObject))
 
 
 def test_everything_in_the_stub_is_explained() -> None:
@@ -50,17 +90,77 @@ def test_everything_in_the_stub_is_explained() -> None:
         assert {member.name for member in named} - explained <= {"__init__"}
 
 
-@pytest.mark.parametrize("fuser", FUSERS, ids=function_name)
-def test_help_explains_every_parameter_and_shows_its_default(fuser: type) -> None:
-    function = all_functions()[function_name(fuser)]  # type: ignore[arg-type]
+WITH_FUNCTION = [
+    one for one in (*FUSERS, *OTHER_FILTERS) if function_name(one) in dir(itk_consensus)
+]
+
+
+@pytest.mark.parametrize("filter_class", WITH_FUNCTION, ids=function_name)
+def test_help_of_a_function_explains_every_parameter_and_shows_its_default(
+    filter_class: type[ProcessObject],
+) -> None:
+    function = getattr(itk_consensus, function_name(filter_class))
     doc, signature = inspect.getdoc(function) or "", inspect.signature(function)
     unwrapped = " ".join(doc.split())
-    for parameter in parameters_of(fuser):
-        assert f"\n{parameter.keyword} : {parameter.kind.wanted}; default " in doc
+    for parameter in parameters_of(filter_class):
+        assert f"\n{parameter.keyword} : {parameter.kind.wanted[:60]}" in doc
         assert " ".join(parameter.doc.split()) in unwrapped
         default = signature.parameters[parameter.keyword].default
         assert isinstance(default, Computed) or default is parameter.default
-    assert set(signature.parameters) - {"images"} == {p.keyword for p in parameters_of(fuser)}
+
+
+@pytest.mark.parametrize("filter_class", [*FUSERS, *OTHER_FILTERS], ids=function_name)
+def test_help_of_a_class_is_a_page_with_all_that_goes_in_and_comes_out(
+    filter_class: type[ProcessObject],
+) -> None:
+    page = pydoc.render_doc(filter_class, renderer=pydoc.plaintext)
+    written, _, methods = page.partition("Method resolution order:")
+    own = [one for one in parameters_of(filter_class) if not hasattr(ProcessObject, one.name)]
+    sections = ["INPUTS", "OUTPUTS"] + ["PARAMETERS"] * bool(own)
+    for title in sections + ["MEASUREMENTS"] * bool(measurements_of(filter_class)):
+        assert f"\n |  {title}\n" in written
+    assert len(written.splitlines()) < 200
+    signature = inspect.signature(filter_class)
+    for one in parameters_of(filter_class):
+        assert one.name in signature.parameters
+        assert one.name in written
+    for one in own:
+        kind = re.escape(one.kind.annotation)
+        assert re.search(rf"\|  Set{one.name}\(self, value: {kind}\) -> None\n", methods)
+        assert re.search(rf"\|  Get{one.name}\(self\) -> {kind}\n", methods)
+    for measured in measurements_of(filter_class):
+        assert f"     {measured.name} : {measured.annotation}" in written
+        assert f" |  Get{measured.name}(self" in methods
+    assert "AddCommand" not in page
+    assert "(filter_" not in page
+
+
+def test_help_of_the_package_is_two_pages_that_name_everything() -> None:
+    page = pydoc.render_doc(itk_consensus, renderer=pydoc.plaintext)
+    assert len(page.splitlines()) < 130
+    words = set(re.findall(r"\w+", page))
+    for name in dir(itk_consensus):
+        of_filter = {f"{name}Filter", f"{name}ImageFilter"}
+        assert name.startswith("_") or words & {name, *of_filter}
+
+
+def test_what_every_filter_has_is_in_the_help_of_the_base_class() -> None:
+    listed = set(dir(itk_consensus.ProcessObject))
+    assert {"AddCommand", "Abort", "SetNumberOfThreads", "GetGlobalWarningDisplay"} <= listed
+    own = set(dir(itk_consensus.STAPLEImageFilter)) | set(dir(itk_consensus.STAPLEImageFilter()))
+    assert not {name for name in own - {"GetResult"} if name in listed and name[0].isupper()}
+
+    # A user's class keeps what its author wrote, and a constructor its signature.
+    class Own(itk_consensus.STAPLEImageFilter):
+        def __init__(self, strength: int) -> None:
+            super().__init__()
+            self._strength = strength
+
+        def strengthen(self) -> int:
+            return self._strength
+
+    assert "strengthen" in dir(Own)
+    assert list(inspect.signature(Own).parameters) == ["strength"]
 
 
 # -- README and documentation ------------------------------------------------------------------
@@ -77,12 +177,12 @@ def test_a_release_shows_a_readme_without_relative_links() -> None:
     targets = re.findall(r'(?:\]\(|src=")([^)"]+)', done.stdout)
     assert len(targets) > 8
     assert all(target.startswith("https://") for target in targets)
-    assert f"({address}/raw/HEAD/examples/benchmarks/bands/band.png)" in done.stdout
+    assert f'src="{address}/raw/HEAD/docs/report-desktop.png"' in done.stdout
     assert f"({address}/blob/HEAD/docs/truth.md)" in done.stdout
 
 
 def test_the_readme_is_short() -> None:
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 200
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 100
 
 
 #: A time, a size, a ratio or a share to two digits: what only a measurement can tell.
@@ -109,17 +209,25 @@ def test_every_measured_figure_is_written_by_a_script(page: Path) -> None:
     assert measured_by_hand(page.read_text(encoding="utf-8")) == []
 
 
-def test_every_filter_has_a_page_with_its_model_and_its_limits() -> None:
+#: What a page of a method answers, in this order.
+_HEADINGS = ["What it assumes", "Model", "Parameters that matter", "When it fails", "Cite"]
+
+
+def test_every_filter_has_a_page_with_the_same_five_headings() -> None:
+    pages = {path.stem for path in (_DOCS / "methods").glob("*.md")} - {"index", "every-fuser"}
     for filter_ in (*FUSERS, *OTHER_FILTERS):
-        method = getattr(filter_, "method", "") or filter_.__module__.rpartition(".")[
-            2
-        ].removesuffix("_filter")
-        page = ROOT / "docs" / "models" / f"{method.replace('_', '-')}.md"
-        text = page.read_text(encoding="utf-8")
-        assert text.startswith("## Model\n")
-        assert "\n## When it fails\n" in text
+        module = filter_.__module__.rpartition(".")[2].removesuffix("_filter")
+        name = getattr(filter_, "method", "") or module.replace("_", "-")
+        pages.remove(name)
+        text = (_DOCS / "methods" / f"{name}.md").read_text(encoding="utf-8")
+        assert text.startswith(f"# {filter_.__name__}\n")
+        assert re.findall(r"^## (.+)$", text, re.MULTILINE) == _HEADINGS
+        by_hand = re.split(r"^## .+$", _GENERATED.sub("", text), flags=re.MULTILINE)
+        assert all(section.strip() for section in by_hand[1:]), name
+    assert not pages
 
 
+@pytest.mark.slow
 def test_mypy_accepts_the_python_of_every_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,7 +288,7 @@ def test_pages_name_only_files_that_are_there(page: Path) -> None:
 def _own_pages() -> list[Path]:
     """Pages for people and docstrings, wherever they lie, but what tells of earlier versions."""
     pages = [*ROOT.glob("*.md"), *ROOT.glob("[dew]*/**/*.md"), *ROOT.glob("itk_consensus/**/*.py")]
-    built = {"_build", "methods", "examples"}
+    built = {"_build", "examples"}
     return sorted(
         page
         for page in pages
@@ -202,6 +310,6 @@ def test_paths_and_modules_of_the_repository_that_pages_name_are_there() -> None
             for path in paths
             if not (ROOT / path).exists()
             and not (ROOT / path).with_suffix("").is_dir()
-            and not path.startswith(("docs/_build", "docs/methods", "examples/index"))
+            and not path.startswith(("docs/_build", "examples/index"))
         ]
     assert not lost

@@ -33,6 +33,7 @@ def rater(size: int = 4) -> Any:
 def test_vote_refuses(changed: dict[str, Any], message: str) -> None:
     arguments: dict[str, Any] = {
         "raters": [rater()],
+        "bits": None,
         "labels": 2,
         "mask": None,
         "weights": np.ones(1),

@@ -31,7 +31,7 @@ def example(folder: Path, body: str) -> None:
 
 def test_a_page_and_a_notebook_hold_what_was_printed(writer: ModuleType, tmp_path: Path) -> None:
     example(tmp_path, 'print(40 + 2); open("plot.png", "w").close()')
-    writer.write_example_pages(tmp_path, tmp_path / "pages")
+    writer.write_example_pages(tmp_path / "pages", tmp_path)
     page = (tmp_path / "pages" / "01_add.md").read_text(encoding="utf-8")
     assert page.startswith("# Add\n")
     assert "```text\n42\n```" in page
@@ -45,4 +45,4 @@ def test_a_page_and_a_notebook_hold_what_was_printed(writer: ModuleType, tmp_pat
 def test_an_example_that_fails_fails_the_build(writer: ModuleType, tmp_path: Path) -> None:
     example(tmp_path, 'raise ValueError("no such atlas")')
     with pytest.raises(RuntimeError, match=r"(?s)01_add.py failed.*no such atlas"):
-        writer.write_example_pages(tmp_path, tmp_path / "pages")
+        writer.write_example_pages(tmp_path / "pages", tmp_path)

@@ -7,7 +7,7 @@ namespace consensus {
 
 namespace {
 
-// Looked up once: an import costs as much as a small kernel.
+// Cached, since an import takes as long as a small kernel.
 nb::handle numpy_empty() {
   static const nb::handle empty = nb::object(nb::module_::import_("numpy").attr("empty")).release();
   return empty;
@@ -58,7 +58,7 @@ void* Array::mutable_data() const {
 ElementType Array::type() const {
   const char* format = view_->format ? view_->format : "B";
   if (*format && std::strchr(PY_LITTLE_ENDIAN ? "@=<" : "@=>", *format)) ++format;
-  // More than one letter is swapped, complex or a record.
+  // Formats of more than one letter are byte-swapped, complex or structured: unsupported.
   char kind = '?';
   if (std::strlen(format) == 1) {
     if (std::strchr("BHILQ", *format)) kind = 'u';

@@ -14,7 +14,7 @@ namespace consensus {
 
 namespace nb = nanobind;
 
-// NumPy's letter for what elements are (u, i, f; ? for all that no kernel reads), and their bytes.
+// NumPy's letter for the kind of elements (u, i, f; ? for unsupported ones), and their size in bytes.
 struct ElementType {
   char kind;
   std::size_t bytes;
@@ -28,15 +28,15 @@ constexpr ElementType element_type() {
   return {std::is_floating_point_v<T> ? 'f' : std::is_signed_v<T> ? 'i' : 'u', sizeof(T)};
 }
 
-// An array of any type. Copies share the buffer; the last one lets it go and needs the GIL for that.
+// An array of any type. Copies share the buffer; the last one releases it, which needs the GIL.
 class Array {
  public:
   Array() = default;
   Array(const std::vector<std::size_t>& shape, ElementType type);
 
-  // False, and no Python error, for what has no buffer.
+  // Returns false, without a Python error, for objects without a buffer.
   bool load(nb::handle source) noexcept;
-  // Also makes a copy where that is needed for the type and order, and NumPy calls the cast safe.
+  // Also converts type and order by a copy if necessary, if NumPy considers the cast safe.
   bool load_as(nb::handle source, ElementType type, bool convert) noexcept;
   nb::handle object() const { return view_->obj; }
 

@@ -11,7 +11,7 @@ namespace consensus {
 
 namespace {
 
-// An image as Python holds it: the array stays alive as long as the pointer into it.
+// An image in Python: keeps the array alive as long as the pointer into it.
 struct AtlasImage {
   Array data;
   std::unique_ptr<Intensities> values;
@@ -53,7 +53,7 @@ std::vector<const Intensities*> intensities_of(const Images& images, std::size_t
   return found;
 }
 
-// Everything but the votes and images, by the names that Python uses.
+// All settings, by the names that Python uses.
 struct AtlasSettings {
   std::vector<std::size_t> shape, patch, search, tile;
   std::vector<std::vector<std::ptrdiff_t>> shifts;

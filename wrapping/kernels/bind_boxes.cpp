@@ -22,7 +22,7 @@ Extents four_extents(const std::vector<std::size_t>& values, std::size_t least) 
   return {values[0], values[1], values[2], values[3]};
 }
 
-// (labels, 4, 2): first voxel and end along each axis; an end of 0 where nobody says the label.
+// (labels, 4, 2): first voxel and end along each axis; an end of 0 for unused labels.
 ArrayOf<std::int64_t> run_label_boxes(const std::vector<const RaterVotes*>& raters, std::size_t labels,
                                           const std::vector<std::size_t>& shape, std::size_t threads) {
   const Extents extents = four_extents(shape, 1);
@@ -67,7 +67,7 @@ void run_spread(const Flags& flags, const std::vector<std::size_t>& reach, const
                 [&](Spread& worker, const Box& box) { worker.compute(from, box, to); });
 }
 
-// A rater whose value is empty has the label nowhere; bits are added to `planes`.
+// A rater with an empty value has no voxel of the label; bits are added to `planes`.
 void run_pack_marks(const std::vector<Array>& raters, const std::vector<Array>& values,
                     const std::vector<std::size_t>& shape, const std::vector<std::size_t>& low,
                     const std::vector<std::size_t>& high, Flags planes) {
@@ -115,7 +115,7 @@ ArrayOf<std::int64_t> run_label_pieces(const Array& labels, const std::vector<st
     nb::gil_scoped_release release;
     pieces = PieceFinder<Label>(from, extents, corners).find(to);
   });
-  ArrayOf<std::int64_t> found({pieces.size(), 1 + 2 * kAxes});
+  ArrayOf<std::int64_t> found({pieces.size(), 2 + 2 * kAxes});
   std::int64_t* row = found.mutable_data();
   for (const Piece& piece : pieces) {
     *row++ = static_cast<std::int64_t>(piece.voxels);
@@ -123,6 +123,7 @@ ArrayOf<std::int64_t> run_label_pieces(const Array& labels, const std::vector<st
       *row++ = static_cast<std::int64_t>(piece.box.low[axis]);
       *row++ = static_cast<std::int64_t>(piece.box.high[axis]);
     }
+    *row++ = static_cast<std::int64_t>(piece.first);
   }
   return found;
 }

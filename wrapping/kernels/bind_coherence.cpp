@@ -1,4 +1,4 @@
-// The coherence vote: bands of scale of raters' masks, what is kept of them, and the cut.
+// The coherence vote: bands of scale of raters' masks, their gains, and the threshold.
 #include <algorithm>
 #include <type_traits>
 #include <utility>
@@ -46,7 +46,7 @@ std::vector<GaussianWeights> gaussians_of(const std::vector<Weights>& scales) {
 using Bits = ArrayOf<std::uint8_t>;
 using MaybeBits = std::optional<Bits>;
 
-// What raters say: bits (uint8) or probabilities (float32).
+// The raters' votes: bits (uint8) or probabilities (float32).
 struct Said {
   const Array& masks;
   const MaybeBits& present;
@@ -126,22 +126,39 @@ void run_band_means(const Array& masks, const MaybeBits& present, const std::vec
 }
 
 template <class Worker>
-std::pair<double, double> powers_of_tiles(const TileGrid& grid, std::size_t threads, const Worker& fresh,
+std::pair<std::int64_t, std::int64_t> powers_of_tiles(const TileGrid& grid, std::size_t threads, const Worker& fresh,
                                           const PowerOutputs& out) {
   std::int64_t power = 0, shared = 0;
-  for (const Worker& worker : for_each_tile(grid, {0, grid.count()}, threads, fresh,
-                                            [&](Worker& worker, const Box& points) { worker.compute(points, out); })) {
+  const auto compute = [&](Worker& worker, Box points) {
+    for (std::size_t axis = 0; axis < kAxes; ++axis) {
+      points.low[axis] += out.points.low[axis];
+      points.high[axis] += out.points.low[axis];
+    }
+    worker.compute(points, out);
+  };
+  for (const Worker& worker : for_each_tile(grid, {0, grid.count()}, threads, fresh, compute)) {
     power += worker.base.power;
     shared += worker.base.shared;
   }
-  return {static_cast<double>(power) / kFixedPoint, static_cast<double>(shared) / kFixedPoint};
+  return {power, shared};
 }
 
-// Returns the coarsest level's power, and the part of it that raters share.
-std::pair<double, double> run_band_powers(const Array& masks, const MaybeBits& present,
+// A box of four axes, first voxels and then ends, that lies in another.
+Box box_in(const std::vector<std::size_t>& sides, const Box& all) {
+  if (sides.size() != 2 * kAxes) throw std::invalid_argument("a box of four axes wanted");
+  Box box;
+  std::copy_n(sides.begin(), kAxes, box.low.begin());
+  std::copy_n(sides.begin() + kAxes, kAxes, box.high.begin());
+  if (box.empty() || !(intersection(box, all) == box)) throw std::invalid_argument("a box inside wanted");
+  return box;
+}
+
+// Returns, in units of 2^-30, the coarsest level's power, and the part of it that raters share.
+std::pair<std::int64_t, std::int64_t> run_band_powers(const Array& masks, const MaybeBits& present,
                                           const std::vector<double>& weights, const std::vector<Weights>& scales,
                                           const std::vector<std::size_t>& shape,
                                           const std::vector<std::size_t>& steps, const std::vector<std::size_t>& tile,
+                                          const std::vector<std::size_t>& made, const std::vector<std::size_t>& counted,
                                           std::size_t threads, Floats power, Floats shared, MaybeFloats raters) {
   const Said said{masks, present, weights, scales, four_sizes(shape)};
   said.require();
@@ -149,10 +166,12 @@ std::pair<double, double> run_band_powers(const Array& masks, const MaybeBits& p
   if (present && coarse.points() != said.voxels()) {
     throw std::invalid_argument("power is brought to a grid only where nobody is missing");
   }
-  const TileGrid grid = tiles_of(coarse.size(), tile);
-  require_extent(power, (scales.size() - 1) * coarse.points());
-  require_extent(shared, (scales.size() - 1) * coarse.points());
-  const PowerOutputs out{power.mutable_data(), shared.mutable_data(), output_or_null(raters, said.voxels())};
+  const Box points = box_in(made, whole_box(coarse.size()));
+  const TileGrid grid = tiles_of({points.size(0), points.size(1), points.size(2), points.size(3)}, tile);
+  require_extent(power, (scales.size() - 1) * points.voxels());
+  require_extent(shared, (scales.size() - 1) * points.voxels());
+  const PowerOutputs out{power.mutable_data(), shared.mutable_data(), output_or_null(raters, points.voxels()), points,
+                         box_in(counted, points)};
   const MaskField field = said.field();
   const std::shared_ptr<const RaterRows> mean = said.mean();
   nb::gil_scoped_release release;
@@ -181,33 +200,28 @@ void run_keep_bands(const Array& masks, const MaybeBits& present, const std::vec
   const TileGrid grid = tiles_of(said.shape, tile);
   require_extent(answer, said.voxels());
   float* out = answer.mutable_data();
-  // Smoothing is linear, so where everybody is present the mean stands for all raters.
+  // Smoothing is linear, so if all raters are present, their mean is smoothed instead of each.
   const MaskField field = present ? said.field() : said.field_of(said.mean());
   nb::gil_scoped_release release;
   for_each_tile(grid, {0, grid.count()}, threads, BandAnswer(field, kept),
                 [&](BandAnswer& worker, const Box& box) { worker.compute(box, out); });
 }
 
-// Returns voxels and votes of both sides, then of what is far from the contour; and, of the clean
-// answer's values, sorted, the one where the chosen begin and the one before.
+// Returns voxels and votes, in units of 2^-30, of both sides, then of what is far from the contour. Counts the
+// clean answer's values.
 nb::tuple counted_by(const CutField& cut, const MaskField& one, const KeptShares& kept, const TileGrid& grid,
-                     std::size_t threads, const RaterRows& votes) {
+                     std::size_t threads, const RaterRows& votes, std::int64_t* values) {
   std::vector<CutCounts> workers;
-  double before = 0, at = 0;
   {
     nb::gil_scoped_release release;
     workers = for_each_tile(grid, {0, grid.count()}, threads, CutCounts(cut, one, kept, votes),
                             [&](CutCounts& worker, const Box& box) { worker.compute(box); });
+    for (const CutCounts& worker : workers) worker.values.add_to(values);
     for (std::size_t k = 1; k < workers.size(); ++k) workers[0].add(workers[k]);
-    const auto outside = static_cast<std::uint64_t>(workers[0].sides[0].voxels);
-    if (outside > 0) before = workers[0].values.at(outside - 1);
-    at = workers[0].values.at(outside);
   }
-  const auto told = [](const Counted& side) {
-    return nb::make_tuple(side.voxels, static_cast<double>(side.votes) / kFixedPoint);
-  };
+  const auto told = [](const Counted& side) { return nb::make_tuple(side.voxels, side.votes); };
   const CutCounts& all = workers[0];
-  return nb::make_tuple(told(all.sides[0]), told(all.sides[1]), told(all.far[0]), told(all.far[1]), before, at);
+  return nb::make_tuple(told(all.sides[0]), told(all.sides[1]), told(all.far[0]), told(all.far[1]));
 }
 
 nb::tuple run_cut_counts(const Array& masks, const MaybeBits& present, const std::vector<double>& weights,
@@ -215,9 +229,10 @@ nb::tuple run_cut_counts(const Array& masks, const MaybeBits& present, const std
                          const Bits& chosen, const Bits& counted, const std::vector<std::size_t>& reach,
                          const std::vector<Floats>& gains, const Floats& detail,
                          const std::vector<std::size_t>& steps, const std::vector<std::size_t>& tile,
-                         std::size_t threads) {
+                         std::size_t threads, ArrayOf<std::int64_t> values) {
   const Said said{masks, present, weights, scales, four_sizes(shape)};
   said.require();
+  require_extent(values, ValueCounts::kValues);
   require_extent(chosen, said.voxels());
   require_extent(counted, said.voxels());
   if (scales.size() != gains.size() + 1 || reach.size() != kAxes) {
@@ -227,10 +242,10 @@ nb::tuple run_cut_counts(const Array& masks, const MaybeBits& present, const std
   const TileGrid grid = tiles_of(said.shape, tile);
   const CutField cut{chosen.data(), counted.data(), {reach[0], reach[1], reach[2], reach[3]}, said.shape};
   const MaskField one = said.field_of(std::make_shared<PackedRaters>(chosen.data(), said.voxels()));
-  return counted_by(cut, one, kept, grid, threads, *said.mean());
+  return counted_by(cut, one, kept, grid, threads, *said.mean(), values.mutable_data());
 }
 
-// Writes either what is chosen, or over the answer its probability.
+// Writes the mask or, without one, overwrites the answer with its probability.
 void run_cut(const Floats& detail, const std::vector<std::size_t>& shape, const std::vector<std::size_t>& steps,
              double outside, double inside, double between, double tolerance, std::size_t threads, Floats answer,
              std::optional<Bits> chosen) {
@@ -275,14 +290,14 @@ void bind_coherence(nb::module_& m) {
         nb::arg("scales"), nb::arg("shape"), nb::arg("tile"), nb::arg("threads"), nb::arg("values"),
         nb::arg("squares"), nb::arg("base"), nb::arg("base_squares"), nb::arg("votes"), nb::arg("raters"));
   m.def("band_powers", &run_band_powers, nb::arg("masks"), nb::arg("present"), nb::arg("weights"),
-        nb::arg("scales"), nb::arg("shape"), nb::arg("steps"), nb::arg("tile"),
+        nb::arg("scales"), nb::arg("shape"), nb::arg("steps"), nb::arg("tile"), nb::arg("made"), nb::arg("counted"),
         nb::arg("threads"), nb::arg("power"), nb::arg("shared"), nb::arg("raters"));
   m.def("keep_bands", &run_keep_bands, nb::arg("masks"), nb::arg("present"), nb::arg("weights"), nb::arg("scales"),
         nb::arg("shape"), nb::arg("gains"), nb::arg("detail"), nb::arg("steps"), nb::arg("tile"),
         nb::arg("threads"), nb::arg("answer"));
   m.def("cut_counts", &run_cut_counts, nb::arg("masks"), nb::arg("present"), nb::arg("weights"), nb::arg("scales"),
         nb::arg("shape"), nb::arg("chosen"), nb::arg("counted"), nb::arg("reach"), nb::arg("gains"), nb::arg("detail"),
-        nb::arg("steps"), nb::arg("tile"), nb::arg("threads"));
+        nb::arg("steps"), nb::arg("tile"), nb::arg("threads"), nb::arg("values"));
   m.def("cut", &run_cut, nb::arg("detail"), nb::arg("shape"), nb::arg("steps"), nb::arg("outside"),
         nb::arg("inside"), nb::arg("between"), nb::arg("tolerance"), nb::arg("threads"), nb::arg("answer"),
         nb::arg("chosen"));

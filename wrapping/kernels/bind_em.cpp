@@ -196,7 +196,7 @@ Reals run_posterior_shares(const Array& digits, const Reals& log_theta, const Re
   return shares;
 }
 
-// What each block gains by its best move, and the label it moves to: [block][map].
+// The gain of each block's best move, and its new label: [block][map].
 nb::tuple run_best_moves(const Array& digits, const ArrayOf<std::int64_t>& own, const Reals& joining,
                          const Reals& prior_joining, const Reals& leaving, const Reals& prior_leaving,
                          std::size_t threads) {

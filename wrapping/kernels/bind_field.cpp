@@ -27,7 +27,7 @@ LabelLists<Value> checked(const ListArrays<Value>& arrays, std::size_t number) {
 // Columns, where rows begin, and patterns of one colour.
 using ColourArrays = std::tuple<ArrayOf<std::uint32_t>, ArrayOf<std::int64_t>, ArrayOf<std::uint32_t>>;
 
-// Keeps the arrays that a grid points into.
+// Owns the arrays that a grid points into.
 class Grid {
  public:
   Grid(const Extents& shape, const std::array<double, kAxes>& side, Array codes, ArrayOf<std::int32_t> settled_label,
@@ -64,7 +64,7 @@ class Grid {
   std::vector<ColourRows> colours_;
 };
 
-// Parts in one piece; what they were made of is given back part by part.
+// Concatenates parts, freeing each part once it is copied.
 template <class Value>
 class Joined {
  public:
@@ -95,7 +95,7 @@ class Joined {
   Value* value_;
 };
 
-// As many slabs of rows as keep their lists small.
+// Number of slabs of rows, chosen so that their lists are small.
 std::vector<Slab> row_slabs(std::size_t rows) { return make_slabs(rows, 256, 16); }
 
 std::pair<ListArrays<float>, std::vector<double>> run_sweep(const Grid& grid, std::size_t colour,

@@ -1,8 +1,10 @@
-// Votes packed as bits, for two labels: packing, expected counts, probabilities.
+// Votes packed as bits, for two labels: by rater, or for EM, with expected counts and probabilities.
 #include <limits>
 #include <optional>
 
 #include "bindings.hpp"
+#include "masks.hpp"
+#include "memory.hpp"
 #include "packed_votes.hpp"
 #include "parallel.hpp"
 #include "rater_votes.hpp"
@@ -49,7 +51,7 @@ nb::tuple packed_sums(const PackedPlanes& packed, std::size_t threads, Expect ex
   PackedSums& total = parts.front();
   {
     nb::gil_scoped_release release;
-    // An adder's own sums are handed on at the end of a piece, so it takes more of them.
+    // Larger pieces, since an adder's partial sums are flushed at the end of each.
     for_each_slab(slabs, [&](std::size_t k, Slab slab) {
       in_pieces(slab, 16 * kPiece, [&](Slab piece) { expect_slab(piece.begin, piece.end, parts[k]); });
     });
@@ -98,9 +100,73 @@ void run_packed_probability(const Bytes& planes, const Mask& mask, const Reals& 
   });
 }
 
+// Masks as bits, a row each, 1 for the higher of their two values, which come first; none if they have
+// a third value.
+nb::object run_pack_masks(const std::vector<Bytes>& masks, std::size_t threads) {
+  if (masks.empty()) throw std::invalid_argument("at least one mask wanted");
+  const std::size_t extent = extent_of(masks[0]), stretches = stretches_of(extent);
+  std::vector<const std::uint8_t*> rows;
+  for (const Bytes& mask : masks) {
+    require_extent(mask, extent);
+    rows.push_back(mask.data());
+  }
+  if (extent == 0) throw std::invalid_argument("masks must have voxels");
+  Bytes bits({rows.size(), stretches * kLane});
+  std::uint8_t* to = bits.mutable_data();
+  const auto slabs = stretch_slabs(extent, threads);
+  std::vector<MaskPacker> packers(slabs.size(), MaskPacker{rows[0][0], rows[0][0]});
+  MaskPacker& all = packers.front();
+  {
+    nb::gil_scoped_release release;
+    prefer_huge_pages(to, rows.size() * stretches * kLane);
+    for_each_slab(slabs, [&](std::size_t k, Slab slab) {
+      for (std::size_t j = 0; j < rows.size(); ++j) {
+        in_pieces(slab, kPieceOfStretches, [&](Slab piece) {
+          if (packers[k].is_mask) packers[k].pack(rows[j], extent, piece.begin, piece.end, to + j * stretches * kLane);
+        });
+      }
+    });
+    for (const MaskPacker& packer : packers) all.add(packer);
+    if (all.is_mask && all.second < all.first) {
+      std::transform(to, to + bits.size(), to, [](std::uint8_t byte) { return static_cast<std::uint8_t>(~byte); });
+    }
+  }
+  if (!all.is_mask) return nb::none();
+  return nb::make_tuple(std::min(all.first, all.second), std::max(all.first, all.second), bits);
+}
+
+// The bits of where an array is not 0.
+Bytes run_pack_bits(const Bytes& marks, std::size_t threads) {
+  const std::size_t extent = extent_of(marks), stretches = stretches_of(extent);
+  require_extent(marks, extent);
+  Bytes bits(stretches * kLane);
+  auto* to = bits.mutable_data();
+  nb::gil_scoped_release release;
+  for_each_slab(stretch_slabs(extent, threads), [&](std::size_t, Slab slab) {
+    in_pieces(slab, kPieceOfStretches, [&](Slab piece) {
+      pack_marked(marks.data(), extent, piece.begin, piece.end, to);
+    });
+  });
+  return bits;
+}
+
+// A byte of 0 or 1 for each bit of whole stretches.
+Bytes run_unpack_bits(const Bytes& bits) {
+  const std::size_t stretches = extent_of(bits) / kLane;
+  require_extent(bits, stretches * kLane);
+  Bytes bytes(stretches * kStretch);
+  auto* to = bytes.mutable_data();
+  nb::gil_scoped_release release;
+  unpack_stretches(bits.data(), stretches, to);
+  return bytes;
+}
+
 }  // namespace
 
 void bind_packed(nb::module_& m) {
+  m.def("pack_masks", &run_pack_masks, nb::arg("masks"), nb::arg("threads"));
+  m.def("pack_bits", &run_pack_bits, nb::arg("marks"), nb::arg("threads"));
+  m.def("unpack_bits", &run_unpack_bits, nb::arg("bits"));
   m.def("pack_votes", &run_pack_votes, nb::arg("raters"), nb::arg("extent"), nb::arg("threads"));
   m.def("packed_counts", &run_packed_counts, nb::arg("planes"), nb::arg("mask"), nb::arg("counts"),
         nb::arg("tables"), nb::arg("threads"));

@@ -17,7 +17,7 @@ namespace consensus {
 
 namespace {
 
-// Every key, and "outside" after them, must have its own count.
+// Each key, and "outside" after the last one, needs its own count.
 void require_codes(std::size_t raters, std::uint32_t radix, bool masked, std::size_t number_of_codes) {
   std::size_t needed = 1;
   for (std::size_t k = 0; k < raters && needed <= number_of_codes; ++k) needed *= radix;
@@ -276,7 +276,7 @@ ArrayOf<std::int64_t> run_pair_counts(const Array& rows, const ArrayOf<std::int6
     using Digit = typename decltype(tag)::type;
     const auto* said = static_cast<const Digit*>(rows.data());
     nb::gil_scoped_release release;
-    // A thread's own table must be worth it.
+    // Enough work per thread to justify its own table.
     const auto slabs = make_slabs(extent, threads, std::max(kSmallestSlab, size));
     std::vector<std::vector<std::int64_t>> parts(slabs.size());
     for_each_slab(slabs, [&](std::size_t k, Slab slab) {

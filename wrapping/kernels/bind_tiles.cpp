@@ -1,4 +1,4 @@
-// Tiles: smoothed and unmixed votes of a stack of raters, and what their votes mix.
+// Tiles: smoothed and unmixed votes of a stack of raters, and counts for estimating the mixing.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -29,7 +29,7 @@ Extents extents_of(const std::vector<std::size_t>& sizes) {
   return {sizes[0], sizes[1], sizes[2], sizes[3]};
 }
 
-// Made in `place`. The binding keeps the raters alive (nb::keep_alive), the field only points at them.
+// Constructed in `place`. The binding keeps the raters alive (nb::keep_alive); the field only refers to them.
 void make_field(VoteField* place, const std::vector<const RaterVotes*>& raters, const std::vector<double>& weights,
                 const RaterVotes* mask, std::size_t labels, bool may_miss, const std::vector<double>& frequencies,
                 const std::vector<std::size_t>& shape, const std::vector<std::vector<double>>& gaussian) {
@@ -75,7 +75,7 @@ auto with_index_type(const Array& array, F f) {
   throw std::invalid_argument("decisions must have 2 or 4 bytes");
 }
 
-// What Python says once for every kernel that runs over tiles.
+// Arguments that all tiled kernels share.
 struct Run {
   TileGrid grid;
   TileRange range;
@@ -226,7 +226,7 @@ ArrayOf<std::int64_t> run_count_votes(const std::vector<const RaterVotes*>& rate
   {
     nb::gil_scoped_release release;
     for_each_slab(slabs, [&](std::size_t k, Slab slab) {
-      // A rater's bytes are looked up at the end of a piece, so it has more of them.
+      // Larger pieces, since counts of bytes are looked up at the end of each.
       in_pieces(slab, 4 * kPiece, [&](Slab piece) {
         for (std::size_t rater = 0; rater < votes.size(); ++rater) {
           count_votes(*votes[rater], inside, piece.begin, piece.end, parts[k].data() + rater * digits);

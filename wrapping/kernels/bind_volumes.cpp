@@ -12,7 +12,7 @@ namespace consensus {
 
 namespace {
 
-// A radius of 0 leaves its axis alone.
+// An axis with radius 0 is not summed.
 void run_box_sum(Array volume, const std::vector<std::size_t>& radii, std::size_t threads) {
   require_extent(volume, extent_of(volume));
   require_axes(volume, radii.size());

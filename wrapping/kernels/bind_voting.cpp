@@ -1,6 +1,5 @@
-// Voting: labels, the share of one label, how unsure all shares leave voxels, and how often each rater says each label.
+// Voting: labels, the share of a label, uncertainty, and each rater's counts of labels.
 #include <algorithm>
-#include <numeric>
 #include <optional>
 
 #include "bindings.hpp"
@@ -18,6 +17,7 @@ namespace {
 
 using Raters = std::vector<const RaterVotes*>;
 using Reals = ArrayOf<double>;
+using Bits = ArrayOf<std::uint8_t>;
 
 std::vector<const Votes*> votes_of(const Raters& raters, std::size_t extent) {
   if (raters.empty()) throw std::invalid_argument("at least one rater wanted");
@@ -30,22 +30,17 @@ std::vector<double> reals_of(const Reals& values, std::size_t number) {
 }
 
 template <class Value, class MakeRows>
-std::size_t vote_slabs(const VoteRule& rule, MakeRows make_rows, const std::uint8_t* mask,
+void vote_slabs(const VoteRule& rule, MakeRows make_rows, const std::uint8_t* mask,
                        const Value* values, std::size_t extent, std::size_t threads, Value* out) {
   nb::gil_scoped_release release;
   prefer_huge_pages(out, extent * sizeof(Value));
-  const auto slabs = make_slabs(extent, threads);
-  std::vector<std::size_t> undecided(slabs.size());
-  for_each_slab(slabs, [&](std::size_t k, Slab slab) {
+  for_each_slab(make_slabs(extent, threads), [&](std::size_t, Slab slab) {
     VotePass<decltype(make_rows()), Value> pass(rule, make_rows(), mask, values);
-    in_pieces(slab, kPiece, [&](Slab piece) { undecided[k] += pass.run(piece.begin, piece.end, out); });
+    in_pieces(slab, kPiece, [&](Slab piece) { pass.run(piece.begin, piece.end, out); });
   });
-  std::size_t total = 0;
-  for (const std::size_t part : undecided) total += part;
-  return total;
 }
 
-// The symbol that means the second of two labels, where all others mean the first; else none.
+// The symbol of the second of two labels, if all other symbols stand for the first; otherwise none.
 std::optional<std::uint8_t> second_of_two(const Alphabet& alphabet, std::uint32_t labels) {
   if (alphabet.width != 1 || labels != 2) return std::nullopt;
   const auto& digits = alphabet.digits;
@@ -56,28 +51,41 @@ std::optional<std::uint8_t> second_of_two(const Alphabet& alphabet, std::uint32_
 }
 
 template <class Value>
-std::size_t count_slabs(const std::vector<const Votes*>& votes, std::uint8_t label, const VoteRule& rule,
-                        const AnswersByCount& found, const Value* values, std::size_t extent, std::size_t threads,
-                        Value* out) {
+void count_slabs(const std::vector<const Votes*>& votes, std::uint8_t label, const AnswersByCount& found,
+                 const Value* values, std::size_t extent, std::size_t threads, Value* out) {
   nb::gil_scoped_release release;
   prefer_huge_pages(out, extent * sizeof(Value));
   std::vector<const std::uint8_t*> rows;
   for (const Votes* rater : votes) rows.push_back(static_cast<const std::uint8_t*>(rater->symbols()));
-  const auto slabs = make_slabs(extent, threads);
-  std::vector<std::size_t> undecided(slabs.size());
-  for_each_slab(slabs, [&](std::size_t k, Slab slab) {
-    in_pieces(slab, kPiece, [&](Slab piece) {
-      undecided[k] += count_vote(rows, label, rule, found, values, piece.begin, piece.end, out);
-    });
+  for_each_piece(extent, threads, [&](Slab slab) {
+    count_vote(rows, label, found, values, slab.begin, slab.end, out);
   });
-  return std::accumulate(undecided.begin(), undecided.end(), std::size_t{0});
 }
 
-// A threshold below 0 means none. Returns the number of undecided voxels.
-std::size_t run_vote(const Raters& raters, std::uint32_t labels, const Mask& mask,
-                     const Reals& weights, double threshold, double tolerance, int ties,
-                     const Reals& prior, const Array& values, Array out,
-                     std::size_t threads) {
+// What masks say that were packed, a row each, for as many raters.
+std::vector<const std::uint8_t*> rows_of(const Bits& bits, std::size_t raters, std::size_t extent) {
+  require_extent(bits, raters * stretches_of(extent) * kLane);
+  std::vector<const std::uint8_t*> rows;
+  for (std::size_t j = 0; j < raters; ++j) rows.push_back(bits.data() + j * stretches_of(extent) * kLane);
+  return rows;
+}
+
+void bit_slabs(const std::vector<const std::uint8_t*>& rows, const AnswersByCount& found, const std::uint8_t* values,
+               std::size_t extent, std::size_t threads, std::uint8_t* out) {
+  nb::gil_scoped_release release;
+  prefer_huge_pages(out, extent);
+  for_each_slab(stretch_slabs(extent, threads), [&](std::size_t, Slab slab) {
+    in_pieces(slab, kPieceOfStretches, [&](Slab piece) {
+      count_bits(rows, found, values, extent, piece.begin, piece.end, out);
+    });
+  });
+}
+
+// A threshold below 0 means none. Bits, if there are any, say the same as all raters.
+void run_vote(const Raters& raters, const std::optional<Bits>& bits, std::uint32_t labels, const Mask& mask,
+              const Reals& weights, double threshold, double tolerance, int ties,
+              const Reals& prior, const Array& values, Array out,
+              std::size_t threads) {
   const std::size_t extent = extent_of(out);
   require_extent(out, extent);
   require_extent(values, labels + std::size_t{2});
@@ -98,7 +106,12 @@ std::size_t run_vote(const Raters& raters, std::uint32_t labels, const Mask& mas
     const auto pass = [&](auto make_rows) {
       return vote_slabs(rule, make_rows, inside, table, extent, threads, to);
     };
-    if (by_count) return count_slabs(votes, *second, rule, *by_count, table, extent, threads, to);
+    if constexpr (sizeof(Value) == 1) {
+      if (by_count && bits && votes.size() <= kMostRows) {
+        return bit_slabs(rows_of(*bits, votes.size(), extent), *by_count, table, extent, threads, to);
+      }
+    }
+    if (by_count) return count_slabs(votes, *second, *by_count, table, extent, threads, to);
     if (width == 1) return pass([&] { return PlainRows<std::uint8_t>(votes); });
     if (width == 2) return pass([&] { return PlainRows<std::uint16_t>(votes); });
     return pass([&] { return DigitRows(votes, labels); });
@@ -164,8 +177,8 @@ ArrayOf<std::int64_t> run_vote_counts(const Raters& raters, std::uint32_t labels
 }  // namespace
 
 void bind_voting(nb::module_& m) {
-  m.def("vote", &run_vote, nb::arg("raters"), nb::arg("labels"), nb::arg("mask"), nb::arg("weights"),
-        nb::arg("threshold"), nb::arg("tolerance"), nb::arg("ties"), nb::arg("prior"),
+  m.def("vote", &run_vote, nb::arg("raters"), nb::arg("bits"), nb::arg("labels"), nb::arg("mask"),
+        nb::arg("weights"), nb::arg("threshold"), nb::arg("tolerance"), nb::arg("ties"), nb::arg("prior"),
         nb::arg("values"), nb::arg("out"), nb::arg("threads"));
   m.def("vote_share", &run_vote_share, nb::arg("raters"), nb::arg("labels"), nb::arg("label"),
         nb::arg("mask"), nb::arg("weights"), nb::arg("nobody"), nb::arg("out"), nb::arg("threads"));

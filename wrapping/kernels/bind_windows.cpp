@@ -19,7 +19,7 @@ auto with_vote_type(const Array& votes, F f) {
 
 using Mentions = std::pair<ArrayOf<std::uint32_t>, ArrayOf<std::int64_t>>;
 
-// By label the voxels to which anybody gave it, and where each label's begin.
+// For each label, the voxels to which any rater gave it, and where its list begins.
 Mentions run_mentions(const ArrayOf<std::uint32_t>& patterns, const Array& votes, std::size_t labels) {
   require_axes(votes, 2);
   require_extent(votes, votes.shape(0) * votes.shape(1));
@@ -44,7 +44,7 @@ Mentions run_mentions(const ArrayOf<std::uint32_t>& patterns, const Array& votes
   });
 }
 
-// Keeps the arrays that a frame points into.
+// Owns the arrays that a frame points into.
 class Frame {
  public:
   Frame(const Extents& shape, const Extents& radii, ArrayOf<std::uint32_t> places, ArrayOf<std::uint32_t> row_begin,

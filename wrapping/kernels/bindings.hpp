@@ -1,4 +1,4 @@
-// What every binding file shares: from element types to templates, and the checks that keep memory
+// Shared by all bindings: dispatch from element types to templates, and the checks that keep memory
 // safe. Each bind_*.cpp unpacks arrays into pointers and extents, releases the GIL and runs a
 // template of include/ over slabs; callers are in itk_consensus/votes and space, which check preconditions.
 #pragma once

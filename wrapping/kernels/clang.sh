@@ -1,6 +1,6 @@
 #!/bin/sh
-# Compile the kernels with clang, warnings as errors, into a folder that is thrown away.
-# Usage: wrapping/kernels/clang.sh path/to/python; says so and succeeds where clang is not installed.
+# Compile the kernels with clang, warnings as errors, into a temporary folder.
+# Usage: wrapping/kernels/clang.sh path/to/python; prints a note and succeeds if clang is not installed.
 set -eu
 command -v clang++ > /dev/null || { echo "clang++ is not installed: not compiled with it"; exit 0; }
 work=$(mktemp -d)

@@ -21,7 +21,7 @@ void bind_windows(nb::module_& m);
 }  // namespace consensus
 
 NB_MODULE(_kernels, m) {
-  // Whoever ends Python while something, an exception's frame say, still holds a rater did no wrong.
+  // Python may exit while something, such as an exception's frame, still refers to a rater: no warning.
   nb::set_leak_warnings(false);
   m.doc() = "Compiled kernels of itk_consensus; see wrapping/README.md.";
   consensus::bind_atlas(m);

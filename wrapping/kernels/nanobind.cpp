@@ -1,2 +1,2 @@
-// nanobind's own library, compiled with the module: nothing of it has to be installed beside a wheel.
+// nanobind's library, compiled into the module, so that a wheel does not depend on it.
 #include <nb_combined.cpp>

@@ -14,7 +14,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto kBetweenLooks = std::chrono::milliseconds(50);
 
-// One call of run_slabs, and the one, if any, that it is a part of.
+// A call of run_slabs, and the enclosing one, if any.
 struct Run {
   const Run* around;
   std::atomic<bool> ended{false};
@@ -22,15 +22,15 @@ struct Run {
   bool wanted() const { return !ended.load(std::memory_order_relaxed) && (!around || around->wanted()); }
 };
 
-// What a slab throws that is given up because of another.
+// Thrown in a slab that is abandoned because another one failed.
 struct GivenUp {};
 
-// Of each thread: the run that it works for, and whether it was made for that.
+// Per thread: the run that it works for, and whether it was created for it.
 thread_local const Run* working_for = nullptr;
 thread_local bool was_made = false;
 thread_local Clock::time_point next_look{};
 
-// The caller's thread, and those that are made, know the run while they work for it.
+// Sets the run of a thread, the caller's or a created one, while it works for it.
 class AtWork {
  public:
   AtWork(const Run& run, bool made) : run_(working_for), made_(was_made) {
@@ -49,7 +49,7 @@ class AtWork {
   bool made_;
 };
 
-// Threads of a run that are still at work.
+// The running threads of a run.
 class Countdown {
  public:
   explicit Countdown(std::size_t left) : left_(left) {}
@@ -110,7 +110,7 @@ void run_slabs(const std::vector<Slab>& slabs, SlabWork work) {
       });
     }
   } catch (...) {
-    // The system gave no more threads: the caller's thread does what is left.
+    // No more threads could be created: the caller's thread does the rest.
   }
   do_slab(0, false);
   for (std::size_t k = started; k < slabs.size(); ++k) {

@@ -1,4 +1,4 @@
-// The one place where raters of every type are compiled.
+// Instantiates the raters of all types, in this file only.
 #include "rater_votes.hpp"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// A rater as Python holds it, and a stack of raters as the templates of include/ read it.
+// A rater in Python, and a stack of raters as the templates of include/ read it.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace consensus {
 
-// A rater as Python holds it: the arrays stay alive as long as the pointers into them.
+// A rater in Python: keeps the arrays alive as long as the pointers into them.
 struct RaterVotes {
   Array data;
   Mask mask;

@@ -24,18 +24,18 @@ flags="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-fr
 ITK_CONSENSUS_CXXFLAGS=$flags "$python" setup.py -q build_ext --inplace
 
 # Python itself is not instrumented, so the runtimes have to be loaded before it. Python does not
-# free everything at its end, which is why leaks are not looked for.
+# free everything at exit, so leak detection is off.
 compiler=${CXX:-g++}
 preload="$("$compiler" -print-file-name=libasan.so) $("$compiler" -print-file-name=libubsan.so)"
 status=0
 LD_PRELOAD=$preload ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
     UBSAN_OPTIONS=print_stacktrace=1 \
-    "$python" -m pytest -q -n 2 -p no:cacheprovider tests/wrapping tests/votes \
+    "$python" -m pytest -q -n 2 -p no:cacheprovider tests/wrapping/test_*kernel*.py \
+    tests/wrapping/test_arrays.py tests/wrapping/test_box_sum.py tests/votes \
     tests/methods/staple/test_spatial_staple.py tests/methods/selection/test_boundary_simple.py \
     tests/methods/consensus/test_coherence_vote.py \
     tests/space/test_band_gains.py tests/space/test_pieces.py tests/methods/atlas \
-    tests/methods/shape tests/methods/direct_inference tests/filters/test_stopping.py "$@" \
-    --ignore tests/wrapping/test_documentation.py --ignore tests/wrapping/test_example_pages.py ||
+    tests/methods/shape tests/methods/direct_inference tests/filters/test_stopping.py "$@" ||
     status=$?
 
 if [ "$status" -eq 0 ]; then

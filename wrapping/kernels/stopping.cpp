@@ -1,4 +1,4 @@
-// Where kernels ask Python whether to go on: Ctrl-C, and whoever else wants them to end.
+// Polls Python for Ctrl-C and Abort on behalf of kernels.
 #include "bindings.hpp"
 #include "parallel.hpp"
 

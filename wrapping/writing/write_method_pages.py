@@ -1,24 +1,23 @@
-"""One documentation page per filter: the registry, its docstring, its table and what we know of it.
+"""What a method's page takes from the filter itself: its use, its parameters, its measurements.
 
-``docs/models/<page>.md`` holds what only a person can write: the model, when it fails, what to
-cite. Everything else follows from the filter itself.
+``docs/methods/<page>.md`` holds what only a person can write (what the method assumes, its model,
+which parameters matter, when it fails, what to cite); between its markers stands what follows from
+the filter, so that a page is whole in a checkout.
 """
 
 from __future__ import annotations
 
-import inspect
 import re
-from pathlib import Path
+from collections.abc import Iterable
 
-from write_tables import common_table, parameter_table
-
-from itk_consensus.core.parameters import measurements_of
+from itk_consensus.core.descriptions import introduction_of
+from itk_consensus.core.parameters import Parameter, measurements_of, parameters_of
 from itk_consensus.core.process_object import ProcessObject
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.methods.procedural import function_name
 from itk_consensus.methods.registry import FUSERS, OTHER_FILTERS
 
-_EVERY_FUSER = "# Every fuser\n\nEvery fuser has these parameters beside its own.\n\n{}\n"
+FILTERS = (*FUSERS, *OTHER_FILTERS)
 
 
 def page_name(filter_: type[ProcessObject]) -> str:
@@ -27,17 +26,35 @@ def page_name(filter_: type[ProcessObject]) -> str:
     return method or filter_.__module__.rpartition(".")[2].removesuffix("_filter").replace("_", "-")
 
 
-def method_page(filter_: type[ProcessObject], model: str) -> str:
-    """Markdown of one page."""
-    parts = [f"# {filter_.__name__}", str(getattr(filter_, "summary", "")), _use(filter_)]
-    parts += [_as_markdown(str(inspect.getdoc(filter_))), model.strip()]
-    parts += ["## Parameters", parameter_table(filter_)]
-    if issubclass(filter_, LabelFusionFilter):
-        parts += ["And [those of every fuser](every-fuser.md)."]
-    measured = [f"| Get{one.name}() | {one.doc} |" for one in measurements_of(filter_)]
-    if measured:
-        parts += ["## Known after Execute", "\n".join(["| call | gives |", "|---|---|", *measured])]
-    return "\n\n".join(part for part in parts if part) + "\n"
+def method_sections() -> dict[str, dict[str, str]]:
+    """The generated sections of every page in docs/methods, by page and section."""
+    pages = {
+        f"methods/{page_name(filter_)}": {
+            "method": _introduction(filter_),
+            "parameters": _parameters(filter_),
+        }
+        for filter_ in FILTERS
+    }
+    pages["methods/every-fuser"] = {"parameters": _table(parameters_of(LabelFusionFilter))}
+    pages["methods/index"] = {"methods": _list_of_methods(), "pages": _contents()}
+    return pages
+
+
+def _introduction(filter_: type[ProcessObject]) -> str:
+    """What the filter does, in one line and in its docstring, and how it is called."""
+    parts = [str(getattr(filter_, "summary", "")), _use(filter_)]
+    parts.append(_as_markdown(str(introduction_of(filter_))))
+    return "\n\n".join(part.strip() for part in parts if part)
+
+
+def _use(filter_: type[ProcessObject]) -> str:
+    if filter_ not in FUSERS:
+        return ""
+    fuser = filter_
+    return (
+        f"`ic.{function_name(fuser)}(images)` · `ic.{fuser.__name__}()` · "  # type: ignore[arg-type]
+        f"`itk-consensus fuse --method {page_name(fuser)}`"
+    )
 
 
 def _as_markdown(docstring: str) -> str:
@@ -51,41 +68,39 @@ def _as_code_block(example: re.Match[str]) -> str:
     return "\n".join(["```python", *lines, "```", ""])
 
 
-def _use(filter_: type[ProcessObject]) -> str:
-    if filter_ not in FUSERS:
-        return ""
-    fuser = filter_
-    return (
-        f"`ic.{function_name(fuser)}(images)` · `ic.{fuser.__name__}()` · "  # type: ignore[arg-type]
-        f"`itk-consensus fuse --method {page_name(fuser)}`"
-    )
+def _parameters(filter_: type[ProcessObject]) -> str:
+    """Tables of the parameters beyond every fuser's, and of what is known after Execute."""
+    common = {parameter.name for parameter in parameters_of(LabelFusionFilter)}
+    own = [one for one in parameters_of(filter_) if one.name not in common]
+    parts = [_table(own) if own else "None of its own."]
+    if issubclass(filter_, LabelFusionFilter):
+        parts.append("And [those of every fuser](every-fuser.md).")
+    measured = [f"| Get{one.name}() | {one.doc} |" for one in measurements_of(filter_)]
+    if measured:
+        parts.append("\n".join(["| known after Execute | gives |", "|---|---|", *measured]))
+    return "\n\n".join(parts)
 
 
-def index_page() -> str:
-    """The list of all pages, with what each filter assumes."""
-    rows = [
-        f"| [{filter_.__name__}]({page_name(filter_)}.md) | {_line(filter_)} |"
-        for filter_ in (*FUSERS, *OTHER_FILTERS)
-    ]
-    pages = [page_name(filter_) for filter_ in (*FUSERS, *OTHER_FILTERS)]
-    tree = ["```{toctree}", ":hidden:", "", *pages, "every-fuser", "```"]
-    table = ["| filter | what it assumes, when to use it |", "|---|---|", *rows]
-    return "\n".join(["# Methods", "", *table, "", *tree, ""])
+def _table(parameters: Iterable[Parameter[object]]) -> str:
+    rows = [_row(parameter) for parameter in parameters]
+    return "\n".join(["| parameter | value | default | meaning |", "|---|---|---|---|", *rows])
+
+
+def _row(parameter: Parameter[object]) -> str:
+    wanted = parameter.kind.wanted.replace("|", "\\|")
+    return f"| {parameter.name} | {wanted} | {parameter.default_text} | {parameter.doc} |"
+
+
+def _list_of_methods() -> str:
+    rows = [f"| [{one.__name__}]({page_name(one)}.md) | {_line(one)} |" for one in FILTERS]
+    return "\n".join(["| filter | what it assumes, when to use it |", "|---|---|", *rows])
 
 
 def _line(filter_: type[ProcessObject]) -> str:
-    return str(getattr(filter_, "summary", "") or str(inspect.getdoc(filter_)).splitlines()[0])
+    return str(getattr(filter_, "summary", "") or str(introduction_of(filter_)).splitlines()[0])
 
 
-def write_method_pages(models: Path, folder: Path) -> None:
-    """Write every page whose text changed."""
-    folder.mkdir(exist_ok=True)
-    pages = {"index": index_page(), "every-fuser": _EVERY_FUSER.format(common_table())}
-    for filter_ in (*FUSERS, *OTHER_FILTERS):
-        name = page_name(filter_)
-        model = (models / f"{name}.md").read_text(encoding="utf-8")
-        pages[name] = method_page(filter_, model)
-    for name, text in pages.items():
-        path = folder / f"{name}.md"
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8")
+def _contents() -> str:
+    """The pages in the order of the list, for Sphinx."""
+    pages = [*map(page_name, FILTERS), "every-fuser"]
+    return "\n".join(["```{toctree}", ":hidden:", "", *pages, "```"])

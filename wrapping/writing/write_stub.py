@@ -7,22 +7,22 @@ import inspect
 import re
 import sys
 from collections.abc import Iterator
-from typing import Any, TypeVar, get_args, get_origin
-
-import numpy as np
+from functools import cache
+from typing import Any, TypeVar
 
 import itk_consensus
-from itk_consensus.core import errors
+from itk_consensus.core.descriptions import default_of, introduction_of, written_methods
 from itk_consensus.core.parameters import (
+    Measurement,
     Parameter,
     measurements_of,
     parameters_of,
-    snake_case,
+    spelled,
 )
 from itk_consensus.core.process_object import ProcessObject
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
-from itk_consensus.methods.procedural import all_functions, default_of, function_name
-from itk_consensus.methods.registry import FUSERS, OTHER_FILTERS
+from itk_consensus.methods.procedural import all_functions, itk_function, simpleitk_function
+from itk_consensus.methods.registry import FUSERS, MEASURING_FILTERS, OTHER_FILTERS
 
 _HEADER = """\
 # Made by `make docs` from the filters' parameter tables; do not edit.
@@ -34,18 +34,18 @@ from numpy.typing import ArrayLike, NDArray
 
 """
 _IMAGES = """\
-Image = Any
-ImageT = TypeVar("ImageT")
+_Image = Any
+_ImageT = TypeVar("_ImageT")
 """
 #: Images of one kind in a list give one of the same kind, as of the function forms.
 _EXECUTE_OF_ONE_KIND = (
     "    @overload",
     "    def Execute(self, images: Sequence[NDArray[Any] | None], /) -> NDArray[Any]: ...",
     "    @overload",
-    "    def Execute(self, images: Sequence[ImageT | None], /) -> ImageT: ...",
+    "    def Execute(self, images: Sequence[_ImageT | None], /) -> _ImageT: ...",
     "    @overload",
 )
-_KNOWN = {"Any", "ArrayLike", "Callable", "Image", "ImageT", "Iterable", "Mapping", "NDArray"}
+_KNOWN = {"Any", "ArrayLike", "Callable", "Iterable", "Mapping", "NDArray"}
 _KNOWN |= {"Sequence", "TypeVar"}
 
 
@@ -55,16 +55,26 @@ def stub_text() -> str:
     code = "\n".join(
         [
             *("\n".join(_class_stub(cls)) for cls in classes),
-            *(
-                _function_stub(fuser, style)
-                for fuser in FUSERS
-                for style in ("keyword", "snake_case")
-            ),
+            *(text for filter_class in classes[2:] for text in _function_stubs(filter_class)),
             *("\n".join(_method_stub(f.__name__, f, "")) for f in _other_functions()),
         ]
     )
     imports = "\n".join(sorted(_imports(_without_docstrings(code), classes)))
     return f"{_HEADER}{imports}\n\n__version__: str\n\n{_IMAGES}\n{code}\n"
+
+
+@cache
+def _attributes() -> frozenset[str]:
+    """Names of parameters and measurements, which hide types of the same name in a class."""
+    filters = (*FUSERS, *OTHER_FILTERS)
+    return frozenset(
+        one.name for cls in filters for one in (*parameters_of(cls), *measurements_of(cls))
+    )
+
+
+def _type(text: str) -> str:
+    """A type as the stub calls it."""
+    return re.sub(r"\b[A-Z]\w*", lambda m: f"_{m[0]}" if m[0] in _attributes() else m[0], text)
 
 
 def _other_functions() -> Iterator[Any]:
@@ -76,8 +86,9 @@ def _other_functions() -> Iterator[Any]:
 
 
 def _parameter_stub(parameter: Parameter[Any]) -> Iterator[str]:
-    annotation = parameter.kind.annotation
+    annotation = _type(parameter.annotation)
     doc = f"{parameter.doc} Default: {parameter.default_text}."
+    yield f"    {parameter.name}: {annotation}"
     yield f"    def Set{parameter.name}(self, value: {annotation}) -> None:"
     yield from _docstring(doc, "        ")
     yield f"    def Get{parameter.name}(self) -> {annotation}:"
@@ -89,31 +100,37 @@ def _parameter_stub(parameter: Parameter[Any]) -> Iterator[str]:
         yield from _docstring(f"Whether {parameter.name} was set.", "        ")
 
 
+def _measurement_stub(measurement: Measurement[Any]) -> Iterator[str]:
+    annotation = _type(measurement.annotation)
+    yield "    @property"
+    yield f"    def {measurement.name}(self) -> {annotation}:"
+    yield from _docstring(measurement.doc, "        ")
+    if measurement.one_of is not None:
+        yield "    @overload"
+        of_one = _type(spelled(measurement.one_of))
+        yield f"    def Get{measurement.name}(self, rater: int) -> {of_one}: ..."
+        yield "    @overload"
+    yield f"    def Get{measurement.name}(self) -> {annotation}:"
+    yield from _docstring(measurement.doc, "        ")
+
+
 def _class_stub(cls: type) -> Iterator[str]:
     bases = [base for base in cls.__mro__[1:] if hasattr(itk_consensus, base.__name__)]
     parent = f"({bases[0].__name__})" if bases else ""
     yield f"class {cls.__name__}{parent}:"
-    yield from _docstring(inspect.getdoc(cls), "    ")
+    yield from _docstring(introduction_of(cls), "    ")
     yield f"    def __init__(self, {_constructor_keywords(cls)}) -> None: ..."
-    inherited = set(dir(bases[0])) if bases else set()
-    own_parameters = [p for p in parameters_of(cls) if f"Set{p.name}" not in inherited]
-    for parameter in own_parameters:
-        yield from _parameter_stub(parameter)
-    own_measurements = [m for m in measurements_of(cls) if f"Get{m.name}" not in inherited]
-    for measurement in own_measurements:
-        of_one = measurement.one_of
-        if of_one is not None:
-            yield "    @overload"
-            yield f"    def Get{measurement.name}(self, rater: int) -> {_spelled(of_one)}: ..."
-            yield "    @overload"
-        yield f"    def Get{measurement.name}(self) -> {_spelled(measurement.type)}:"
-        yield from _docstring(measurement.doc, "        ")
-    verbs = ("Set", "Get", "Unset", "GetHas")
-    derived = {f"{verb}{p.name}" for p in own_parameters for verb in verbs}
-    derived |= {f"Get{m.name}" for m in own_measurements}
-    for name, member in sorted(_written_methods(cls).items(), key=lambda item: item[0]):
+    ancestors = bases[0].__mro__ if bases else ()
+    inherited = {name for ancestor in ancestors for name in vars(ancestor)}
+    for parameter in parameters_of(cls):
+        if f"Set{parameter.name}" not in inherited:
+            yield from _parameter_stub(parameter)
+    for measurement in measurements_of(cls):
+        if f"Get{measurement.name}" not in inherited:
+            yield from _measurement_stub(measurement)
+    for name, member in sorted(written_methods(cls).items(), key=lambda item: item[0]):
         redefined = name in vars(cls) and name in ("Execute", "GetLabelImage")
-        if name not in derived and (name not in inherited or redefined):
+        if name not in inherited or redefined:
             if cls is LabelFusionFilter and name == "Execute":
                 yield from _EXECUTE_OF_ONE_KIND
             yield from _method_stub(name, member, "    ")
@@ -122,21 +139,12 @@ def _class_stub(cls: type) -> Iterator[str]:
 
 def _constructor_keywords(cls: type) -> str:
     """Every parameter in each of its spellings; any of them may be left out."""
-    spelled = {
-        name: parameter.kind.annotation
+    keywords = {
+        name: _type(parameter.annotation)
         for parameter in parameters_of(cls)
         for name in (parameter.name, parameter.keyword, parameter.snake_case)
     }
-    return ", ".join(["*", *(f"{name}: {kind} = ..." for name, kind in spelled.items())])
-
-
-def _spelled(type_: Any) -> str:
-    """A type as the stub writes it."""
-    if get_origin(type_) is np.ndarray:
-        (element,) = get_args(get_args(type_)[1])
-        return f"NDArray[{element.__name__}]"
-    members = ", ".join("..." if part is ... else _spelled(part) for part in get_args(type_))
-    return f"{type_.__name__}[{members}]" if members else str(type_.__name__)
+    return ", ".join(["*", *(f"{name}: {kind} = ..." for name, kind in keywords.items())])
 
 
 def _docstring(text: str | None, indent: str) -> Iterator[str]:
@@ -158,23 +166,13 @@ def _without_docstrings(code: str) -> str:
     return re.sub(r'^ *""".*?"""$', "", code, flags=re.MULTILINE | re.DOTALL)
 
 
-def _written_methods(cls: type) -> dict[str, object]:
-    """Methods with ITK's capital names, those of the class itself before inherited ones."""
-    found: dict[str, object] = {}
-    for base in cls.__mro__:
-        for name, member in vars(base).items():
-            written = callable(member) or isinstance(member, (staticmethod, classmethod))
-            if name[0].isupper() and written:
-                found.setdefault(name, member)
-    return found
-
-
 def _method_stub(name: str, member: Any, indent: str) -> Iterator[str]:
     if isinstance(member, (staticmethod, classmethod)):
         kind = "classmethod" if isinstance(member, classmethod) else "staticmethod"
         yield f"{indent}@{kind}"
         member = member.__func__
     text = re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(member)))
+    text = _type(text)
     text = text.replace("np.float64", "float64")
     for word in _words(text):
         # A type variable of the implementation means little to a reader of the stub.
@@ -184,27 +182,52 @@ def _method_stub(name: str, member: Any, indent: str) -> Iterator[str]:
     yield from _docstring(inspect.getdoc(member), f"{indent}    ")
 
 
-def _function_stub(fuser: type[LabelFusionFilter], style: str) -> str:
-    name = function_name(fuser) if style == "keyword" else snake_case(fuser.__name__)
-    spelled = {
-        p.name: f"{getattr(p, style)}: {p.kind.annotation} = {_default(p)}"
-        for p in parameters_of(fuser)
-    }
-    keywords = ", ".join(spelled.values())
-    by_position = [spelled[name] for name in fuser.positional if style == "keyword"]
-    others = [text for text in spelled.values() if text not in by_position]
+def _function_stubs(filter_class: type[ProcessObject]) -> Iterator[str]:
+    """The functions of a filter, in SimpleITK's spelling and in itk's."""
+    write = _fusing_stub if issubclass(filter_class, LabelFusionFilter) else _executing_stub
+    if filter_class.__name__ not in MEASURING_FILTERS:
+        function = simpleitk_function(filter_class.__name__)
+        yield "\n".join(write(filter_class, function, "keyword"))
+    yield "\n".join(write(filter_class, itk_function(filter_class.__name__), "snake_case"))
+
+
+def _keywords(filter_class: type[ProcessObject], style: str) -> dict[str, str]:
+    """The keywords of a function form, by the names of the parameters."""
+    given = {}
+    if hasattr(filter_class, "Load"):
+        given["record"] = "record: PathLike"
+    for one in parameters_of(filter_class):
+        given[one.name] = f"{getattr(one, style)}: {_type(one.annotation)} = {_default(one)}"
+    return given
+
+
+def _fusing_stub(filter_class: type[LabelFusionFilter], function: Any, style: str) -> Iterator[str]:
+    """Images of one kind in a list give one of the same kind."""
+    name, keywords = function.__name__, _keywords(filter_class, style)
+    by_position = [keywords[name] for name in filter_class.positional if style == "keyword"]
+    others = [text for text in keywords.values() if text not in by_position]
     rest = ", ".join([*by_position, "*", *others])
-    return "\n".join(
-        [
-            "@overload",
-            f"def {name}(images: Sequence[NDArray[Any] | None], {rest}) -> NDArray[Any]:",
-            *_docstring(inspect.getdoc(all_functions()[name]), "    "),
-            "@overload",
-            f"def {name}(images: Sequence[ImageT | None], {rest}) -> ImageT: ...",
-            "@overload",
-            f"def {name}(*images: Any, {keywords}) -> Any: ...",
-        ]
-    )
+    yield "@overload"
+    yield f"def {name}(images: Sequence[NDArray[Any] | None], {rest}) -> NDArray[Any]:"
+    yield from _docstring(inspect.getdoc(function), "    ")
+    yield "@overload"
+    yield f"def {name}(images: Sequence[_ImageT | None], {rest}) -> _ImageT: ..."
+    yield "@overload"
+    yield f"def {name}(*images: Any, {', '.join(keywords.values())}) -> Any: ..."
+
+
+def _executing_stub(filter_class: type[Any], function: Any, style: str) -> Iterator[str]:
+    """What Execute takes and returns, and then the parameters."""
+    execute = inspect.signature(filter_class.Execute)
+    _, *inputs = execute.parameters.values()
+    by_position = [one for one in inputs if one.kind is not one.KEYWORD_ONLY]
+    by_name = [one for one in inputs if one.kind is one.KEYWORD_ONLY]
+    keywords = _keywords(filter_class, style).values()
+    listed = [*by_position, "*", *by_name, *keywords]
+    taken = ", ".join(_type(str(one)) for one in listed)
+    returned = _type(str(execute.return_annotation))
+    yield f"def {function.__name__}({taken}) -> {returned}:"
+    yield from _docstring(inspect.getdoc(function), "    ")
 
 
 def _default(parameter: Parameter[Any]) -> str:
@@ -217,15 +240,20 @@ def _default(parameter: Parameter[Any]) -> str:
 
 
 def _imports(code: str, classes: list[type]) -> Iterator[str]:
-    """Import lines for every type the stub names, found where the filters themselves found it."""
-    public = [name for name in itk_consensus.__all__ if hasattr(errors, name)]
-    for name in public:
-        yield f"from itk_consensus.core.errors import {name} as {name}"
-    defined = {cls.__name__ for cls in classes} | set(public) | _KNOWN | set(dir(builtins))
-    others = {name for _, name in itk_consensus._OTHERS}
-    own = {name for name in others if inspect.isclass(getattr(itk_consensus, name))}
-    for word in sorted((_words(code) | own) - defined):
-        yield f"from {_home_of(word)} import {word} as {word}"
+    """Import lines for public classes, and for the types that the stub names beside them."""
+    defined = {cls.__name__ for cls in classes}
+    public = {
+        name: load()
+        for name, load in itk_consensus._loaders().items()
+        if name not in defined and inspect.isclass(load())
+    }
+    for name, member in public.items():
+        yield f"from {member.__module__} import {name} as {name}"
+    known = defined | set(public) | _KNOWN | set(dir(builtins))
+    for word in sorted(_words(code) - known - {"_Image", "_ImageT"}):
+        name = word.removeprefix("_")
+        alias = f" as {word}" if word != name else ""
+        yield f"from {_home_of(name)} import {name}{alias}"
 
 
 def _home_of(word: str) -> str:
@@ -242,4 +270,4 @@ def _home_of(word: str) -> str:
 def _words(text: str) -> set[str]:
     """Capitalised names in type positions: after a colon, an arrow, a bracket or a bar."""
     # After a comma a name may be a keyword, too: what follows tells.
-    return set(re.findall(r"(?:(?:: |-> |\[|\| )|, (?!\w+:))([A-Z]\w*)\b(?!=)", text))
+    return set(re.findall(r"(?:(?:: |-> |\[|\| )|, (?!\w+:))(_?[A-Z]\w*)\b(?!=)", text))

@@ -5,7 +5,7 @@
 
 Defaults were chosen on the twelve targets with the lowest numbers: --choosing prints what joint
 fusion gains or loses there with other settings, and with something on top. The six others are
-reported. With --save both are kept in real_atlases.json, from which docs/truth.md is written.
+reported. With --save both are kept in real_atlases.json, for docs/truth/atlases.md.
 
 The images lie beside the repository (../shared/data/hippocampus). ANTs runs in an environment of
 its own; without one its rows are missing, and the output says so.

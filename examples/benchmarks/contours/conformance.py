@@ -194,7 +194,7 @@ def _drawn(pair: Pair, spacing: Any, offset: Any) -> Iterator[sitk.Image]:
 
 def ours(case: Case) -> Values:
     """By the package's table of agreement."""
-    found = ic.Agreement([case.a, case.b], Surfaces=True, SurfaceTolerance=TOLERANCE).labels[0]
+    found = ic.agreement([case.a, case.b], Surfaces=True, SurfaceTolerance=TOLERANCE).labels[0]
     assert found.hausdorff is not None
     assert found.mean_distance is not None
     assert found.surface_dice is not None

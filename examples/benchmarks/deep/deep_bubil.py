@@ -7,7 +7,7 @@ the scores look at. Five-fold cross-fitting: no image is fused by a model that h
 the filter's answer stand that of its network, whether or not Fit found a gain; of the same network
 on images of noise; of the image alone, in the joint mode; and, with the gold standard's help, of
 the network trained on the gold standard of the other images, single experts, and the best threshold
-of the vote. With --save results are kept in deep_real.json, from which docs/truth.md is written.
+of the vote. With --save results are kept in deep_real.json, for docs/truth/deep.md.
 """
 
 from __future__ import annotations

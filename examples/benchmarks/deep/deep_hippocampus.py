@@ -5,7 +5,7 @@
 It trains on the twelve targets with the lowest numbers, of which three decide when to stop and
 judge, and reports Dice of the six others, beside what the same network learns from less: without
 the atlases' images, from images of noise, and from the image alone, which no atlas labels. With
---save results are kept in deep_real.json, from which docs/truth.md is written.
+--save results are kept in deep_real.json, from which docs/truth/deep.md is written.
 
 The images lie beside the repository (../shared/data/hippocampus).
 """

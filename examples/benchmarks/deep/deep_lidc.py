@@ -6,7 +6,7 @@ Two to four radiologists outlined each nodule; who they were differs from scan t
 is left out in turn and fused by a model of the others, once without each of its readers, whose
 outline judges. Six nodules are too few for any network, and the filter says so and votes; what its
 network would have answered stands beside it, and that of one trained on images of noise. With
---save results are kept in deep_real.json, from which docs/truth.md is written.
+--save results are kept in deep_real.json, from which docs/truth/deep.md is written.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from scipy import ndimage
 
 from examples.benchmarks.run_facts import run_facts
 from examples.simulation import STRUCTURE_SETTINGS
-from itk_consensus.assessment.causes import with_causes
+from itk_consensus.assessment.causes import attach_causes
 from itk_consensus.assessment.findings import Finding
 from itk_consensus.assessment.of_readers import diagnose_readers
 from itk_consensus.assessment.readers import Readers
@@ -222,7 +222,7 @@ def cautions(case: Case) -> list[Finding]:
     """What is said of a case's readers beyond notes."""
     patterns = DecisionPatterns.from_stack(LabelStack.multilabel(list(case.readers)))
     readers = Readers(VoteFacts(patterns), case.spacing)
-    found = with_causes(tuple(diagnose_readers(readers)), readers)
+    found = attach_causes(tuple(diagnose_readers(readers)), readers)
     return [one for one in found if one.concern and not one.because]
 
 

@@ -38,7 +38,7 @@ from examples.simulation import (
     twelve_settings,
 )
 from examples.simulation.contour_errors import contour_error_raters
-from examples.simulation.fresh_settings import FRESH_SETTINGS
+from examples.simulation.fresh_settings import FRESH_SETTINGS, SEEN_SETTINGS
 from examples.simulation.practice_settings import blob, skill_case
 from examples.simulation.structure_settings import COARSE_ERRORS
 from itk_consensus.assessment.assessment import assess
@@ -173,7 +173,7 @@ def _counted(words: Sequence[str]) -> dict[str, int]:
 
 def cases(seeds: range) -> Iterator[tuple[str, SpacedCase]]:
     """Every family's cases; of several labels the first against the others."""
-    for settings in (STRUCTURE_SETTINGS, SLIP_SETTINGS, PRACTICE_SETTINGS, EXTRA):
+    for settings in (STRUCTURE_SETTINGS, SLIP_SETTINGS, PRACTICE_SETTINGS, SEEN_SETTINGS, EXTRA):
         for name, make in settings.items():
             for seed in seeds:
                 case = make(seed)

@@ -85,19 +85,19 @@ def learned(learner: Learner, tables: Sequence[LabelTable]) -> Marks | None:
     found = learn_label(1, tables, learner.stack.number_of_raters)
     if found is None or not found.is_adopted:
         return None
-    return lambda other: found.rule.chosen(other.rows)
+    return lambda other: found.rule.choose(other.rows)
 
 
 def always(learner: Learner, tables: Sequence[LabelTable]) -> Marks:
     """Weights of the middle precision."""
     rule = learner.learn("weights 0.3", np.ones(len(tables), bool))
-    return lambda other: rule.chosen(other.rows)
+    return lambda other: rule.choose(other.rows)
 
 
 def cut(learner: Learner, tables: Sequence[LabelTable]) -> Marks:
     """A cut of the share."""
     rule = learner.learn("share", np.ones(len(tables), bool))
-    return lambda other: rule.chosen(other.rows)
+    return lambda other: rule.choose(other.rows)
 
 
 def single(learner: Learner, _tables: Sequence[LabelTable]) -> Marks:

@@ -29,9 +29,9 @@ from examples.benchmarks.methods.consensus_evidence import DATA, encoded, overla
 from examples.benchmarks.methods.evidence_table import FUSERS
 from examples.benchmarks.run_facts import run_facts
 from examples.simulation import LESION_SETTINGS, STRUCTURE_SETTINGS, SpacedCase
-from itk_consensus.assessment.agreement.lesions import lesion_agreement, paired_objects
+from itk_consensus.assessment.agreement.lesions import lesion_agreement, pair_objects
 from itk_consensus.core.errors import ConsensusWarning
-from itk_consensus.methods.lesions.objects import numbered_objects
+from itk_consensus.methods.lesions.objects import number_objects
 
 Labels = NDArray[Any]
 FIRST_SEED = 3000
@@ -55,8 +55,8 @@ def instances(case: SpacedCase, **parameters: Any) -> Labels:
 
 def object_f1(answer: Labels, truth: Labels) -> float:
     """Detection F1 of an answer's objects; 1 if neither has any."""
-    maps = [numbered_objects(labels, "components").places for labels in (answer, truth)]
-    found = lesion_agreement(("", ""), paired_objects(*maps), (1.0,) * truth.ndim, ())[0].f1
+    maps = [number_objects(labels, "components").places for labels in (answer, truth)]
+    found = lesion_agreement(("", ""), pair_objects(*maps), (1.0,) * truth.ndim, ())[0].f1
     return 1.0 if np.isnan(found) else found
 
 

@@ -26,7 +26,7 @@ from skimage.draw import polygon
 
 from examples.benchmarks.run_facts import run_facts
 from itk_consensus.methods.lesions.matching import LesionGroups, match_objects
-from itk_consensus.methods.lesions.objects import NumberedObjects, ReaderObjects
+from itk_consensus.methods.lesions.objects import NumberedObjects, RaterObjects
 
 #: Between the numbers of two nodules of one reading.
 LARGEST_JUMP = 100
@@ -149,7 +149,7 @@ def _matched(
             marks.append(one.number)
             places[tuple(axis[free] for axis in at)] = number
         maps.append(NumberedObjects(places, number))
-    return match_objects(ReaderObjects.of(maps), spacing), marks
+    return match_objects(RaterObjects.of(maps), spacing), marks
 
 
 def _neighbours(annotations: Sequence[Annotation]) -> list[list[int]]:

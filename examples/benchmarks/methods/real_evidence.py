@@ -283,7 +283,7 @@ def _surface_dice(
 ) -> float:
     box = bounding_box(ours | truth)
     pair = [_image(mask[box].astype(np.uint8), spacing) for mask in (ours, truth)]
-    found = ic.Agreement(pair, Surfaces=True, SurfaceTolerance=tolerance).labels[0].surface_dice
+    found = ic.agreement(pair, Surfaces=True, SurfaceTolerance=tolerance).labels[0].surface_dice
     assert found is not None
     return float(found[0, 1])
 

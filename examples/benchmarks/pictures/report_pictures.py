@@ -17,12 +17,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import SimpleITK as sitk
 
 import itk_consensus as ic
 from itk_consensus.batch.batch import run_batch
 from itk_consensus.batch.cases import find_cases
-from itk_consensus.batch.one_case import Plan
+from itk_consensus.batch.plan import Plan
+from itk_consensus.cli import main as main_of_the_command
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCS = ROOT / "docs"
@@ -33,7 +35,7 @@ NODULE = "LIDC-IDRI-0265_n2049"
 NOTEBOOK = (
     "import itk_consensus as ic\n\nimages = ic.sample_case()\nconsensus = ic.ConsensusFilter()\n"
     "labels = consensus.Execute(images)\nconsensus",
-    "agreement = ic.Agreement(images)\nagreement.pairs().to_frame().round(3)",
+    "agreement = ic.agreement(images)\nagreement.pairs().to_frame().round(3)",
 )
 
 
@@ -81,14 +83,58 @@ def write_nodule(folder: Path) -> None:
     ic.report(consensus, folder / "nodule.html", names=READERS[:4], label_names={1: "nodule"})
 
 
+#: Middle and radii of eight structures, in voxels of a grid of 30 x 90 x 100.
+ORGANS = {
+    "Heart": ((14, 45, 55), (8, 14, 16)),
+    "Lung_L": ((15, 45, 82), (12, 22, 11)),
+    "Lung_R": ((15, 45, 22), (12, 22, 11)),
+    "Esophagus": ((15, 68, 50), (13, 4, 4)),
+    "SpinalCord": ((15, 80, 50), (14, 3, 3)),
+    "Trachea": ((23, 60, 50), (6, 4, 5)),
+    "GTVp": ((12, 30, 26), (4, 5, 5)),
+    "Aorta": ((15, 66, 62), (12, 5, 5)),
+}
+
+
+def write_structures(folder: Path) -> None:
+    """Eight structures by five readers, of whom one swapped the lungs and one mirrored a file."""
+    rng = np.random.default_rng(4)
+    shape, files = (30, 90, 100), []
+    places = np.indices(shape).T
+    for number, reader in enumerate(READERS):
+        structures = []
+        for name, (middle, radii) in ORGANS.items():
+            moved = np.add(middle, rng.normal(0, 0.4, 3))
+            own = np.multiply(radii, 1 + rng.normal(0, 0.03, 3))
+            inside = ((((places - moved) / own) ** 2).sum(axis=-1).T <= 1).astype(np.uint8)
+            if number == 2 and name == "GTVp":
+                inside = inside[:, :, ::-1]
+            mask = sitk.GetImageFromArray(np.ascontiguousarray(inside))
+            mask.SetSpacing((2.0, 2.0, 3.0))
+            swapped = {"Lung_L": "Lung_R", "Lung_R": "Lung_L"} if number == 4 else {}
+            structures.append(ic.Structure(swapped.get(name, name), mask))
+        files.append(str(folder / f"{reader}.seg.nrrd"))
+        ic.write_slicer_segmentation(structures, files[-1])
+    output = str(folder / "structures.seg.nrrd")
+    page = str(folder / "structures.html")
+    words = ["fuse", *files, "--per-structure", "-o", output, "--report", page, "--overwrite", "-q"]
+    main_of_the_command(words)
+
+
 def write_study(folder: Path) -> None:
-    """A batch of fourteen simulated cases; one file is broken, and one reader missed a case."""
+    """A batch of forty simulated cases; a file is broken, and two readers slipped."""
     inputs = folder / "study-in"
-    for number, case in enumerate(ic.sample_cohort(14, seed=3)):
+    for number, case in enumerate(ic.sample_cohort(40, seed=3)):
         here = inputs / f"case-{number:02d}"
         here.mkdir(parents=True, exist_ok=True)
         sitk.WriteImage(case.image, str(here / "mr.nii.gz"))
         for reader, image in zip(READERS, case.raters, strict=True):
+            mirrored = sitk.Flip(image, (True, False, False))
+            if (number, reader) == (17, "chris"):
+                image = sitk.GetImageFromArray(sitk.GetArrayFromImage(mirrored))
+                image.CopyInformation(case.raters[0])
+            if (number, reader) == (23, "emil"):
+                image = 0 * image
             sitk.WriteImage(image, str(here / f"{reader}.nii.gz"))
     (inputs / "case-04" / "dora.nii.gz").unlink()
     (inputs / "case-09" / "ben.nii.gz").write_bytes(b"no image")
@@ -114,7 +160,7 @@ def write_notebook(folder: Path) -> None:
     consensus = ic.ConsensusFilter()
     images = ic.sample_case()
     consensus.Execute(images)
-    shown = (consensus, consensus.GetDiagnostics(), ic.Agreement(images))
+    shown = (consensus, consensus.GetDiagnostics(), ic.agreement(images))
     boxes = "".join(f"<section>{ic.html_of(thing)}</section>" for thing in shown)
     text = f"<!DOCTYPE html><html lang='en'><meta charset='utf-8'><title>Cells</title><main>{boxes}"
     (folder / "cells.html").write_text(text + "<h1>Cells</h1></main></html>")
@@ -124,6 +170,7 @@ def write_notebook(folder: Path) -> None:
 PAGES: dict[Callable[[Path], None], bool] = {
     write_nodule: False,
     write_study: False,
+    write_structures: False,
     write_notebook: False,
     write_ct: True,
     write_mr: True,
@@ -142,7 +189,7 @@ def write_pages(folder: Path) -> None:
 
 
 #: Name in docs/, the picture it is cut from, and how much of it: width, height, scale.
-_CUTS = (
+CUTS = (
     ("report-desktop.png", "ct-1280-light.png", 1280, 1500, 0.7),
     ("report-phone-dark.png", "nodule-390-dark.png", 390, 1700, 1.0),
     ("study-index.png", "study-1280-light.png", 1280, 1000, 0.7),
@@ -151,11 +198,13 @@ _CUTS = (
 )
 
 
-def cut_pictures(folder: Path) -> None:
+def cut_pictures(folder: Path, names: Sequence[str] | None = None) -> None:
     """The top of each picture (or its end), smaller and with few colours."""
     from PIL import Image
 
-    for name, source, width, height, scale in _CUTS:
+    for name, source, width, height, scale in CUTS:
+        if names is not None and name not in names:
+            continue
         if not (folder / source).is_file():
             print(f"left out, {source} is absent")
             continue

@@ -15,7 +15,8 @@ import SimpleITK as sitk
 
 from itk_consensus.batch.batch import run_batch
 from itk_consensus.batch.cases import BatchCase, find_cases
-from itk_consensus.batch.one_case import FAILED, Plan
+from itk_consensus.batch.one_case import FAILED
+from itk_consensus.batch.plan import Plan
 
 
 def write_cases(folder: Path, number: int, side: int) -> list[BatchCase]:

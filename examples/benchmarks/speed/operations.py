@@ -143,7 +143,7 @@ OPERATIONS: dict[str, Operation] = {
     "STAPLE with smoothness, SimpleITK images": _on_simpleitk(_smooth_staple, output_bytes=8),
     "MultiLabelSTAPLE with smoothness, SimpleITK images": _on_simpleitk(_smooth_multilabel),
     "CohortSTAPLE, SimpleITK images": _on_simpleitk(_cohort_of_one, output_bytes=8),
-    "Agreement, SimpleITK images": _on_simpleitk(itk_consensus.Agreement, output_bytes=0),
+    "Agreement, SimpleITK images": _on_simpleitk(itk_consensus.agreement, output_bytes=0),
     "ConformalBand, SimpleITK images": _on_simpleitk(_conformal_band, output_bytes=9),
     FLOOR: _on_arrays(_read_inputs_fill_output),
 }

@@ -83,11 +83,17 @@ def _votes(sizes: PeerSizes, rounds: int) -> Iterator[Row]:
     for kind, what in ((CONTOUR_ERROR, "clean masks"), (NOISY, "voxel noise")):
         masks = raters(kind, sizes.volume, 5)
         images = [sitk.GetImageFromArray(mask) for mask in masks]
-        for form, stack in (("arrays", masks), ("SimpleITK images", images)):
-            wait = Wait(f"vote, {what}, {form}", "of NumPy's sum and compare", 1.3)
-            yield beside(
-                wait, lambda s=stack: vote.Execute(s), lambda m=masks: added(m), 4 * rounds
-            )
+        for form, stack, peer, of in (
+            ("arrays", masks, lambda m=masks: added(m), "of NumPy's sum and compare"),
+            (
+                "SimpleITK images",
+                images,
+                lambda m=masks: (added(m), sitk.Image(sizes.volume[::-1], sitk.sitkUInt8)),
+                "of NumPy's sum and compare, and SimpleITK's allocation",
+            ),
+        ):
+            wait = Wait(f"vote, {what}, {form}", of, 1.3)
+            yield beside(wait, lambda s=stack: vote.Execute(s), peer, 4 * rounds)
     masks = [mask[0] for mask in raters(CONTOUR_ERROR, (1, *sizes.slice), 5)]
     images = [sitk.GetImageFromArray(mask) for mask in masks]
     for form, stack in (("arrays", masks), ("SimpleITK images", images)):
@@ -215,7 +221,7 @@ def _written_for_peers(folder: Path, sizes: PeerSizes) -> dict[str, Call]:
     pair = [sitk.GetImageFromArray(mask) for mask in organ]
     both = [sitk.GetImageFromArray(mask) for mask in lesions]
     return {
-        "panoptica": lambda: ic.LesionAgreement(both),
+        "panoptica": lambda: ic.lesion_agreement(both),
         "surface-distance": lambda: agreement.Execute(pair),
         "MONAI": lambda: agreement.Execute(pair),
         "ANTs": lambda: joint.Execute(case.maps),

@@ -1,10 +1,12 @@
-"""How long a review of a large case takes to open, to jump and to decide; nothing is asserted.
+"""What a review of a large case costs: to open, to decide, to paint; nothing is asserted.
 
-    python -m examples.benchmarks.speed.review_benchmark
-        [--shape 300 512 512] [--readers 5] [--browser]
+    python -m examples.benchmarks.speed.review_benchmark [--shape 200 512 512] [--readers 5]
+        [--keep]
 
-Needs ``pip install 'itk-consensus[review]'``; with --browser also playwright and Chromium, in which
-the first view and the jumps are timed as a reviewer sees them.
+Seconds of processors that the application kept busy since the command, which other work on the
+machine changes little; milliseconds by the clock from a key, or the end of a stroke, to the first
+picture that Chromium shows. Needs ``pip install 'itk-consensus[review]'``, playwright and
+Chromium. With --keep the figures are written to review_benchmark.json.
 """
 
 from __future__ import annotations
@@ -25,8 +27,17 @@ import numpy as np
 import SimpleITK as sitk
 
 import itk_consensus as ic
-from itk_consensus.review.case import case_of_result
-from itk_consensus.review.session import ReviewSession
+from examples.benchmarks.run_facts import run_facts
+
+KEPT = Path(__file__).with_name("review_benchmark.json")
+#: What was asked for, of the case of five readers and 512x512x200.
+LIMITS = {
+    "image, CPU s": 5.0,
+    "first disputes, CPU s": 10.0,
+    "decide, ms": 300.0,
+    "paint, ms": 300.0,
+    "memory, GB": 1.2,
+}
 
 
 def readers(shape: tuple[int, ...], number: int) -> list[np.ndarray]:
@@ -52,68 +63,31 @@ def readers(shape: tuple[int, ...], number: int) -> list[np.ndarray]:
     return drawn
 
 
-def without_a_browser(images: list[sitk.Image], folder: Path) -> dict[str, float]:
-    """Seconds of each step that needs no screen."""
-    times = {}
-    start, worked = time.perf_counter(), time.process_time()
-
-    def lap(what: str) -> None:
-        """Seconds by the clock, and of all processors: a busy machine shows in the first only."""
-        nonlocal start, worked
-        now, done = time.perf_counter(), time.process_time()
-        times[what] = round(now - start, 2)
-        times[f"{what}, processor"] = round(done - worked, 2)
-        start, worked = now, done
-
-    filter_ = ic.ConsensusFilter()
-    filter_.Execute(images)
-    lap("fuse")
-    case = case_of_result(filter_.GetResult())
-    lap("find disputes")
-    session = ReviewSession(case, folder / "out.nii.gz", who="benchmark")
-    session.keep()
-    lap("first record")
-    session.decide(1, "label", 1)
-    lap("decide, and keep the record")
-    session.undo()
-    lap("undo, and keep the record")
-    times["disputes"] = len(case.disputes)
-    times["record, MB"] = round((folder / "out.review.json").stat().st_size / 1e6, 2)
-    return times
-
-
 def in_a_browser(files: list[Path], image: Path, folder: Path) -> dict[str, float]:
-    """Seconds until the first view after the command, and of jumps, as Chromium sees them."""
+    """The figures, as a reviewer would see them."""
     words = ["review", *map(str, files), "--image", str(image), "-o", str(folder / "b.nii.gz")]
-    start = time.perf_counter()
     said = folder / "said.txt"
     with said.open("w") as out:
         process = subprocess.Popen(
-            [sys.executable, "-m", "itk_consensus.cli", *words, "--no-browser"],
+            [sys.executable, "-m", "itk_consensus.cli", *words, "--no-browser", "--reviewer", "A"],
             stdout=out,
             env={**os.environ, "PYTHONPATH": str(Path(ic.__file__).resolve().parents[1])},
         )
     try:
-        return _timed(process, said, start)
+        return _timed(process, said)
     finally:
         process.send_signal(signal.SIGINT)
         process.wait(60)
 
 
-def _timed(process: subprocess.Popen[bytes], said: Path, start: float) -> dict[str, float]:
+def _timed(process: subprocess.Popen[bytes], said: Path) -> dict[str, float]:
     from playwright.sync_api import sync_playwright
 
     while "http://" not in said.read_text():
         if process.poll() is not None:
             raise RuntimeError("the application ended")
         time.sleep(0.05)
-    times = dict[str, float]()
-
-    def lap(what: str) -> None:
-        times[what] = round(time.perf_counter() - start, 2)
-        times[f"{what}, processor"] = _worked(process.pid)
-
-    lap("command to address")
+    figures = dict[str, float]()
     address = said.read_text().split()[1]
     with sync_playwright() as play:
         chromium = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -122,13 +96,16 @@ def _timed(process: subprocess.Popen[bytes], said: Path, start: float) -> dict[s
         page.set_default_timeout(300_000)
         page.goto(address)
         _wait_for_pictures(page)
-        lap("command to first view")
-        page.wait_for_selector("#dispute-1")
-        _wait_for_pictures(page)
-        lap("command to disputes")
-        times |= _handled(page)
+        figures["image, CPU s"] = _worked(process.pid)
+        page.wait_for_selector("#disputes .dispute")
+        figures["first disputes, CPU s"] = _worked(process.pid)
+        figures["disputes"] = page.evaluate("window.trame.state.get('total')")
+        page.wait_for_timeout(3000)
+        figures |= _handled(page, process.pid)
+        figures["memory, GB"] = _peak_memory(process.pid, "VmHWM")
+        figures["memory of its own now, GB"] = _peak_memory(process.pid, "RssAnon")
         browser.close()
-    return times
+    return figures
 
 
 def _wait_for_pictures(page: Any) -> None:
@@ -153,50 +130,87 @@ def _worked(pid: int) -> float:
     return round((int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), 2)
 
 
-def _handled(page: Any) -> dict[str, float]:
-    """Seconds of jumps, and of a decision."""
-    times = {}
-    picture = "document.querySelector('#view-Red').parentElement.querySelector('img').src"
-    jumps = []
-    for number in (2, 5, 9, 3):
+def _peak_memory(pid: int, field: str) -> float:
+    """Gigabytes, where the system says so."""
+    try:
+        text = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return float("nan")
+    return round(int(text.split(f"{field}:")[1].split()[0]) / 1e6, 2)
+
+
+#: Resolves when the picture of a view is another than before, with the milliseconds that took.
+_CHANGED = """view => {
+  const seen = () => document.querySelector(view).parentElement.querySelector("img").src;
+  const before = seen(), begin = performance.now();
+  window.changed = new Promise(tell => {
+    const look = () => seen() !== before ? tell(performance.now() - begin) : setTimeout(look, 2);
+    look();
+  });
+}"""
+
+
+def _handled(page: Any, pid: int) -> dict[str, float]:
+    """Milliseconds to the first picture of jumps, decisions and strokes, also of processors."""
+    found: dict[str, list[float]] = {"jump": [], "decide": [], "paint": []}
+    busy: dict[str, list[float]] = {what: [] for what in found}
+
+    def first_picture(what: str, action: Any) -> None:
         page.wait_for_timeout(1500)
-        before, begin = page.evaluate(picture), time.perf_counter()
-        page.click(f"#dispute-{number}")
-        page.wait_for_function(f"before => {picture} !== before", arg=before)
-        jumps.append(time.perf_counter() - begin)
-    times["jump, median"] = round(float(np.median(jumps)), 2)
-    times["jump, longest"] = round(max(jumps), 2)
+        page.evaluate(_CHANGED, "#view-Red")
+        worked = _worked(pid)
+        action()
+        found[what].append(page.evaluate("window.changed"))
+        busy[what].append(1000 * (_worked(pid) - worked))
+
+    for _ in range(4):
+        first_picture("jump", lambda: page.keyboard.press("n"))
+    for _ in range(4):
+        first_picture("decide", lambda: page.keyboard.press("i"))
+    box = page.locator("#view-Red").locator("xpath=..").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.keyboard.press("b")
     page.wait_for_timeout(1500)
-    begin = time.perf_counter()
-    page.keyboard.press("i")
-    page.wait_for_selector("#dispute-3.decided")
-    times["decide"] = round(time.perf_counter() - begin, 2)
-    return times
+    for shift in (0, 25, 50, 75):
+        page.mouse.move(x + shift, y)
+        page.mouse.down()
+        page.mouse.move(x + shift + 10, y, steps=3)
+        first_picture("paint", page.mouse.up)
+    return {
+        f"{what}, {unit}": round(float(measure(values)))
+        for what, values in found.items()
+        for unit, measure in (("ms", np.median), ("ms at most", max))
+    } | {f"{what}, CPU ms": round(float(np.median(values))) for what, values in busy.items()}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--shape", type=int, nargs=3, default=(300, 512, 512))
+    parser.add_argument("--shape", type=int, nargs=3, default=(200, 512, 512))
     parser.add_argument("--readers", type=int, default=5)
-    parser.add_argument("--browser", action="store_true")
+    parser.add_argument("--keep", action="store_true")
     arguments = parser.parse_args()
     shape = tuple(arguments.shape)
     masks = readers(shape, arguments.readers)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        images = [sitk.GetImageFromArray(mask) for mask in masks]
-        for image in images:
+        files = [folder / f"reader{n}.nii.gz" for n in range(len(masks))]
+        noise = np.random.default_rng(1).normal(40, 20, shape).astype(np.int16)
+        ct = folder / "ct.nii.gz"
+        for file, array in (
+            (ct, noise + 60 * masks[0].astype(np.int16)),
+            *zip(files, masks, strict=True),
+        ):
+            image = sitk.GetImageFromArray(array)
             image.SetSpacing((0.8, 0.8, 1.5))
-        print(json.dumps(without_a_browser(images, folder), indent=2), flush=True)
-        if arguments.browser:
-            files = [folder / f"reader{n}.nii" for n in range(len(images))]
-            for file, image in zip(files, images, strict=True):
-                sitk.WriteImage(image, str(file))
-            noise = np.random.default_rng(1).normal(40, 20, shape).astype(np.int16)
-            ct = sitk.GetImageFromArray(noise + 60 * masks[0].astype(np.int16))
-            ct.SetSpacing((0.8, 0.8, 1.5))
-            sitk.WriteImage(ct, str(folder / "ct.nii"))
-            print(json.dumps(in_a_browser(files, folder / "ct.nii", folder), indent=2))
+            sitk.WriteImage(image, str(file))
+        figures = in_a_browser(files, ct, folder)
+    for what, value in figures.items():
+        limit = LIMITS.get(what)
+        print(f"{what:28}{value:8g}" + ("" if limit is None else f"   asked: {limit:g}"))
+    if arguments.keep:
+        case = {"shape": shape, "readers": arguments.readers}
+        content = {"run": run_facts(), "case": case, "figures": figures, "asked": LIMITS}
+        KEPT.write_text(json.dumps(content, indent=2) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

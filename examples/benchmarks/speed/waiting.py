@@ -34,7 +34,8 @@ from examples.benchmarks.speed.volumes import (
     raters,
 )
 from itk_consensus.batch.cases import BatchCase
-from itk_consensus.batch.one_case import DONE, Plan, run_case
+from itk_consensus.batch.one_case import DONE, run_case
+from itk_consensus.batch.plan import Plan
 from itk_consensus.cli import main as command
 from itk_consensus.core.work import default_threads
 from itk_consensus.methods.registry import load_filter

@@ -10,7 +10,7 @@ from itk_consensus.assessment.agreement.result import AgreementResult
 from itk_consensus.assessment.agreement.study import AgreementSettings, study_agreement
 from itk_consensus.calibration.sample_segmentations import volume_intervals
 from itk_consensus.core.constraints import Boolean, Real
-from itk_consensus.core.parameters import Parameter, handed_out
+from itk_consensus.core.parameters import Parameter, defensive_copy
 from itk_consensus.core.work import report, stage
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
 
@@ -18,12 +18,12 @@ from itk_consensus.fusing.label_fusion import LabelFusionFilter
 class AgreementFilter(ComparedRaters):
     """Agreement of raters, label by label: overlap, chance-corrected agreement, contour distances.
 
-    Dice, Jaccard, generalised conformity index, specific agreement, volumes and their variation;
-    Fleiss' kappa and Krippendorff's alpha over all voxels, which background inflates, and over the
-    voxels somebody marked, which deflates them; Hausdorff distance, its 95th percentile, mean
-    surface distance and surface Dice, between centres of voxels on the surface, as MONAI defines
-    them. Only voxels that both raters of a pair annotated count. Two raters who both left a label
-    out have Dice 1 and no distance (NaN); if only one did, distances are infinite.
+    Computes Dice, Jaccard, generalised conformity index, specific agreement, volumes and their
+    variation; Fleiss' kappa and Krippendorff's alpha over all voxels, which background inflates,
+    and over the voxels that any rater marked, which deflates them; Hausdorff distance, its 95th
+    percentile, mean surface distance and surface Dice between surface voxel centres, as defined by
+    MONAI. For each pair, only voxels that both raters annotated count. If both raters left a label
+    out, Dice is 1 and distances are NaN; if one did, distances are infinite.
     """
 
     Surfaces = Parameter(Boolean(), True, "Whether to measure surface distances as well.")
@@ -35,8 +35,8 @@ class AgreementFilter(ComparedRaters):
     VolumeIntervals = Parameter(
         Boolean(),
         False,
-        "Whether to say, from samples about a consensus that is made here, which volume another "
-        "rater would draw, with an interval of 90 %.",
+        "Whether to estimate which volume another rater would draw, with a 90 % interval, from "
+        "samples of the consensus; needs a filter as the reference.",
     )
 
     def Execute(
@@ -50,10 +50,10 @@ class AgreementFilter(ComparedRaters):
             SimpleITK or itk images, or NumPy arrays, on one grid. None stands for a missing rater;
             a vector image holds one rater per component.
         reference : image or LabelFusionFilter, optional
-            A consensus to compare each rater with: a label image, or a filter that makes one of
-            `images`, on this filter's MaskImage, MissingLabel and RaterMasks.
+            A consensus to compare each rater with: a label image, or a filter that fuses `images`
+            with this filter's MaskImage, MissingLabel and RaterMasks.
         names : sequence of str, optional
-            What each rater is called.
+            Names of the raters.
 
         Returns
         -------
@@ -62,10 +62,10 @@ class AgreementFilter(ComparedRaters):
         """
         with self._running() as run:
             if self.VolumeIntervals and not isinstance(reference, LabelFusionFilter):
-                raise self._wrong(
+                raise self._parameter_error(
                     "VolumeIntervals", "needs a filter, or a method of fuse, as the reference"
                 )
-            case, name, made = self._compared(images, reference)
+            case, name, made = self._load_comparison(images, reference)
             report(0.5)
             named = self._names(names, case.patterns.number_of_raters - (name is not None))
             with stage(0.5, 0.9):
@@ -79,18 +79,18 @@ class AgreementFilter(ComparedRaters):
             if self.VolumeIntervals and made is not None:
                 result = result.with_volumes(volume_intervals(made))
             run.result = result
-            return handed_out(result)
+            return defensive_copy(result)
 
     def GetResult(self) -> AgreementResult:
-        """What the last Execute returned."""
+        """The result of the last Execute."""
         result: AgreementResult = super().GetResult()
-        return handed_out(result)
+        return defensive_copy(result)
 
 
-def Agreement(
+def agreement(
     images: Any, reference: Any = None, names: Sequence[str] | None = None, **parameters: Any
 ) -> AgreementResult:
-    """How well raters agree; function form of AgreementFilter, whose parameters it takes.
+    """Measure how well raters agree; function form of AgreementFilter, with the same parameters.
 
     Parameters
     ----------
@@ -99,6 +99,6 @@ def Agreement(
     reference : image or LabelFusionFilter, optional
         A consensus to compare each rater with, or a filter that makes it.
     names : sequence of str, optional
-        What each rater is called.
+        Names of the raters.
     """
     return AgreementFilter(**parameters).Execute(images, reference, names)

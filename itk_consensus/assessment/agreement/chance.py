@@ -1,8 +1,8 @@
 """Agreement beyond chance: Fleiss' kappa, Krippendorff's alpha and Gwet's AC1, from patterns.
 
-Background inflates both: the more of it an image has, the better everybody agrees. So each is
-given over all voxels and over the union, the voxels that at least one rater gave the label. Over
-the union every voxel is chosen for being marked, which deflates it; the truth lies between.
+Background inflates these coefficients: the more of it an image has, the better raters seem to
+agree. They are therefore computed over all voxels and over the union, the voxels to which at least
+one rater gave the label. The union deflates them, since its voxels are selected for being marked.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Region = Literal["grid", "union"]
 
 @dataclass(frozen=True)
 class Ratings:
-    """How many raters gave each pattern each category."""
+    """Counts of raters by pattern and category, for patterns that at least two raters annotated."""
 
-    votes: scipy.sparse.csc_matrix  #: (P, C) only patterns that two raters or more annotated
-    voxels: Floats  #: (P,) how many voxels have the pattern
+    votes: scipy.sparse.csc_matrix  #: (P, C) number of raters who gave the category
+    voxels: Floats  #: (P,) number of voxels with the pattern
 
     @classmethod
     def of(cls, patterns: DecisionPatterns) -> Ratings:
-        """Every label is a category."""
+        """Count the ratings of vote patterns; every label is a category."""
         annotators = patterns.present.sum(axis=1)
         rated = annotators > 1
         said = patterns.patterns[rated][patterns.present[rated]]
@@ -41,9 +41,10 @@ class Ratings:
         return cls(votes.astype(np.float64), patterns.counts[rated].astype(np.float64))
 
     def against_the_rest(self, label: int, region: Region) -> Ratings:
-        """Two categories: this label index or any other, everywhere or where somebody gave it.
+        """Reduce to two categories: a label (by index) against all others.
 
-        Patterns without the label, of as many raters, are one: they say the same.
+        With region "union", only voxels to which some rater gave the label are kept. Patterns
+        without the label are merged by their number of raters, since they are then identical.
         """
         column = slice(*self.votes.indptr[label : label + 2])
         rows, given = self.votes.indices[column], self.votes.data[column]
@@ -62,37 +63,37 @@ class Ratings:
 
     @cached_property
     def number(self) -> Floats:
-        """(P,) raters who annotated."""
+        """(P,) number of raters who annotated."""
         return np.asarray(self.votes.sum(axis=1), dtype=np.float64)[:, 0]
 
     @cached_property
     def _voxels_by_number(self) -> Floats:
-        """How many voxels have so many raters."""
+        """Number of voxels, indexed by the number of raters who annotated them."""
         return np.asarray(np.bincount(self.number.astype(np.intp), self.voxels), np.float64)
 
     @property
     def agreeing_pairs(self) -> Floats:
-        """(P,) ordered pairs of raters who said the same."""
+        """(P,) number of ordered pairs of raters who agree."""
         squares = self.votes.multiply(self.votes).sum(axis=1)
         return np.asarray(squares, dtype=np.float64)[:, 0] - self.number
 
 
 @dataclass(frozen=True)
 class ChanceTerms:
-    """What agreement beyond chance is made of. Terms of several cases add up.
+    """Sufficient statistics of agreement beyond chance; those of several cases can be added.
 
-    The fields may have axes before their own, as samples of cases do; statistics then have them.
+    Fields may have leading axes, e.g. for bootstrap samples, which the coefficients then have, too.
     """
 
-    voxels: Floats  #: (...) that two raters or more annotated
+    voxels: Floats  #: (...) number of voxels that at least two raters annotated
     agreeing: Floats  #: (...) sum over voxels of the share of pairs of raters who agree
     shares: Floats  #: (..., C) sum over voxels of the share of raters who gave each category
-    values: Floats  #: (..., C) votes for each category; with these a voxel weighs as its raters do
-    agreeing_values: Floats  #: (...)
+    values: Floats  #: (..., C) votes for each category
+    agreeing_values: Floats  #: (...) votes that agree with those of other raters
 
     @classmethod
     def of(cls, ratings: Ratings) -> ChanceTerms:
-        """Of one table of ratings."""
+        """Compute the terms of a table of ratings."""
         number, voxels, agreeing = ratings.number, ratings.voxels, ratings.agreeing_pairs
         return cls(
             np.asarray(voxels.sum()),
@@ -104,7 +105,7 @@ class ChanceTerms:
 
     @property
     def numbers(self) -> Floats:
-        """(..., 3 + 2 C) all terms in a row, as files keep them; rows add up as terms do."""
+        """(..., 3 + 2 C) all terms in a row, for files; rows can be added like the terms."""
         parts = (
             self.voxels[..., None], self.agreeing[..., None], self.shares, self.values,
             self.agreeing_values[..., None],
@@ -113,17 +114,17 @@ class ChanceTerms:
 
     @classmethod
     def of_numbers(cls, numbers: ArrayLike) -> ChanceTerms:
-        """From what `numbers` gave, or sums of it."""
+        """Restore terms from `numbers`, or from sums of several."""
         row = np.asarray(numbers, np.float64)
         shares, values = np.split(row[..., 2:-1], 2, axis=-1)
         return cls(row[..., 0], row[..., 1], shares, values, row[..., -1])
 
     @property
     def kappa(self) -> Floats:
-        """Fleiss' kappa (1971); NaN if only one category was ever used.
+        """Fleiss' kappa (1971); NaN if only one category was used.
 
-        Where raters are missing, a voxel counts with the pairs it has, and a category's frequency
-        is the mean of the voxels' shares (Gwet, Handbook of Inter-Rater Reliability).
+        Where raters are missing, agreement is over the pairs that a voxel has, and the frequency of
+        a category is its mean share over voxels (Gwet, Handbook of Inter-Rater Reliability).
         """
         expected = np.square(self._frequencies).sum(axis=-1)
         return _beyond_chance(self._observed, expected)
@@ -132,8 +133,8 @@ class ChanceTerms:
     def ac1(self) -> Floats:
         """Gwet's AC1 (Br J Math Stat Psychol 61:29-48, 2008); NaN without voxels.
 
-        Chance is taken to be what raters leave to it where they are unsure, so that a rare category
-        does not make good agreement look poor, as it does with kappa.
+        Chance agreement is limited to the ratings that raters are unsure of, so that a rare
+        category does not make good agreement look poor, as it does with kappa.
         """
         frequencies = self._frequencies
         unsure = (frequencies * (1 - frequencies)).sum(axis=-1)
@@ -141,7 +142,7 @@ class ChanceTerms:
 
     @property
     def alpha(self) -> Floats:
-        """Krippendorff's alpha for nominal data (2011); NaN if only one category was ever used."""
+        """Krippendorff's alpha for nominal data (2011); NaN if only one category was used."""
         number = self.values.sum(axis=-1)
         expected = np.square(number) - np.square(self.values).sum(axis=-1)
         apart = (number - 1) * (number - self.agreeing_values)

@@ -1,4 +1,4 @@
-"""Raters beside a consensus that they are compared with: one that is given, or made of them."""
+"""Base of filters that compare raters with a consensus, which is given or computed from them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from itk_consensus.core.errors import ParameterError
 from itk_consensus.core.work import report, stage
-from itk_consensus.fusing.fuser_at_work import FuserAtWorkMixin
+from itk_consensus.fusing.fuser_runner import FuserRunnerMixin
 from itk_consensus.fusing.fusion_case import FusionCase
 from itk_consensus.fusing.fusion_result import FusionResult
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
@@ -15,22 +15,22 @@ from itk_consensus.images import convert
 
 
 class Comparison(NamedTuple):
-    """Raters and what they are compared with."""
+    """Raters and the reference they are compared with."""
 
-    case: FusionCase  #: The raters and, after them, the reference, if there is one
-    name: str | None  #: What the reference is called
-    made: FusionResult[Any] | None  #: Of which the reference is, if a filter made it
+    case: FusionCase  #: The raters, followed by the reference, if there is one
+    name: str | None  #: Name of the reference
+    made: FusionResult[Any] | None  #: The fusion that made the reference, if a filter was given
 
 
-class ComparedRaters(FuserAtWorkMixin):
+class ComparedRaters(FuserRunnerMixin):
     """Base of filters that compare raters with a consensus."""
 
-    def _compared(self, images: Any, reference: Any) -> Comparison:
-        """The raters and, after them, the reference, if there is one."""
+    def _load_comparison(self, images: Any, reference: Any) -> Comparison:
+        """Load the raters, followed by the reference, if there is one."""
         inputs, name, made = convert.as_list(images, self.GetName()), None, None
         if isinstance(reference, LabelFusionFilter):
             with stage(0.0, 0.2):
-                made = self._have_fused(reference, inputs)
+                made = self._run_fuser(reference, inputs)
             name = reference.method
             reference = convert.to_image(made.settled_labels(), made.like)
         elif reference is not None:
@@ -40,7 +40,7 @@ class ComparedRaters(FuserAtWorkMixin):
         return Comparison(case, name, made)
 
     def _load_with(self, reference: Any, inputs: list[Any]) -> FusionCase:
-        """The raters and, after them, a reference, which annotated everywhere."""
+        """Load the raters, followed by a reference, whose mask is the whole image."""
         masks = self.RaterMasks
         terms = {} if masks is None else {"RaterMasks": (*masks, None)}
         return self.case_on([*inputs, reference], terms)

@@ -1,8 +1,8 @@
-"""A mask that would fit what others drew if it were mirrored, or moved.
+"""Find the mirroring or shift that best aligns a mask with what others drew.
 
-A header that was lost or written in another convention mirrors a mask about the middle of the
-image; a wrong origin or a resampling by half moves it. Both keep the shape, so the transform that
-brings it back says what happened. Masks are held in their own boxes, however far apart these are.
+A lost header, or one in another convention, mirrors a mask about the image centre; a wrong origin
+or a resampling by half a voxel shifts it. Both keep the shape, so the transform that aligns the
+masks tells what happened. Masks are stored in their bounding boxes.
 """
 
 from __future__ import annotations
@@ -15,38 +15,38 @@ import numpy as np
 import scipy
 
 from itk_consensus.core.array_types import Floats
-from itk_consensus.space.boxes import Box, bounding_box, moved
+from itk_consensus.space.boxes import Box, bounding_box, to_volume
 from itk_consensus.votes.overlap import dice_of
 
-#: A box is looked at in voxels so large that both together have at most so many along an axis.
+#: Masks are downsampled until their boxes together have at most this many voxels along an axis.
 MOST_VOXELS = 96
 
 Shift = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Placed:
-    """Shares of a mask, 0 to 1, in a box of the volume."""
+class MaskInBox:
+    """A mask of fractions, 0 to 1, in a bounding box of the volume."""
 
     shares: Floats
     box: Box
 
     @classmethod
-    def of(cls, shares: Floats, box: Box, level: float = 0.5) -> Placed | None:
-        """What reaches a level within an array that `box` cut out; None if nothing does."""
+    def of(cls, shares: Floats, box: Box, level: float = 0.5) -> MaskInBox | None:
+        """Crop an array at `box` to the voxels that reach a level; None if there are none."""
         tight = bounding_box(shares >= level)
-        return None if tight is None else cls(shares[tight], moved(tight, box))
+        return None if tight is None else cls(shares[tight], to_volume(tight, box))
 
-    def mirrored(self, axes: Sequence[int], shape: Sequence[int]) -> Placed:
-        """The mask on the other side of the volume's middle."""
+    def mirror(self, axes: Sequence[int], shape: Sequence[int]) -> MaskInBox:
+        """Mirror the mask about the volume's centre along some axes."""
         box = tuple(
             slice(side - part.stop, side - part.start) if axis in axes else part
             for axis, (part, side) in enumerate(zip(self.box, shape, strict=True))
         )
-        return Placed(np.flip(self.shares, tuple(axes)), box)
+        return MaskInBox(np.flip(self.shares, tuple(axes)), box)
 
-    def dice(self, other: Placed, shift: Shift | None = None) -> float:
-        """Overlap with another mask, after this one has moved by some voxels."""
+    def dice(self, other: MaskInBox, shift: Shift | None = None) -> float:
+        """Dice with another mask, after shifting this one by some voxels."""
         steps = (0,) * len(self.box) if shift is None else shift
         cuts: list[tuple[slice, slice]] = []
         for mine, its, step in zip(self.box, other.box, steps, strict=True):
@@ -66,40 +66,40 @@ class Placed:
 
 @dataclass(frozen=True)
 class Fit:
-    """What brings a mask closest to what others drew."""
+    """A transform that aligns a mask with what others drew."""
 
-    dice: float
+    dice: float  #: Dice after the transform
     axes: tuple[int, ...] = ()  #: Array axes along which it is mirrored
     shift: Shift = ()  #: Voxels by which it is moved
 
 
-def best_mirror(mask: Placed, others: Placed, shape: Sequence[int]) -> Fit:
-    """The axes along which a mirrored mask fits best; fewer axes win where they fit as well."""
-    fits = [Fit(mask.mirrored(axes, shape).dice(others), axes) for axes in _sets_of(len(shape))]
+def best_mirror(mask: MaskInBox, others: MaskInBox, shape: Sequence[int]) -> Fit:
+    """The axes along which a mirrored mask fits best; of equal fits, that of the fewest axes."""
+    fits = [Fit(mask.mirror(axes, shape).dice(others), axes) for axes in _axis_subsets(len(shape))]
     return max(fits, key=lambda fit: fit.dice)
 
 
-def _sets_of(axes: int) -> Iterator[tuple[int, ...]]:
+def _axis_subsets(axes: int) -> Iterator[tuple[int, ...]]:
     for number in range(1, axes + 1):
         yield from combinations(range(axes), number)
 
 
-def best_shift(mask: Placed, others: Placed) -> Fit:
-    """The shift by whole voxels after which a mask fits best."""
+def best_shift(mask: MaskInBox, others: MaskInBox) -> Fit:
+    """The shift in whole voxels after which a mask fits best, by cross-correlation."""
     sides = [a + b for a, b in zip(mask.shares.shape, others.shares.shape, strict=True)]
     step = max(1, -(-max(sides) // MOST_VOXELS))
-    small, its = _coarse(mask.shares, step), _coarse(others.shares, step)
+    small, its = _downsample(mask.shares, step), _downsample(others.shares, step)
     overlap = scipy.signal.fftconvolve(its, np.flip(small))
     best = np.unravel_index(int(overlap.argmax()), overlap.shape)
     start = tuple(
         (int(at) - side + 1) * step + theirs.start - mine.start
         for at, side, mine, theirs in zip(best, small.shape, mask.box, others.box, strict=True)
     )
-    return _refined(mask, others, start, step)
+    return _refine_shift(mask, others, start, step)
 
 
-def _coarse(shares: Floats, step: int) -> Floats:
-    """Means of blocks of voxels."""
+def _downsample(shares: Floats, step: int) -> Floats:
+    """Downsample by block means."""
     if step == 1:
         return shares
     padded = np.pad(shares, [(0, -side % step) for side in shares.shape])
@@ -107,8 +107,8 @@ def _coarse(shares: Floats, step: int) -> Floats:
     return np.asarray(padded.reshape(blocks).mean(axis=tuple(range(1, 2 * padded.ndim, 2))))
 
 
-def _refined(mask: Placed, others: Placed, shift: Shift, step: int) -> Fit:
-    """Climb from a shift that was found on large voxels."""
+def _refine_shift(mask: MaskInBox, others: MaskInBox, shift: Shift, step: int) -> Fit:
+    """Refine a shift found on downsampled masks by hill climbing with decreasing steps."""
     best = Fit(mask.dice(others, shift), shift=shift)
     while step > 1:
         step = (step + 1) // 2

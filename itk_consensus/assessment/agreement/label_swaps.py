@@ -1,4 +1,4 @@
-"""Raters who use other numbers than the others: two labels swapped, or one called otherwise."""
+"""Find raters who use other label values than the others: labels swapped, or one renamed."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from itk_consensus.assessment.agreement.swaps import swaps_in
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.voting import StackVote, VoteRules, rows_as_stack
 
-#: A table of more labels would be larger than the images.
+#: With more labels the confusion table would be larger than the images.
 MOST_LABELS = 1000
 
 
 class LabelSwap(NamedTuple):
-    """Labels that a rater uses for what the others call otherwise."""
+    """Labels that a rater uses where the others use different ones."""
 
     rater: int
-    used: tuple[int, ...]  #: Label values that the rater gave ...
-    meant: tuple[int, ...]  #: ... where the others gave these
-    before: float  #: Mean Dice to the others as the numbers are
-    after: float  #: Mean Dice to the others if the numbers were put right
-    is_closed: bool  #: Whether the same numbers are used and meant
+    used: tuple[int, ...]  #: Label values that the rater used
+    meant: tuple[int, ...]  #: Label values that the others used there
+    before: float  #: Mean Dice with the others before correction
+    after: float  #: Mean Dice with the others after correction
+    is_closed: bool  #: Whether `used` is a permutation of `meant`, not a renaming
 
 
 def label_swaps(patterns: DecisionPatterns) -> list[LabelSwap]:
-    """Labels that one rater uses where most others gave one and the same other label.
+    """Find labels that one rater uses where the majority gave one other label.
 
-    Of two raters the first is compared with the second: who is wrong cannot be said.
+    With two raters it is unknown who is wrong; the swap is attributed to the first.
     """
     raters, labels = patterns.number_of_raters, patterns.number_of_labels
     drawn = np.count_nonzero(patterns.labels != 0)
@@ -46,7 +46,7 @@ def label_swaps(patterns: DecisionPatterns) -> list[LabelSwap]:
 
 
 def _most_frequent(patterns: DecisionPatterns) -> NDArray[Any]:
-    """(P,) index of the label that most raters gave; ``len(labels)`` where nobody did."""
+    """(P,) index of the most frequent label; ``len(labels)`` where no rater annotated."""
     labels = patterns.number_of_labels
     decision = StackVote(rows_as_stack(patterns), VoteRules(ties="lowest")).decision()
     return np.where(decision < 0, labels, decision)
@@ -55,7 +55,7 @@ def _most_frequent(patterns: DecisionPatterns) -> NDArray[Any]:
 def _table(
     patterns: DecisionPatterns, said: NDArray[Any], most: NDArray[Any]
 ) -> NDArray[np.float64]:
-    """(K, K) voxels by what a rater said and what most did."""
+    """(K, K) confusion table in voxels: label by a rater (rows) and by the majority (columns)."""
     size = patterns.number_of_labels + 1
     pairs = said.astype(np.intp) * size + most
     table = np.bincount(pairs, weights=patterns.counts, minlength=size * size)

@@ -1,4 +1,4 @@
-"""Each rater against what the others would have agreed on: as good as a person gets."""
+"""Leave-one-out agreement: each rater against the vote of the others, a ceiling for methods."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from itk_consensus.votes.voting import StackVote, VoteRules, rows_as_stack
 def left_out_dice(patterns: DecisionPatterns) -> Floats:
     """(K, J) Dice of each rater with the vote of the others, label by label; ties are background.
 
-    NaN where nobody else annotated anything; 1 where both leave the label out.
+    NaN if no other rater annotated the same voxels; 1 if both leave the label out.
     """
     said, present, counts = patterns.patterns, patterns.present, patterns.counts
     raters, labels = patterns.number_of_raters, patterns.number_of_labels

@@ -1,4 +1,4 @@
-"""LesionAgreement: how well readers agree, object by object."""
+"""lesion_agreement: how well raters agree about objects such as lesions."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from numpy.typing import NDArray
 from itk_consensus.assessment.agreement.lesions import (
     SIZE_LIMITS,
     LesionAgreements,
-    lesion_agreement,
-    paired_objects,
+    agreement_by_size,
+    pair_objects,
 )
 from itk_consensus.core.errors import ParameterError
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.fusing.label_inputs import load_labels
 from itk_consensus.images import convert
-from itk_consensus.methods.lesions.objects import OBJECT_KINDS, ObjectKind, numbered_objects
+from itk_consensus.methods.lesions.objects import OBJECT_KINDS, ObjectKind, number_objects
 from itk_consensus.space.boxes import bounding_box, voxel_sides
 
 
-def LesionAgreement(
+def lesion_agreement(
     images: Any,
     reference: Any = None,
     names: Sequence[str] | None = None,
@@ -33,31 +33,31 @@ def LesionAgreement(
     sizeLimits: Sequence[float] = SIZE_LIMITS,
     inputsAreLabels: bool = False,
 ) -> LesionAgreements:
-    """Detection F1, panoptic quality, and Dice and volumes of what both found, by size.
+    """Compare raters by objects: detection F1, panoptic quality, and Dice and volumes, by size.
 
     Parameters
     ----------
     images : list of images
         Masks, or instance maps with any numbers, on one grid.
     reference : image or LabelFusionFilter, optional
-        A consensus to compare each reader with, or a filter that makes one of `images`.
+        A consensus to compare each rater with, or a filter that fuses `images`.
     names : sequence of str, optional
-        What each reader is called.
+        Names of the raters.
     inputObjects : "components" or "labels"
-        What is one object: a connected piece of one label, or all that has one label.
+        What an object is: a connected component of one label, or all voxels of one label.
     leastOverlap : float
-        Intersection over union from which two marks are one object.
+        Least intersection over union of two objects to be matched.
     sizeLimits : sequence of float
-        Diameters of balls in mm, between which objects are of one size.
+        Limits between size classes: diameters in mm of balls of the same volume.
     inputsAreLabels : bool
-        Take inputs for masks although one looks like an image.
+        Accept inputs as label images although one looks like an intensity image.
 
     Returns
     -------
     LesionAgreements
-        Has ``.rows``, ``.to_csv()``, ``.to_pandas()``: a row for each pair and class of size.
+        Has ``.rows``, ``.to_csv()``, ``.to_pandas()``: a row for each pair and size class.
     """
-    owner = "LesionAgreement"
+    owner = "lesion_agreement"
     if inputObjects not in OBJECT_KINDS:
         raise ParameterError(
             f"must be one of {OBJECT_KINDS}, got {inputObjects!r}",
@@ -86,17 +86,18 @@ def LesionAgreement(
     sides = voxel_sides(loaded.geometry.array_spacing)
     rows = []
     for one, other in combinations(range(len(maps)), 2):
-        pairs = paired_objects(maps[one], maps[other], leastOverlap)
-        rows += lesion_agreement((named[one], named[other]), pairs, sides, limits)
+        pairs = pair_objects(maps[one], maps[other], leastOverlap)
+        rows += agreement_by_size((named[one], named[other]), pairs, sides, limits)
     return LesionAgreements(tuple(rows))
 
 
 def _objects_where_marked(
     maps: Sequence[NDArray[Any]], kind: ObjectKind
 ) -> list[NDArray[np.int32]]:
-    """(M,) by map the number of the object at each voxel that anybody marked; 0: not by this one.
+    """Number the objects of each map, restricted to the M voxels that any map marks.
 
-    Lesions are few voxels, and whatever is compared then costs as little.
+    Returns an (M,) array per map, 0 being background. Lesions are small, so that this makes all
+    comparisons cheap.
     """
     marked = np.zeros(maps[0].shape, bool)
     for labels in maps:
@@ -105,7 +106,7 @@ def _objects_where_marked(
     if box is None:
         return [np.zeros(0, np.int32) for _ in maps]
     inside = marked[box]
-    return [numbered_objects(labels[box], kind).places[inside] for labels in maps]
+    return [number_objects(labels[box], kind).places[inside] for labels in maps]
 
 
 def _names(names: Sequence[str] | None, maps: int, has_reference: bool, owner: str) -> list[str]:

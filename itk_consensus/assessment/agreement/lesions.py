@@ -1,8 +1,9 @@
-"""Agreement by object: what both marked, panoptic quality, and outlines of what both found.
+"""Agreement by object: detection F1, segmentation quality and panoptic quality.
 
-Two maps' objects are paired one to one, by the largest intersection over union first, from a least
-one on; from one half on there is one way only. F1 counts pairs, the segmentation quality is
-their mean intersection over union, and panoptic quality is the product (Kirillov et al. 2019).
+Objects of two maps are paired one to one, greedily by decreasing intersection over union down to a
+limit; with a limit of at least 0.5 the pairing is unique. F1 is that of detection, segmentation
+quality is the mean intersection over union of pairs, and panoptic quality is their product
+(Kirillov et al. 2019).
 """
 
 from __future__ import annotations
@@ -18,27 +19,28 @@ from numpy.typing import NDArray
 from itk_consensus.core.array_types import Floats
 from itk_consensus.core.escaping import csv_text
 
-#: Diameters of balls, in mm, between which objects are of one size.
+#: Limits between size classes: diameters in mm of balls of the same volume.
 SIZE_LIMITS = (5.0, 10.0)
 
-#: Pairs of objects that are counted in a table; more only where so many voxels are shared.
+#: Largest number of pairs that is always counted in a dense table; for more, only if at least as
+#: many voxels are shared.
 _FEW_PAIRS = 1 << 16
 
-#: Of the whole, beside classes of size.
+#: Name of the row for all objects, listed before the size classes.
 ALL_SIZES = "all"
 
 
 class PairedObjects(NamedTuple):
-    """Objects of two maps, numbered from 0."""
+    """The paired objects of two maps, numbered from 0."""
 
-    one: NDArray[np.int64]  #: (P,) of the first map, paired with
-    other: NDArray[np.int64]  #: (P,) of the second
-    iou: Floats  #: (P,)
+    one: NDArray[np.int64]  #: (P,) objects of the first map
+    other: NDArray[np.int64]  #: (P,) their partners in the second map
+    iou: Floats  #: (P,) intersection over union
     sizes: tuple[NDArray[np.int64], NDArray[np.int64]]  #: Voxels of all objects of each map
 
 
 class LesionAgreement(NamedTuple):
-    """How two readers agree about objects of one class of size."""
+    """How two raters agree about the objects of one size class."""
 
     first: str
     second: str
@@ -46,22 +48,22 @@ class LesionAgreement(NamedTuple):
     both: int  #: Objects that both marked
     only_first: int
     only_second: int
-    f1: float  #: Of detection; NaN if there is nothing to find
-    segmentation_quality: float  #: Mean intersection over union of what both marked
+    f1: float  #: Detection F1; NaN without any object
+    segmentation_quality: float  #: Mean intersection over union of paired objects
     panoptic_quality: float
-    dice: float  #: Mean of what both marked
-    #: Mean of (first - second) / second, of what both marked.
+    dice: float  #: Mean Dice of paired objects
+    #: Mean relative difference (first - second) / second of the volumes of paired objects.
     volume_difference: float
 
 
 @dataclass(frozen=True)
 class LesionAgreements:
-    """Every pair of readers, and every reader with a reference."""
+    """Agreement of every pair of raters, the reference included if there is one."""
 
     rows: tuple[LesionAgreement, ...]
 
     def to_csv(self) -> str:
-        """A row for each pair and class of size."""
+        """CSV text with a row for each pair and size class."""
         rows = [row._asdict() for row in self.rows]
         return csv_text(list(LesionAgreement._fields), rows)
 
@@ -72,7 +74,7 @@ class LesionAgreements:
         return pandas.DataFrame(self.rows, columns=list(LesionAgreement._fields))
 
 
-def paired_objects(
+def pair_objects(
     one: NDArray[np.int32], other: NDArray[np.int32], least_overlap: float = 0.5
 ) -> PairedObjects:
     """Pair the objects of two maps.
@@ -82,7 +84,7 @@ def paired_objects(
     one, other : (\\*shape) ndarray of int
         Objects numbered from 1, without gaps; 0 is background.
     least_overlap : float
-        Intersection over union.
+        Least intersection over union of a pair.
     """
     sizes = np.bincount(one.ravel())[1:], np.bincount(other.ravel())[1:]
     both = (one > 0) & (other > 0)
@@ -95,11 +97,11 @@ def paired_objects(
         code, shared = np.unique(codes, return_counts=True)
     first, second = np.divmod(code, max(len(sizes[1]), 1))
     iou = shared / (sizes[0][first] + sizes[1][second] - shared)
-    taken = _one_to_one(first, second, iou, least_overlap)
+    taken = _pair_greedily(first, second, iou, least_overlap)
     return PairedObjects(first[taken], second[taken], iou[taken], sizes)
 
 
-def _one_to_one(
+def _pair_greedily(
     first: NDArray[np.int64], second: NDArray[np.int64], iou: Floats, least: float
 ) -> list[int]:
     used: tuple[set[int], set[int]] = set(), set()
@@ -114,20 +116,22 @@ def _one_to_one(
     return taken
 
 
-def lesion_agreement(
+def agreement_by_size(
     names: tuple[str, str],
     pairs: PairedObjects,
     sides: Sequence[float],
     limits: Sequence[float] = SIZE_LIMITS,
 ) -> list[LesionAgreement]:
-    """All objects, then those of each class of size; of a pair the second reader's size counts.
+    """Summarise all objects, then those of each size class.
+
+    The size of a pair is that of the second rater's object.
 
     Parameters
     ----------
     sides : sequence of float
-        Of a voxel, in mm, along axes of space.
+        Voxel size in mm along the spatial axes.
     limits : sequence of float
-        Diameters of balls in mm, increasing.
+        Increasing diameters of balls in mm.
     """
     classes = [np.searchsorted(limits, _diameters(size, sides)) for size in pairs.sizes]
     alone = [
@@ -146,7 +150,7 @@ def lesion_agreement(
 
 
 def _classes(limits: Sequence[float]) -> list[str]:
-    """What the classes between limits are called; none without limits."""
+    """Names of the size classes between limits; empty without limits."""
     if not limits:
         return []
     edges = [f"{limit:g}" for limit in limits]
@@ -186,7 +190,7 @@ def _mean(values: Floats) -> float:
 
 
 def _diameters(voxels: NDArray[np.int64], sides: Sequence[float]) -> Floats:
-    """Of the balls that have so many voxels, in mm."""
+    """Diameters in mm of balls with these numbers of voxels."""
     axes = len(sides)
     ball = {1: 1.0, 2: np.pi / 4, 3: np.pi / 6}[axes]
     return np.asarray((voxels * np.prod(sides) / ball) ** (1 / axes))

@@ -1,7 +1,7 @@
-"""What one more reading would change: which case of a running study to read again first.
+"""Expected effect of one more reading, to decide which case of a running study to read next.
 
-Leaving each rater out shows what one reading moved. The next one moves less: what one more rater
-moves falls as one over the root of k (k + 1), see `rater_number`.
+Leave-one-out shows how much each reading changed the vote. The next one is expected to change less:
+the change by one more rater is proportional to 1 / sqrt(k (k + 1)), see `rater_number`.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 
 
 class NextReading(NamedTuple):
-    """What one more reading is expected to change in the vote of all raters."""
+    """Expected change of the vote by one more reading."""
 
-    share: float  #: Of the voxels of both votes, before and after, that change
-    voxels: float  #: That become or cease to be part of the structure
+    share: float  #: Changed voxels, as a share of the sum of both votes' volumes
+    voxels: float  #: Number of voxels that enter or leave the structure
 
 
 def next_reading(patterns: DecisionPatterns, label: int) -> NextReading | None:
-    """The expected change of a label's vote, ties being half a voxel; None with one rater.
+    """Expected change of a label's vote, counting ties as half a voxel; None with one rater.
 
     Parameters
     ----------
@@ -49,5 +49,5 @@ def next_reading(patterns: DecisionPatterns, label: int) -> NextReading | None:
 
 
 def _majority(votes: NDArray[np.int64], number: NDArray[np.int64]) -> Floats:
-    """(P,) 1 where most say so, one half where they tie."""
+    """(P,) 1 where the majority marks the label, 0.5 at ties, else 0."""
     return np.asarray(np.clip(2 * votes - number + 1, 0, 2) / 2)

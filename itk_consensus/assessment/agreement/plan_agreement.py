@@ -1,7 +1,7 @@
-"""How far readers of a plan agree, structure by structure, as papers on interobserver variation do.
+"""Measure interobserver agreement for each structure of a plan, as tables in papers report it.
 
-Added path length is that of Vaassen et al., Phys Imaging Radiat Oncol 13:1, 2020: the length of the
-consensus' contours that is missing in a reader's, which is what an editor would have to draw.
+Added path length (Vaassen et al., Phys Imaging Radiat Oncol 13:1, 2020) is the length of the
+consensus' contours that is missing in a reader's: what an editor would have to draw.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from itk_consensus.core.errors import FileError, InputError
 from itk_consensus.core.escaping import csv_text
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images import convert
-from itk_consensus.images.structure_names import StructureWords, usual_words
+from itk_consensus.images.structure_names import StructureWords, default_words
 from itk_consensus.methods.consensus.consensus_filter import ConsensusFilter
 from itk_consensus.storage.files import PathLike, read_bytes
 
-#: Of a structure that no table names, in mm.
+#: Tolerance in mm of structures that no table names.
 USUAL_TOLERANCE = 2.0
 
 
 class Measure(NamedTuple):
-    """One line of the table: a structure, what was measured, and what it came to."""
+    """One measure of one structure: mean and range."""
 
     structure: str
     measure: str
@@ -42,7 +42,7 @@ class Measure(NamedTuple):
     mean: float
     lowest: float
     highest: float
-    number: int  #: Of the readers or pairs of readers that it is the mean of
+    number: int  #: Number of readers, or of pairs of readers, averaged
 
 
 @dataclass(frozen=True)
@@ -50,29 +50,29 @@ class PlanAgreement(Displayed):
     """Agreement about the structures of a plan."""
 
     measures: tuple[Measure, ...]
-    tolerances: Mapping[str, float]  #: mm, by structure
-    consensus: str  #: What readers are compared with
+    tolerances: Mapping[str, float]  #: Surface Dice tolerance in mm, by structure
+    consensus: str  #: Name of the method that readers are compared with
 
     def of(self, structure: str, measure: str) -> Measure:
-        """One line of the table."""
+        """Look up a measure of a structure."""
         for one in self.measures:
             if (one.structure, one.measure) == (structure, measure):
                 return one
         raise KeyError((structure, measure))
 
     def to_csv(self) -> str:
-        """A row for each structure and measure."""
+        """CSV text with a row for each structure and measure."""
         return csv_text(list(Measure._fields), [one._asdict() for one in self.measures])
 
     def to_markdown(self) -> str:
-        """A row for each structure, mean (range) in each cell."""
+        """Markdown table with a row for each structure and mean (range) in each cell."""
         header, rows = self._grid()
         lines = [header, ["---"] * len(header), *rows]
         table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
         return f"{table}\n\n{self.caption}\n"
 
     def to_latex(self) -> str:
-        """The same as the body of a tabular, with booktabs' rules."""
+        """The same table as a LaTeX tabular with booktabs rules."""
         header, rows = self._grid()
         cells = [[_latex(cell) for cell in line] for line in (header, *rows)]
         lines = [" & ".join(line) + r" \\" for line in cells]
@@ -85,7 +85,7 @@ class PlanAgreement(Displayed):
 
     @property
     def caption(self) -> str:
-        """What the numbers are."""
+        """Caption of the table: what the numbers are."""
         return (
             "Mean (range); n is the number of readers and of pairs of readers. Volume, added path "
             f"length and bias are of readers against {self.consensus}, the others of pairs of "
@@ -121,9 +121,11 @@ def plan_agreement(
     structures : mapping of name to list of masks
         One mask per reader, None where a reader has no such structure.
     tolerances : mapping of name to float, optional
-        Of the surface Dice, in mm; by default `surface_tolerances` of the names.
+        Tolerance of the surface Dice in mm; by default `surface_tolerances` of the names.
     fuser : LabelFusionFilter, optional
-        What makes the consensus; ConsensusFilter by default.
+        Filter that makes the consensus; ConsensusFilter by default.
+    names : sequence of str, optional
+        Without effect: the table does not name readers.
     """
     fuser = fuser or ConsensusFilter()
     known = surface_tolerances(structures) if tolerances is None else dict(tolerances)
@@ -133,24 +135,24 @@ def plan_agreement(
         if len(drawn) < 2:
             continue
         tolerance = known.setdefault(name, USUAL_TOLERANCE)
-        measures += _of_structure(name, drawn, tolerance, fuser)
+        measures += _measure_structure(name, drawn, tolerance, fuser)
     if not measures:
         raise InputError("plan_agreement: needs a structure that two readers drew")
     return PlanAgreement(tuple(measures), known, fuser.GetName())
 
 
-def _of_structure(
+def _measure_structure(
     name: str, masks: Sequence[Any], tolerance: float, fuser: LabelFusionFilter
 ) -> Iterator[Measure]:
     found = AgreementFilter(SurfaceTolerance=tolerance, VolumeIntervals=True).Execute(masks, fuser)
     one = found[1]
     volumes = one.volumes[: one.raters]
     unit = found.volume_unit
-    yield _measure(name, "volume", unit, volumes)
+    yield _summarise(name, "volume", unit, volumes)
     if one.expected_volume is not None:
         expected, low, high = one.expected_volume[:3]
         yield Measure(name, "another reader's volume (90 %)", unit, expected, low, high, len(masks))
-    yield _measure(name, "Dice", "", one.between_raters(one.dice))
+    yield _summarise(name, "Dice", "", one.between_raters(one.dice))
     for title, matrix in (
         ("surface Dice", one.surface_dice),
         ("Hausdorff 95 %", one.hausdorff95),
@@ -158,27 +160,27 @@ def _of_structure(
     ):
         if matrix is not None:
             length = "" if title == "surface Dice" else one.length_unit
-            yield _measure(name, title, length, one.between_raters(matrix))
-    consensus = fuser.fused_labels(list(masks))
-    yield _measure(name, "added path length", one.length_unit, added_paths(masks, consensus))
-    yield from _bias(name, masks, consensus)
+            yield _summarise(name, title, length, one.between_raters(matrix))
+    consensus = fuser.fuse_to_labels(list(masks))
+    yield _summarise(name, "added path length", one.length_unit, added_paths(masks, consensus))
+    yield from _measure_bias(name, masks, consensus)
 
 
-def _bias(name: str, masks: Sequence[Any], consensus: Any) -> Iterator[Measure]:
-    """Each reader's mean distance outside the consensus, and on the side where they differ most."""
+def _measure_bias(name: str, masks: Sequence[Any], consensus: Any) -> Iterator[Measure]:
+    """Mean bias of each reader, overall and on the side where readers differ most."""
     rows = [row for row in ReaderBiasFilter(Label=1).Execute(masks, consensus).rows if row]
-    yield _measure(name, "bias", "mm", np.array([row["mean"] for row in rows]))
+    yield _summarise(name, "bias", "mm", np.array([row["mean"] for row in rows]))
     sides = [side for side in rows[0] if side != "mean"]
     spread = {side: np.ptp([row[side] for row in rows]) for side in sides}
     known = [side for side in sides if np.isfinite(spread[side])]
     if known:
         widest = max(known, key=lambda side: spread[side])
         values = np.array([row[widest] for row in rows])
-        yield _measure(name, f"bias, {widest} side", "mm", values)
+        yield _summarise(name, f"bias, {widest} side", "mm", values)
 
 
 def added_paths(masks: Sequence[Any], consensus: Any) -> Floats:
-    """Added path length of each mask to become the consensus, in mm (voxels for arrays)."""
+    """Added path length from each mask to the consensus, in mm (voxels for arrays)."""
     loaded = convert.load([consensus, *masks], owner="plan_agreement")
     arrays = [np.asarray(array) == 1 for array in loaded.arrays]
     side = float(np.sqrt(np.prod(loaded.geometry.spacing[:2])))
@@ -196,7 +198,7 @@ def _outline(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return np.asarray(mask & ~inner)
 
 
-def _measure(structure: str, measure: str, unit: str, values: Floats) -> Measure:
+def _summarise(structure: str, measure: str, unit: str, values: Floats) -> Measure:
     known = np.asarray(values)[np.isfinite(values)]
     if not known.size:
         return Measure(structure, measure, unit, np.nan, np.nan, np.nan, 0)
@@ -207,31 +209,35 @@ def _measure(structure: str, measure: str, unit: str, values: Floats) -> Measure
 def surface_tolerances(
     names: Iterable[str], path: PathLike | None = None, words: StructureWords | None = None
 ) -> dict[str, float]:
-    """Up to which distance in mm surfaces of each structure count as one.
+    """Tolerances of the surface Dice in mm, by structure name.
 
     Parameters
     ----------
+    names : iterable of str
+        Names of structures.
     path : path, optional
-        A CSV with the columns structure and mm, which wins over the table that comes with the
-        package. A structure without a side stands for both.
+        A CSV with the columns structure and mm, which overrides the table of the package. A
+        structure without a side stands for both sides.
+    words : StructureWords, optional
+        Vocabulary for reading names; the package's own by default.
     """
-    words = words or usual_words()
-    rows = [*([] if path is None else _read(path)), *_usual()]
+    words = words or default_words()
+    rows = [*([] if path is None else _read_tolerances(path)), *_default_tolerances()]
     found = {}
     for name in names:
         meant = words.read(name)
-        fits = (mm for row, mm in rows if _is_of(words.read(row).meaning, meant.meaning))
+        fits = (mm for row, mm in rows if _applies_to(words.read(row).meaning, meant.meaning))
         found[name] = next(fits, USUAL_TOLERANCE)
     return found
 
 
-def _is_of(row: tuple[Any, ...], meant: tuple[Any, ...]) -> bool:
-    """Whether a row's name is a structure's; its side only if the row says one."""
+def _applies_to(row: tuple[Any, ...], meant: tuple[Any, ...]) -> bool:
+    """Whether a row of the table applies to a structure; its side counts only if it has one."""
     sides_fit = not row[1] or row[1] == meant[1]
     return sides_fit and (row[0], row[2:]) == (meant[0], meant[2:])
 
 
-def _read(path: PathLike) -> list[tuple[str, float]]:
+def _read_tolerances(path: PathLike) -> list[tuple[str, float]]:
     content = read_bytes(Path(path)).decode("utf-8-sig", errors="replace")
     lines = [line for line in content.splitlines() if not line.startswith("#")]
     try:
@@ -240,13 +246,13 @@ def _read(path: PathLike) -> list[tuple[str, float]]:
     except (KeyError, TypeError, ValueError) as error:
         raise FileError("must have the columns structure and mm, a number", path=path) from error
     if any(not 0 < mm < np.inf for _, mm in rows):
-        raise FileError("has a tolerance that is no length above 0", path=path)
+        raise FileError("must have tolerances (mm) greater than 0 and finite", path=path)
     return rows
 
 
 @cache
-def _usual() -> list[tuple[str, float]]:
-    return _read(Path(__file__).with_name("surface_tolerances.csv"))
+def _default_tolerances() -> list[tuple[str, float]]:
+    return _read_tolerances(Path(__file__).with_name("surface_tolerances.csv"))
 
 
 def _column(one: Measure) -> str:
@@ -258,7 +264,7 @@ def _cell(one: Measure | None, tolerance: float) -> str:
     if one is None or not one.number:
         return "-"
     figures = [one.mean, one.lowest, one.highest]
-    # Half a millilitre needs another digit than half a litre.
+    # More digits for small values: 0.52 ml, but 520 ml.
     digits = 2 if not one.unit or max(map(abs, figures)) < 1 else 1 if max(figures) < 100 else 0
     mean, lowest, highest = (f"{round(value, digits) + 0.0:.{digits}f}" for value in figures)
     text = f"{mean} ({lowest} to {highest})"

@@ -1,10 +1,9 @@
-"""How many raters are enough: what the consensus of k of them is worth, and that of more would be.
+"""How many raters are enough: quality of the vote of k raters, measured and extrapolated.
 
-Contours of independent raters wander about a common one. The vote takes their median, whose
-variance falls with their number, so that the square of 1 - Dice with one who was left out is a line
-over it; a tie of an even number is half a voxel, which makes four raters worth what three are. What
-one more rater moves falls as one over the root of k (k + 1). All is measured on subsets of the
-raters there are, and followed to more.
+Contours of independent raters scatter about a common one. The vote is their median, whose variance
+falls with k, and (1 - Dice)^2 with a left-out rater is linear in that variance. Ties count as half
+a voxel, so that four raters are worth as much as three. The displacement by one more rater is
+proportional to 1 / sqrt(k (k + 1)). Both are measured on subsets of the raters and extrapolated.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.overlap import dice_of
 
 MOST_SUBSETS = 60
-"""Subsets of one size that are looked at."""
+"""Largest number of subsets of one size that is evaluated."""
 
 LEVEL = 0.9
-"""Of the intervals."""
+"""Confidence level of the intervals."""
 
 
 class Interval(NamedTuple):
-    """A mean, and where it may lie."""
+    """A mean with its confidence interval."""
 
     mean: float
     low: float
@@ -40,18 +39,18 @@ class Interval(NamedTuple):
 
 
 class CurvePoint(NamedTuple):
-    """What k raters are worth."""
+    """Quality of the vote of k raters."""
 
     raters: int
-    with_all: Interval  #: Dice of their consensus with that of all raters
-    with_left_out: Interval | None  #: With a rater who was left out; None if nobody was
-    #: What one more rater moves the contour by, in mm; None if there is no more.
+    with_all: Interval  #: Dice of their vote with that of all raters
+    with_left_out: Interval | None  #: Dice with a left-out rater; None for all raters
+    #: Displacement of the contour by one more rater, in mm; None for all raters.
     moved: Interval | None
 
 
 @dataclass(frozen=True)
 class CaseCurve:
-    """One case: for each number of raters the values of some subsets."""
+    """Values of the evaluated subsets of one case, by number of raters; see `CurvePoint`."""
 
     with_all: dict[int, Floats]
     with_left_out: dict[int, Floats]
@@ -61,7 +60,7 @@ class CaseCurve:
 def case_curve(
     patterns: DecisionPatterns, label: int, spacing: Sequence[float], seed: int = 0
 ) -> CaseCurve:
-    """Measure one case by votes of subsets, from the table of patterns alone.
+    """Measure one case by votes of subsets of its raters.
 
     Parameters
     ----------
@@ -101,40 +100,43 @@ def _subsets(number: int, k: int, rng: np.random.Generator) -> Iterator[tuple[in
 
 
 def _vote(said: NDArray[np.bool_], subset: Sequence[int]) -> Floats:
-    """(P,) 1 where most of a subset gave the label, one half where they tie."""
+    """(P,) 1 where most of a subset gave the label, 0.5 at ties, else 0."""
     votes = said[:, list(subset)].sum(axis=1)
     return np.asarray(np.clip(2 * votes - len(subset) + 1, 0, 2) / 2)
 
 
 def median_variance(raters: int) -> float:
-    """Variance of the median of so many normal numbers, to 2 %; of an even number of one less."""
+    """Variance of the median of so many standard normal numbers, to 2 %.
+
+    An even number counts as one less, see the module's docstring.
+    """
     odd = raters - 1 + raters % 2
     return float(np.pi / (2 * (odd - 1) + np.pi))
 
 
 def _dice(one: Floats, other: Floats, counts: Floats) -> float:
-    """Dice of two votes by pattern, a tie being half a voxel."""
+    """Dice of two votes by pattern, with ties as half a voxel."""
     return float(dice_of((one * other) @ counts, (one + other) @ counts))
 
 
 @dataclass(frozen=True)
 class RaterNumberCurve:
-    """What the consensus of k raters is worth, and what that of more would be."""
+    """Quality of the vote by number of raters, with its extrapolation to more raters."""
 
     points: tuple[CurvePoint, ...]
-    level: float  #: 1 - Dice with a new rater, squared, were there endlessly many
-    slope: float  #: What it is more, in variances of the median
-    movement: float  #: mm that one more rater moves, times the root of k (k + 1)
+    level: float  #: (1 - Dice)^2 with a new rater in the limit of infinitely many raters
+    slope: float  #: Its slope over the variance of the median
+    movement: float  #: Displacement by one more rater in mm, times sqrt(k (k + 1))
     cases: int
 
     @property
     def raters(self) -> int:
-        """How many there are."""
+        """Number of raters of a case."""
         return self.points[-1].raters
 
     @classmethod
     def of(cls, cases: Sequence[CaseCurve]) -> RaterNumberCurve:
-        """The mean over cases with equally many raters, at least three."""
+        """Average cases with equal numbers of raters, at least three."""
         most = max(cases[0].with_all)
         points = tuple(
             CurvePoint(
@@ -150,24 +152,24 @@ class RaterNumberCurve:
             [
                 p.moved.mean * np.sqrt(p.raters * (p.raters + 1))
                 for p in points
-                # One rater alone differs from two by a tie, which is no contour.
+                # From one rater to two the vote only changes to ties, not to another contour.
                 if p.moved is not None and (p.raters > 1 or most == 2)
             ]
         )
         return cls(points, level, slope, float(movement), len(cases))
 
     def dice_with_another(self, raters: int) -> float:
-        """Dice that the consensus of so many raters is expected to have with one more rater."""
+        """Expected Dice of the vote of this many raters with another rater."""
         return 1 - float(np.sqrt(self.level + self.slope * median_variance(raters)))
 
     def moved_by_another(self, raters: int | None = None) -> float:
-        """By how many mm one more rater is expected to move the contour of so many, or of all."""
+        """Expected displacement of the contour in mm by one more rater; by default beyond all."""
         number = self.raters if raters is None else raters
         return self.movement / float(np.sqrt(number * (number + 1)))
 
     @property
     def answer(self) -> str:
-        """Whether more raters would change anything, in a sentence."""
+        """A sentence on what more raters would change."""
         more = self.raters + 1
         ordinal = {1: "first", 2: "second", 3: "third", 4: "fourth", 5: "fifth", 6: "sixth"}
         now, then = (self.dice_with_another(number) for number in (self.raters, 2 * self.raters))
@@ -190,18 +192,18 @@ class RaterNumberCurve:
 
 
 def _line(points: Sequence[CurvePoint]) -> tuple[float, float]:
-    """The squares of 1 - Dice with a rater left out, as a line over the variance of the median."""
+    """Fit level and slope of (1 - Dice)^2 with a left-out rater over the variance of the median."""
     odd = [p for p in points if p.raters % 2 and p.with_left_out is not None]
     squares = np.array([(1 - p.with_left_out.mean) ** 2 for p in odd if p.with_left_out])
     if len(odd) == 1:
-        # Then contours are taken to be independent: a rater and the median have variances alike.
+        # A single point cannot fit a line: assume independent contours, for which both are equal.
         return float(squares[0]) / 2, float(squares[0]) / 2
     slope, level = np.polyfit([median_variance(p.raters) for p in odd], squares, 1)
     return max(float(level), 0.0), max(float(slope), 0.0)
 
 
 def _interval(cases: Sequence[Floats]) -> Interval:
-    """The mean over cases with Student's interval; of one case that of its subsets."""
+    """Mean over cases with Student's interval; for a single case, quantiles over its subsets."""
     means = np.array([values.mean() for values in cases])
     mean = float(means.mean())
     if len(means) == 1:

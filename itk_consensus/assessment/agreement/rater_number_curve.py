@@ -15,20 +15,20 @@ _FEWEST = 3
 
 
 def rater_number_curve(images: Any, label: int | None = None) -> RaterNumberCurve:
-    """What the vote of k raters is worth, for every k, and what more raters would be.
+    """Measure the quality of the vote of k raters for every k, and extrapolate to more raters.
 
     Parameters
     ----------
     images : list of label images, or list of such lists
         One case of at least three raters, or a cohort of cases with equally many.
     label : int, optional
-        Which label; by default the largest one that occurs in a case.
+        Label value; by default the largest one of each case.
 
     Returns
     -------
     RaterNumberCurve
-        Its `answer` is a sentence, ``.table()`` has the curve, ``.dice_with_another(k)`` and
-        ``.moved_by_another(k)`` follow it to any number of raters.
+        ``.answer`` is a sentence, ``.table()`` has the curve, ``.dice_with_another(k)`` and
+        ``.moved_by_another(k)`` extrapolate it to any number of raters.
     """
     members = convert.as_list(images, _OWNER)
     is_cohort = bool(members) and all(isinstance(member, (list, tuple)) for member in members)

@@ -1,10 +1,10 @@
-"""Who draws generously, and where: each rater's contour against a consensus, in mm, by direction.
+"""Bias of raters: signed distance of each rater's contour from a consensus in mm, by direction.
 
-A contour that lies d mm outside another one encloses more, by d times the area between the two. So
-what a rater adds and leaves out on one side, over the mean area of both surfaces there, is how far
-outside the rater draws on that side: volumes tell it to a fraction of a voxel, where distances
-between voxels of rough surfaces are too short. A place lies on the side to which the way out of the
-consensus leads. Areas are integrals of the gradient's length of slightly smoothed masks.
+A contour that lies d mm outside another one encloses a larger volume, by d times the surface area.
+The bias on a side is therefore the volume that a rater adds there, minus what is left out, over the
+mean area of both surfaces. This is accurate to a fraction of a voxel, while distances between
+voxels of rough surfaces are biased low. A voxel belongs to the side to which the outward normal of
+the consensus points. Areas are integrals of the gradient magnitude of slightly smoothed masks.
 """
 
 from __future__ import annotations
@@ -24,52 +24,50 @@ from itk_consensus.space.boxes import Box
 from itk_consensus.space.distance import signed_distance
 from itk_consensus.space.gaussian import smooth_volume
 
-#: Towards which a surface faces, below and above 0 along each physical axis (ITK's: x to the left,
-#: y to the back, z to the head).
+#: Names of the negative and positive direction of each physical axis (ITK's LPS: x to the left, y
+#: to the back, z to the head).
 PATIENT_DIRECTIONS = (("right", "left"), ("anterior", "posterior"), ("caudal", "cranial"))
 FLAT_DIRECTIONS = (("-x", "+x"), ("-y", "+y"))
 
 FACING = 0.8
-"""Cosine of the angle, 37 degrees, within which a part of a surface faces a direction."""
+"""Cosine of the largest angle, 37 degrees, between the normal of a surface and its direction."""
 
 PADDING = 4
-"""Voxels of nothing around masks that smoothing by one voxel needs."""
+"""Voxels of background around masks that smoothing by one voxel needs."""
 
 
 @dataclass(frozen=True)
 class ConsensusSurface:
-    """A consensus, and which way its surroundings lie."""
+    """The surface of a consensus, from which distances and directions are measured."""
 
     mask: Mask  #: (\\*box) not empty, with `PADDING` around it and all raters
     spacing: tuple[float, ...]  #: Voxel size in mm, by array axis
     orientation: Floats  #: (D, D) column j: the physical direction of array axis j
 
     def mean(self, rater: Mask) -> float:
-        """How far outside a rater draws on average."""
+        """Mean bias of a rater in mm, positive outside the consensus."""
         area = (self._area.sum() + _area(rater, self.spacing).sum()) / 2
         return float((rater.astype(np.float32) - self.mask).sum() / area)
 
     def by_direction(self, rater: Mask) -> dict[str, float]:
-        """How far outside a rater draws on average, and on the parts that face each way.
-
-        NaN where no part faces a way.
-        """
+        """Mean bias of a rater in mm, overall and by direction; NaN if no surface faces it."""
         more = rater.astype(np.float32) - self.mask
         area = (self._area + _area(rater, self.spacing)) / 2
         found = {"mean": float(more.sum() / area.sum())}
         named = PATIENT_DIRECTIONS if self.mask.ndim == 3 else FLAT_DIRECTIONS
         for axis, names in enumerate(named):
             for name, sense in zip(names, (-1, 1), strict=True):
-                here = sense * self._ways[axis] >= FACING
+                here = sense * self._normals[axis] >= FACING
                 total = float(area[here].sum())
                 found[name] = float(more[here].sum()) / total if total > 0 else nan
         return found
 
     def on_surface(self, rater: Mask) -> Floats:
-        """(\\*box) how far outside a rater draws, in mm, on the outer of both surfaces; else 0.
+        """(\\*box) signed distance in mm of a rater's contour, on the outer of both surfaces.
 
-        Between centres of voxels: at the rater's surface the distance to the consensus, and at the
-        consensus's surface minus that to the rater's mask.
+        Where the rater's surface is outside, its distance to the consensus; where the consensus'
+        surface is outside, minus its distance to the rater's mask; 0 elsewhere. Distances are
+        between voxel centres.
         """
         found = np.zeros(self.mask.shape)
         wider = np.zeros(self.mask.shape, bool)
@@ -82,6 +80,29 @@ class ConsensusSurface:
         found[tighter] = -signed_distance(rater, self.spacing)[tighter]
         return found
 
+    def reach(self, rater: Mask) -> dict[str, float]:
+        """95th percentile of the distances between both surfaces in mm, by direction.
+
+        Each position counts once, on the outer of both surfaces. NaN if no surface faces a
+        direction.
+        """
+        own = np.zeros(self.mask.shape, bool)
+        own.reshape(-1)[Surface.of(rater).places] = True
+        ours = np.zeros(self.mask.shape, bool)
+        ours.reshape(-1)[Surface.of(self.mask).places] = True
+        wider, tighter, same = own & ~self.mask, ours & ~rater, own & ours
+        far = np.zeros(self.mask.shape)
+        far[wider] = self._distance[wider]
+        far[tighter] = signed_distance(rater, self.spacing)[tighter]
+        outer = wider | tighter | same
+        named = PATIENT_DIRECTIONS if self.mask.ndim == 3 else FLAT_DIRECTIONS
+        found = {}
+        for axis, names in enumerate(named):
+            for name, sense in zip(names, (-1, 1), strict=True):
+                here = far[outer & (sense * self._normals[axis] >= FACING)]
+                found[name] = float(np.percentile(here, 95)) if here.size else nan
+        return found
+
     @cached_property
     def _distance(self) -> Floats:
         return np.asarray(signed_distance(self.mask, self.spacing))
@@ -91,8 +112,8 @@ class ConsensusSurface:
         return _area(self.mask, self.spacing)
 
     @cached_property
-    def _ways(self) -> Floats:
-        """(D, \\*box) cosines between the way out of the consensus and the physical axes."""
+    def _normals(self) -> Floats:
+        """(D, \\*box) cosines between the outward normal of the consensus and the physical axes."""
         smooth = smooth_volume(self._distance.copy(), [1.0] * self.mask.ndim)
         slopes = np.stack(np.gradient(smooth, *self.spacing))
         slopes /= np.maximum(np.linalg.norm(slopes, axis=0), 1e-12)
@@ -100,20 +121,20 @@ class ConsensusSurface:
 
 
 def _area(mask: Mask, spacing: Sequence[float]) -> NDArray[np.float32]:
-    """(\\*box) area of a mask's surface in each voxel, over the voxel's volume."""
+    """(\\*box) surface area of a mask in each voxel, divided by the voxel's volume."""
     smooth = smooth_volume(mask.astype(np.float32), [1.0] * mask.ndim)
     return np.asarray(np.linalg.norm(np.gradient(smooth, *spacing), axis=0), np.float32)
 
 
 @dataclass(frozen=True)
 class ReaderBias:
-    """How far outside the consensus each rater draws, in mm; below 0: inside."""
+    """Bias of each rater in mm: positive outside the consensus, negative inside."""
 
     raters: tuple[str, ...]
     label: int
     rows: tuple[dict[str, float] | None, ...]  #: By direction; None: the rater left the label out
-    volumes: tuple[Floats | None, ...]  #: (\\*box) at the outer surface, 0 elsewhere
-    box: Box
+    volumes: tuple[Floats | None, ...]  #: (\\*box) signed distances, see `on_surface`
+    box: Box  #: Position of `volumes` in the image
 
     def table(self) -> Iterator[dict[str, str | float]]:
         """A row for each rater who drew the label."""
@@ -122,12 +143,12 @@ class ReaderBias:
                 yield {"rater": rater, **row}
 
     def to_csv(self) -> str:
-        """The table as text."""
+        """The table as CSV text."""
         rows = list(self.table())
         return csv_text(list(rows[0]), rows) if rows else ""
 
     def sentences(self, notable: float = 1.0) -> Iterator[str]:
-        """Who draws at least so many mm too wide or too tight, and where."""
+        """Sentences about raters who draw at least `notable` mm too wide or too tight on a side."""
         for row in self.table():
             found = {
                 name: float(mm)

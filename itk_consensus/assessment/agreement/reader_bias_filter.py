@@ -1,4 +1,4 @@
-"""ReaderBiasFilter: who draws generously, and where."""
+"""ReaderBiasFilter: how far raters draw outside or inside a consensus, and where."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from itk_consensus.assessment.agreement.compared_raters import ComparedRaters
 from itk_consensus.assessment.agreement.reader_bias import PADDING, ConsensusSurface, ReaderBias
 from itk_consensus.core.constraints import Integer, optional
 from itk_consensus.core.errors import InputError, ParameterError
-from itk_consensus.core.parameters import Parameter, handed_out
+from itk_consensus.core.parameters import Parameter, defensive_copy
 from itk_consensus.core.work import report
 from itk_consensus.fusing.fusion_case import FusionCase
 from itk_consensus.images import convert
@@ -24,15 +24,15 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 class ReaderBiasFilter(ComparedRaters):
     """How far outside a consensus each rater draws, in mm, over the whole surface and by direction.
 
-    Directions are the patient's: a part of the surface is cranial if it faces the head, to 37
-    degrees. A rater's own vote is part of a consensus of all, which makes the bias a little
-    smaller than it is; compare with a truth, or a consensus of the others, to see all of it.
+    Directions are the patient's: a part of the surface is cranial if its normal points to the head,
+    within 37 degrees. Since each rater contributes to a consensus of all, the bias is slightly
+    underestimated; compare with a truth, or a consensus of the others, to avoid this.
     """
 
     Label = Parameter(
         optional(Integer()),
         None,
-        "Which label; by default the largest one that occurs, the foreground of masks.",
+        "Label value; by default the largest one that occurs, the foreground of masks.",
         default_doc="the largest",
     )
 
@@ -48,7 +48,7 @@ class ReaderBiasFilter(ComparedRaters):
         reference : image or LabelFusionFilter, optional
             The consensus, or a filter that makes it; ConsensusFilter by default.
         names : sequence of str, optional
-            What each rater is called.
+            Names of the raters.
 
         Returns
         -------
@@ -57,7 +57,7 @@ class ReaderBiasFilter(ComparedRaters):
         """
         with self._running() as run:
             reference = ConsensusFilter() if reference is None else reference
-            case = self._compared(images, reference).case
+            case = self._load_comparison(images, reference).case
             geometry = case.loaded.geometry
             if geometry.dimension not in (2, 3):
                 raise InputError(
@@ -65,18 +65,18 @@ class ReaderBiasFilter(ComparedRaters):
                 )
             named = self._names(names, case.patterns.number_of_raters - 1)
             report(0.5)
-            result = self._measured_bias(case, named)
+            result = self._measure_bias(case, named)
             run.result = (result, case.loaded.without_inputs())
-            return handed_out(result)
+            return defensive_copy(result)
 
     def GetResult(self) -> ReaderBias:
-        """What the last Execute returned."""
-        result: ReaderBias = self._made(self._result)[0]
-        return handed_out(result)
+        """The result of the last Execute."""
+        result: ReaderBias = self._require_executed(self._result)[0]
+        return defensive_copy(result)
 
     def GetBiasImage(self, rater: int) -> Any:
-        """How far outside the consensus a rater draws, in mm, on the outer of both surfaces."""
-        result, like = self._made(self._result)
+        """Image of a rater's signed distance from the consensus in mm, on the outer surface."""
+        result, like = self._require_executed(self._result)
         if not 0 <= rater < len(result.raters):
             last = len(result.raters) - 1
             raise ParameterError(f"rater must be 0 to {last}, got {rater}", owner=self.GetName())
@@ -87,19 +87,22 @@ class ReaderBiasFilter(ComparedRaters):
             if volume is not None:
                 out[result.box] = volume
 
-        return convert.written(write, np.float32, like)
+        return convert.make_image(write, np.float32, like)
 
-    def _measured_bias(self, case: FusionCase, names: Sequence[str]) -> ReaderBias:
+    def _measure_bias(self, case: FusionCase, names: Sequence[str]) -> ReaderBias:
         patterns, geometry = case.patterns, case.loaded.geometry
         labels = [int(label) for label in patterns.labels]
         label = labels[-1] if self.Label is None else self.Label
         if label not in labels:
-            raise self._wrong("Label", f"must be one of {labels}, got {label}")
+            raise self._parameter_error("Label", f"must be one of {labels}, got {label}")
         box, *masks, consensus = _masks(patterns, labels.index(label), geometry.dimension)
         if not consensus.any():
-            raise InputError(f"the consensus has no label {label}", owner=self.GetName())
+            raise InputError(
+                f"the consensus has no label {label}; set Label to one that it has",
+                owner=self.GetName(),
+            )
         square = (geometry.dimension, geometry.dimension)
-        # ITK's axes are those of the array in reverse.
+        # ITK's axes are in reverse order of the array's.
         orientation = np.reshape(geometry.direction, square)[:, ::-1]
         surface = ConsensusSurface(consensus, tuple(case.spacing), orientation)
         core = (slice(PADDING, -PADDING),) * geometry.dimension
@@ -117,7 +120,7 @@ class ReaderBiasFilter(ComparedRaters):
 
 
 def _masks(patterns: DecisionPatterns, label: int, axes: int) -> tuple[Any, ...]:
-    """The box of a label, and what each rater marked in it with some voxels of nothing around."""
+    """The bounding box of a label, and each rater's mask in it, padded with background."""
     said: NDArray[np.bool_] = patterns.patterns == label
     box: Box = patterns.region(np.asarray(said.any(axis=1)), [0] * axes)
     cropped = patterns.crop(box)
@@ -131,7 +134,7 @@ def reader_bias(
     names: Sequence[str] | None = None,
     label: int | None = None,
 ) -> ReaderBias:
-    """Who draws generously, and where; function form of ReaderBiasFilter.
+    """Measure how far raters draw outside a consensus; function form of ReaderBiasFilter.
 
     Parameters
     ----------
@@ -140,8 +143,8 @@ def reader_bias(
     reference : image or LabelFusionFilter, optional
         The consensus, or a filter that makes it; ConsensusFilter by default.
     names : sequence of str, optional
-        What each rater is called.
+        Names of the raters.
     label : int, optional
-        The largest one that occurs by default.
+        Label value; by default the largest one that occurs.
     """
     return ReaderBiasFilter(Label=label).Execute(images, reference, names)

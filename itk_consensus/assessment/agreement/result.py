@@ -1,4 +1,4 @@
-"""What an agreement study yields: one typed object, and the tables people paste into a paper."""
+"""The result of an agreement study: typed values, and tables for papers."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from itk_consensus.core.array_types import Floats
 from itk_consensus.core.display import Displayed, rows
 from itk_consensus.core.escaping import csv_text
 
-#: What one cell of a table may be.
+#: Type of a table cell.
 Cell = str | int | float | None
 
 
 @dataclass(frozen=True)
 class LabelAgreement:
-    """Agreement about one label; J rows and columns, raters first and a consensus last."""
+    """Agreement about one label; matrices have J rows and columns, a consensus being the last."""
 
     label: int
-    #: How many of the J are raters. Numbers that are no matrix are about raters only.
+    #: Number of raters among the J; scalar values are about raters only.
     raters: int
     volumes: Floats  #: (J,) in `AgreementResult.volume_unit`
     #: dice and jaccard: (J, J), 1 where both raters left the label out.
@@ -34,18 +34,18 @@ class LabelAgreement:
     specific_agreement: float  #: Dice of all pairs pooled
     #: kappa and alpha: {"grid": float, "union": float}, Fleiss' kappa and Krippendorff's alpha of
     #: this label against the rest, over all voxels and over those that any rater gave the label;
-    #: empty if not asked for.
+    #: empty if not requested.
     kappa: Mapping[str, float]
     alpha: Mapping[str, float]
     #: hausdorff, hausdorff95, mean_distance: (J, J) in `length_unit`; NaN where both raters left
-    #: the label out, infinite where one did. None if surfaces were not asked for.
+    #: the label out, infinite where one did. None if surfaces were not requested.
     hausdorff: Floats | None = None
     hausdorff95: Floats | None = None
     mean_distance: Floats | None = None
     surface_dice: Floats | None = None  #: (J, J)
-    #: What another rater's volume is expected to be; None if it was not asked for or has no answer.
+    #: Expected volume of another rater's segmentation; None if not requested or unknown.
     expected_volume: VolumeInterval | None = None
-    length_unit: str = "mm"  #: Or voxels, of arrays
+    length_unit: str = "mm"  #: "mm", or "voxels" for arrays
 
     @property
     def volume_variation(self) -> float:
@@ -57,11 +57,11 @@ class LabelAgreement:
         return float(volumes.std(ddof=1) / mean)
 
     def between_raters(self, matrix: Floats) -> Floats:
-        """(J (J - 1) / 2,) the pairs of raters, a consensus left out."""
+        """(J (J - 1) / 2,) values of all pairs of raters, without a consensus."""
         return np.asarray(matrix[np.triu_indices(self.raters, 1)])
 
     def to_reference(self, matrix: Floats) -> Floats:
-        """(J,) each rater against the consensus; empty if there is none."""
+        """(J,) values of each rater against the consensus; empty without one."""
         return np.asarray(matrix[: self.raters, self.raters :].ravel())
 
     @property
@@ -83,18 +83,18 @@ class AgreementResult(Displayed):
     """Agreement of some raters, label by label."""
 
     raters: tuple[str, ...]
-    labels: tuple[LabelAgreement, ...]  #: Background 0 left out
-    #: kappa and alpha: over all labels and voxels at once; NaN if not asked for.
+    labels: tuple[LabelAgreement, ...]  #: Without background 0
+    #: kappa and alpha: over all labels and voxels together; NaN if not requested.
     kappa: float
     alpha: float
     volume_unit: str  #: "ml", "mm^2" for 2D images, or "voxels" for arrays
-    tolerance: float  #: Of the surface Dice, in mm (voxels for arrays)
-    #: The last rater, if it is a consensus that the others are compared with.
+    tolerance: float  #: Tolerance of the surface Dice, in mm (voxels for arrays)
+    #: Name of the last rater if it is a consensus that the others are compared with.
     reference: str | None = None
-    length_unit: str = "mm"  #: Or voxels, of arrays
+    length_unit: str = "mm"  #: "mm", or "voxels" for arrays
 
     def with_volumes(self, expected: Mapping[int, VolumeInterval]) -> AgreementResult:
-        """The same, with the volume that another rater is expected to draw, by label."""
+        """Return a copy with the expected volume of another rater's segmentation, by label."""
         labels = (replace(one, expected_volume=expected.get(one.label)) for one in self.labels)
         return replace(self, labels=tuple(labels))
 
@@ -120,7 +120,7 @@ class AgreementResult(Displayed):
 
     @rows
     def summary(self) -> Iterator[dict[str, Cell]]:
-        """A row for each label; means are over pairs of raters that are defined."""
+        """A row for each label; means are over pairs of raters, ignoring NaN."""
         for agreement in self.labels:
             volumes = agreement.volumes[: agreement.raters]
             row: dict[str, Cell] = {
@@ -151,7 +151,7 @@ class AgreementResult(Displayed):
 
     @rows
     def of_raters(self) -> Iterator[dict[str, Cell]]:
-        """A row for each rater; means are over labels and, of pairs, the other raters."""
+        """A row for each rater; means are over labels and over the other raters."""
         number = len(self.raters) - (self.reference is not None)
         for index, name in enumerate(self.raters[:number]):
             others = [j for j in range(number) if j != index]
@@ -168,7 +168,7 @@ class AgreementResult(Displayed):
             yield row
 
     def mean_dice(self) -> float:
-        """Over labels and pairs of raters; NaN with fewer than two raters or without labels."""
+        """Mean Dice over labels and pairs of raters; NaN without any pair or label."""
         return _mean(np.array([one.between_raters(one.dice) for one in self.labels]))
 
     def table(self) -> str:
@@ -177,7 +177,8 @@ class AgreementResult(Displayed):
         if not summary:
             return "No rater used any label but 0."
         cells = [
-            [name.replace("_", " "), *(_shown(row[name]) for row in summary)] for name in summary[0]
+            [name.replace("_", " "), *(_format_cell(row[name]) for row in summary)]
+            for name in summary[0]
         ]
         first, *widths = (max(map(len, column)) for column in zip(*cells, strict=True))
         return "\n".join(
@@ -187,32 +188,32 @@ class AgreementResult(Displayed):
         )
 
     def to_csv(self) -> str:
-        """One row per label and pair of raters."""
+        """CSV text with a row for each label and pair of raters."""
         pairs = self.pairs()
         return csv_text(list(pairs[0]), pairs) if pairs else ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain types, ready for JSON; NaN and infinite numbers become None."""
+        """Convert to plain types for JSON; NaN and infinite numbers become None."""
         return {
             "raters": list(self.raters),
             "reference": self.reference,
-            "kappa": _finite(self.kappa),
-            "alpha": _finite(self.alpha),
+            "kappa": _finite_or_none(self.kappa),
+            "alpha": _finite_or_none(self.alpha),
             "volume_unit": self.volume_unit,
             f"surface_dice_tolerance_{self.length_unit}": self.tolerance,
-            "labels": [{k: _finite(v) for k, v in row.items()} for row in self.summary()],
+            "labels": [{k: _finite_or_none(v) for k, v in row.items()} for row in self.summary()],
             "volumes": {
                 str(agreement.label): agreement.volumes.tolist() for agreement in self.labels
             },
-            "pairs": [{k: _finite(v) for k, v in row.items()} for row in self.pairs()],
+            "pairs": [{k: _finite_or_none(v) for k, v in row.items()} for row in self.pairs()],
         }
 
     def to_json(self) -> str:
-        """`to_dict` as text."""
+        """`to_dict` as JSON text."""
         return json.dumps(self.to_dict(), indent=2)
 
     def to_pandas(self) -> Any:
-        """The rows of `pairs` as a pandas.DataFrame; needs pandas."""
+        """The table of `pairs` as a pandas.DataFrame; needs pandas."""
         return self.pairs().to_frame()
 
 
@@ -221,9 +222,9 @@ def _mean(values: Floats) -> float:
     return float(defined.mean()) if defined.size else float("nan")
 
 
-def _finite(value: Cell) -> Cell:
+def _finite_or_none(value: Cell) -> Cell:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _shown(value: Cell) -> str:
+def _format_cell(value: Cell) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)

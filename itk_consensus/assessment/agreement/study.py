@@ -1,4 +1,4 @@
-"""An agreement study: every measure of one stack of raters."""
+"""Agreement study: compute every measure of agreement for one case."""
 
 from __future__ import annotations
 
@@ -23,18 +23,16 @@ from itk_consensus.space.boxes import voxel_volume
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.pair_counts import PairCounts
 
-#: Cubic millimetres in a millilitre.
-
 REGIONS: tuple[Region, ...] = ("grid", "union")
 
 
 @dataclass(frozen=True)
 class AgreementSettings:
-    """What to compute."""
+    """Which measures to compute."""
 
-    surfaces: bool = True  #: Whether distances between contours are wanted too
+    surfaces: bool = True  #: Whether to compute distances between contours
     tolerance: float = 1.0  #: Distance in mm up to which contours agree, for the surface Dice
-    chance: bool = True  #: Whether agreement beyond chance is wanted too: kappa and alpha
+    chance: bool = True  #: Whether to compute kappa and alpha
 
 
 def study_agreement(
@@ -50,14 +48,14 @@ def study_agreement(
     Parameters
     ----------
     patterns : DecisionPatterns
-        With codes if surfaces are wanted.
+        Votes; must have codes if surfaces are requested.
     spacing : sequence of float
         Voxel size per array axis.
     raters : sequence of str
         Names; the last is the consensus if `reference` names it.
     reference : str, optional
-        The consensus is compared with each rater; it is no rater, so kappa, alpha, conformity and
-        every mean over pairs leave it out.
+        Name of the consensus, which is compared with each rater but left out of kappa, alpha,
+        conformity and every mean over pairs.
     """
     among_raters = patterns if reference is None else _without_last_rater(patterns)
     pairs = PairCounts.of(patterns)
@@ -65,11 +63,11 @@ def study_agreement(
     report(0.0)
     voxel, unit = voxel_volume(spacing)
     sizes, dice, jaccard = pairs.sizes, pairs.dice, pairs.jaccard
-    # What two raters share is no matter of who else there is.
+    # Counts of a pair do not depend on the other raters, so those of `patterns` can be reused.
     own_pairs = pairs.among(range(among_raters.number_of_raters))
     conformity, specific = own_pairs.conformity, own_pairs.specific_agreement
 
-    def of_label(index: int) -> LabelAgreement:
+    def compare_label(index: int) -> LabelAgreement:
         by_region: dict[str, Ratings] = {}
         if ratings is not None:
             by_region = {r: ratings.against_the_rest(index, r) for r in REGIONS}
@@ -86,10 +84,10 @@ def study_agreement(
             length_unit=length_unit(spacing),
         )
         if settings.surfaces:
-            agreement = _with_surfaces(agreement, patterns, index, spacing, settings.tolerance)
+            agreement = _add_surfaces(agreement, patterns, index, spacing, settings.tolerance)
         return agreement
 
-    labels = list(in_threads(of_label, np.flatnonzero(patterns.labels != 0).tolist()))
+    labels = list(in_threads(compare_label, np.flatnonzero(patterns.labels != 0).tolist()))
     return AgreementResult(
         tuple(raters),
         tuple(labels),
@@ -103,11 +101,11 @@ def study_agreement(
 
 
 def _without_last_rater(patterns: DecisionPatterns) -> DecisionPatterns:
-    """The votes of the others; rows may occur more than once, which no count minds."""
+    """The votes without the last rater; duplicate rows are kept, since counts are additive."""
     return DecisionPatterns(patterns.patterns[:, :-1], patterns.counts, patterns.labels)
 
 
-def _with_surfaces(
+def _add_surfaces(
     agreement: LabelAgreement,
     patterns: DecisionPatterns,
     label: int,
@@ -133,7 +131,7 @@ def _with_surfaces(
 
 
 def _surfaces(patterns: DecisionPatterns, label: int, axes: int) -> list[Surface]:
-    """Each rater's surface of a label, within the box of what anybody marked."""
+    """Each rater's surface of a label, within the common bounding box."""
     said: NDArray[np.bool_] = patterns.patterns == label
     region = patterns.region(np.asarray(said.any(axis=1)), [0] * axes)
     cropped = patterns.crop(region)

@@ -1,8 +1,8 @@
 """Distances between contours, in mm.
 
-A surface is the mask's voxels that touch another voxel across a face; the image's border counts
-as outside. A distance runs between voxel centres, from each surface voxel of one mask to the
-nearest of the other. These are MONAI's definitions, against which they are tested.
+A surface consists of the mask's voxels with a face neighbour outside the mask; voxels beyond the
+image border are outside. Distances are between voxel centres, from each surface voxel of one mask
+to the nearest one of the other. These are MONAI's definitions, and tests compare with MONAI.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from itk_consensus.core.array_types import Floats
 from itk_consensus.space.boxes import in_space, space_axes
 from itk_consensus.space.distance import signed_distance
 
-#: mm by which a distance that equals the tolerance may miss it in floating point.
+#: Slack in mm for floating-point errors of a distance that equals the tolerance.
 ROUNDING = 1e-9
-#: A distance for each voxel of a box takes as long as so many offsets of each, and so many offsets
-#: are never listed. Either way the answer is the same.
+#: Cost of the distance transform per voxel, in units of one offset, and the largest number of
+#: offsets that is enumerated. They choose the faster of two algorithms with the same result.
 _VOXELS_OF_A_DISTANCE, _MOST_OFFSETS = 16, 1 << 15
 
 
 @dataclass(frozen=True)
 class Surface:
-    """One mask's surface."""
+    """The surface of a mask."""
 
-    shape: tuple[int, ...]  #: Of the box it lies in
+    shape: tuple[int, ...]  #: Shape of the mask's array
     places: NDArray[Any]  #: (N,) flat indices of the surface's voxels
 
     @classmethod
@@ -41,39 +41,39 @@ class Surface:
         return cls(mask.shape, places.astype(np.uint32) if mask.size < 2**32 else places)
 
     def distance(self, spacing: Sequence[float]) -> Floats:
-        """Distance of every voxel of the box in mm, flat."""
+        """Distance of every voxel to the surface in mm, flattened."""
         edge = np.zeros(self.shape, bool)
         edge.reshape(-1)[self.places] = True
-        # Negative inside the set of surface voxels, whose distance to themselves is 0.
+        # Surface voxels have a negative signed distance; clip it to 0.
         signed = signed_distance(edge, spacing)
         return np.asarray(np.maximum(signed, 0, out=signed).reshape(-1))
 
 
 @dataclass(frozen=True)
 class OneWay:
-    """What is kept of the distances of one surface's voxels to another; neither is empty."""
+    """Summary of the distances from the voxels of one surface to another; neither is empty."""
 
     number: int
     largest: float
     percentile95: float
     total: float
-    within: int  #: of them, how many not farther than the tolerance
+    within: int  #: Number of distances up to the tolerance
 
     @classmethod
     def of(cls, distances: Floats, tolerance: float) -> OneWay:
-        """A summary of (N,) distances, which are put into another order."""
+        """Summarise (N,) distances, which are reordered in place."""
         largest, total = float(distances.max()), float(distances.sum())
         within = int(np.count_nonzero(distances <= tolerance))
         return cls(distances.size, largest, _percentile95(distances), total, within)
 
 
 def _percentile95(values: Floats) -> float:
-    """As np.percentile has it, in place: its copies and questions take long for many pairs."""
+    """95th percentile as by np.percentile, but in place, which is faster for many pairs."""
     low, share = divmod(0.95 * (values.size - 1), 1)
     first, second = int(low), min(int(low) + 1, values.size - 1)
     values.partition((first, second))
     below, above = float(values[first]), float(values[second])
-    # From the nearer of the two, as it rounds there.
+    # Interpolate from the nearer value, to round as np.percentile does.
     return below + (above - below) * share if share < 0.5 else above - (above - below) * (1 - share)
 
 
@@ -104,12 +104,14 @@ def surface_distances(there: OneWay, back: OneWay) -> SurfaceDistances:
 def distances_between(
     surfaces: Sequence[Surface], spacing: Sequence[float], tolerance: float
 ) -> dict[tuple[int, int], SurfaceDistances]:
-    """Of every two surfaces, by their indices in order.
+    """Compare every two surfaces; keys are pairs of indices in increasing order.
+
+    Only one distance map is in memory at a time.
 
     Parameters
     ----------
     surfaces : sequence of Surface
-        In one box, of whose voxels only one surface's distances are there at a time.
+        Surfaces in arrays of equal shape.
     spacing : sequence of float
         Voxel size per array axis.
     tolerance : float
@@ -134,15 +136,14 @@ def distances_between(
 def surface_dices(
     surfaces: Sequence[Surface], spacing: Sequence[float], tolerance: float
 ) -> Floats:
-    """(J, J) surface Dice of every two, without any distance but the tolerance.
+    """(J, J) surface Dice of every two surfaces.
 
-    The same as that of `distances_between`: within the tolerance of a surface lies what the offsets
-    up to that length reach from it, which is quicker than a distance for each voxel of the box as
-    long as they are few.
+    Equals that of `distances_between`, but is faster for small tolerances: it dilates each surface
+    by all offsets up to the tolerance instead of computing a distance map.
     """
     sizes = np.array([surface.places.size for surface in surfaces])
     reach = [
-        # Nothing is farther away than the box is long, however small its voxels are.
+        # Offsets beyond the extent of the box are never needed.
         int(min(tolerance / side + ROUNDING, extent - 1))
         for side, extent in zip(spacing, surfaces[0].shape, strict=True)
     ]
@@ -173,9 +174,9 @@ def _within_by_distance(
 def _within_by_offsets(
     surfaces: Sequence[Surface], reach: Sequence[int], spacing: Sequence[float], tolerance: float
 ) -> Floats:
-    """The same, of few offsets."""
+    """The same, by dilation with all offsets up to the tolerance."""
     shape = [side + 2 * more for side, more in zip(surfaces[0].shape, reach, strict=True)]
-    places = [_within(surface, reach, shape) for surface in surfaces]
+    places = [_padded_places(surface, reach, shape) for surface in surfaces]
     offsets = _offsets(reach, spacing, tolerance, shape)
     within = np.zeros((len(surfaces),) * 2)
     near = np.empty(math.prod(shape), bool)
@@ -188,8 +189,10 @@ def _within_by_offsets(
     return within
 
 
-def _within(surface: Surface, margin: Sequence[int], shape: Sequence[int]) -> NDArray[np.intp]:
-    """Flat indices of a surface in a box that is larger by a margin."""
+def _padded_places(
+    surface: Surface, margin: Sequence[int], shape: Sequence[int]
+) -> NDArray[np.intp]:
+    """Flat indices of a surface's voxels in an array padded by a margin."""
     index = np.unravel_index(surface.places, surface.shape)
     moved = tuple(part + more for part, more in zip(index, margin, strict=True))
     return np.asarray(np.ravel_multi_index(moved, tuple(shape)))
@@ -198,7 +201,7 @@ def _within(surface: Surface, margin: Sequence[int], shape: Sequence[int]) -> ND
 def _offsets(
     reach: Sequence[int], spacing: Sequence[float], tolerance: float, shape: Sequence[int]
 ) -> NDArray[np.intp]:
-    """Flat offsets of voxels up to a distance."""
+    """Flat index offsets of all voxels within the tolerance."""
     steps = np.array(list(product(*(range(-most, most + 1) for most in reach))))
     lengths = np.sqrt(np.square(steps * np.asarray(spacing)).sum(axis=1))
     strides = np.cumprod([1, *shape[:0:-1]])[::-1]
@@ -206,7 +209,7 @@ def _offsets(
 
 
 def _inner(mask: NDArray[Any]) -> NDArray[np.bool_]:
-    """Voxels whose neighbours across every face lie in the mask."""
+    """Voxels of a mask whose face neighbours all lie in the mask."""
     inner = mask.copy()
     for axis in space_axes(mask.ndim):
         steps = slice(None, -1), slice(1, None), slice(None, None, max(1, mask.shape[axis] - 1))

@@ -1,7 +1,8 @@
-"""Names that one rater uses for what the others call otherwise: labels or structures alike.
+"""Find names of labels or structures that a rater uses differently from the others.
 
-A rater's Dice to what the others call by each name tells. Where two names, or more in a circle, are
-each nearer to the next one than to themselves they are swapped; where only one is, it is misnamed.
+The input is the Dice of a rater's masks with the others' masks of each name. If two or more
+names form a cycle in which each mask matches the next name better than its own, they are swapped;
+if a single name matches another one better, it is renamed.
 """
 
 from __future__ import annotations
@@ -13,35 +14,35 @@ from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats
 
-#: One name alone is used for another from this Dice on ...
+#: Minimum Dice to report a single renamed name.
 MEANT = 0.5
-#: ... and names in a circle, which confirm each other, from this mean: readers agree less on a
-#: cochlea, and some of theirs do not meet.
+#: Minimum mean Dice of a cycle of names, which corroborate each other. It is low: readers agree
+#: poorly on small structures such as the cochlea, where some masks do not overlap.
 MEANT_IN_A_CIRCLE = 0.2
-#: Less is no overlap.
+#: Dice below this counts as no overlap.
 _LEAST = 0.05
-#: ... if it is so many times the Dice to what the others call the same.
+#: The Dice to the other name must be at least this many times that to the same name.
 TIMES_CLOSER = 2.0
 
 
 class Swap(NamedTuple):
-    """Names that a rater uses for other things than the others do."""
+    """Names that a rater uses for different structures than the others."""
 
-    used: tuple[int, ...]  #: Indices of the names that the rater gave ...
-    meant: tuple[int, ...]  #: ... where the others gave these
-    before: float  #: Mean Dice to the others as the names are
-    after: float  #: Mean Dice to the others if the names were put right
-    is_closed: bool  #: Whether the same names are used and meant
+    used: tuple[int, ...]  #: Indices of the names that the rater used
+    meant: tuple[int, ...]  #: Indices of the names that the others used there
+    before: float  #: Mean Dice with the others before correction
+    after: float  #: Mean Dice with the others after correction
+    is_closed: bool  #: Whether `used` is a permutation of `meant`, not a renaming
 
 
 def swaps_in(dice: Floats) -> list[Swap]:
-    """Find the names that a rater uses for others.
+    """Find swapped and renamed names of one rater.
 
     Parameters
     ----------
     dice : (K, K) ndarray
-        Dice of what the rater calls by each name (rows) with what the others call by each; 0 or NaN
-        where either has nothing.
+        Dice of the rater's masks (rows) with the others' masks (columns) of each name; 0 or NaN
+        where either is empty.
     """
     dice = np.nan_to_num(dice)
     own = np.diagonal(dice).copy()
@@ -68,7 +69,7 @@ def swaps_in(dice: Floats) -> list[Swap]:
 
 
 def _circle(start: int, partner: NDArray[Any], nearer: NDArray[np.bool_]) -> tuple[int, ...]:
-    """The names on the way from one to itself; () if the way does not lead back."""
+    """Follow best partners from a name back to itself; () if the path does not return to it."""
     way = [start]
     while nearer[way[-1]] and len(way) <= len(partner):
         following = int(partner[way[-1]])

@@ -1,15 +1,15 @@
-"""Intraclass correlation of a number that several raters give to each of several cases.
+"""Intraclass correlation of a number that several raters measure in each of several cases.
 
 Six forms by Shrout and Fleiss (Psychol Bull 86:420-428, 1979), with the intervals of McGraw and
 Wong (Psychol Methods 1:30-46, 1996):
 
-========  ==========================================  =====================
-form      raters                                      a systematic bias
-========  ==========================================  =====================
-ICC(1,1)  others for each case                        counts as disagreement
-ICC(2,1)  the same for all cases, a sample of many    counts as disagreement
-ICC(3,1)  the same for all cases, nobody else         does not count
-========  ==========================================  =====================
+========  ============================================  ======================
+form      raters                                        a systematic bias
+========  ============================================  ======================
+ICC(1,1)  different ones for each case                  counts as disagreement
+ICC(2,1)  the same for all cases, a random sample       counts as disagreement
+ICC(3,1)  the same for all cases, no others matter      is ignored
+========  ============================================  ======================
 
 ICC(., k) is the reliability of the mean of k raters instead of that of one.
 """
@@ -27,14 +27,14 @@ from itk_consensus.core.array_types import Floats
 from itk_consensus.core.errors import InputError
 
 LEVEL = 0.95
-"""Of the intervals."""
+"""Confidence level of the intervals."""
 
 
 @dataclass(frozen=True)
 class IntraclassCorrelation:
     """One form of the coefficient."""
 
-    form: str  #: Such as ICC(2,1)
+    form: str  #: E.g. "ICC(2,1)"
     value: float
     low: float
     high: float
@@ -48,11 +48,11 @@ class MeanSquares:
     raters: int
     between: float  #: Mean square of cases
     of_raters: float  #: Mean square of raters
-    error: float  #: Mean square of what cases and raters leave
+    error: float  #: Residual mean square
 
     @classmethod
     def of(cls, values: ArrayLike) -> MeanSquares:
-        """From an (N, J) table without gaps, at least two by two."""
+        """Analyse an (N, J) table without missing values, at least two by two."""
         table = complete_table(values)
         n, k = table.shape
         grand = table.mean()
@@ -64,23 +64,23 @@ class MeanSquares:
 
     @property
     def within(self) -> float:
-        """Mean square within cases, raters not told apart."""
+        """Mean square within cases (one-way analysis, without a rater effect)."""
         n, k = self.cases, self.raters
         return (self.of_raters * (k - 1) + self.error * (n - 1) * (k - 1)) / (n * (k - 1))
 
 
 def complete_table(values: ArrayLike) -> Floats:
-    """An (N, J) table of numbers, checked.
+    """Convert values to an (N, J) table and check it.
 
     Raises
     ------
     InputError
-        It is no table of at least two cases by two raters, or a number is missing.
+        If it has fewer than two cases or two raters, or a number is missing.
     """
     table = np.asarray(values, np.float64)
     if table.ndim != 2 or min(table.shape) < 2:
         raise InputError(
-            "values must be a table of at least two cases (rows) by two raters (columns), got "
+            "values must be a table with at least two cases (rows) and two raters (columns), got "
             f"shape {table.shape}"
         )
     if not np.isfinite(table).all():
@@ -92,7 +92,7 @@ def complete_table(values: ArrayLike) -> Floats:
 
 
 def intraclass_correlations(values: ArrayLike) -> tuple[IntraclassCorrelation, ...]:
-    """All six forms.
+    """Compute all six forms of the coefficient.
 
     Parameters
     ----------
@@ -107,7 +107,9 @@ def intraclass_correlations(values: ArrayLike) -> tuple[IntraclassCorrelation, .
     squares = MeanSquares.of(values)
     single = {"1": _one_way(squares), "2": _absolute(squares), "3": _consistent(squares)}
     k = squares.raters
-    means = {form: tuple(_of_mean(one, k) for one in found) for form, found in single.items()}
+    means = {
+        form: tuple(_reliability_of_mean(one, k) for one in found) for form, found in single.items()
+    }
     return tuple(
         IntraclassCorrelation(f"ICC({form},{size})", *map(float, numbers))
         for size, found in (("1", single), ("k", means))
@@ -115,26 +117,26 @@ def intraclass_correlations(values: ArrayLike) -> tuple[IntraclassCorrelation, .
     )
 
 
-def _of_mean(single: float, raters: int) -> float:
-    """Spearman and Brown: the reliability of a mean of several."""
+def _reliability_of_mean(single: float, raters: int) -> float:
+    """Reliability of the mean of several raters, from that of one (Spearman-Brown)."""
     below = 1 + (raters - 1) * single
     return raters * single / below if below else math.nan
 
 
 def raters_needed(single: float, wanted: float) -> float:
-    """How many raters, or readings, a mean needs for a wanted reliability.
+    """Number of raters, or readings, whose mean reaches a reliability.
 
     Parameters
     ----------
     single : float
-        The reliability of one, above 0 and below 1.
+        Reliability of one rater, above 0 and below 1.
     wanted : float
-        Of the mean, from 0 to below 1.
+        Reliability that the mean is to reach, from 0 to below 1.
 
     Returns
     -------
     float
-        A whole number; infinite where one rater tells nothing.
+        A whole number; infinite if `single` is not above 0.
     """
     if not 0 <= wanted < 1:
         raise InputError(f"wanted must be a reliability from 0 to below 1, got {wanted:g}")
@@ -142,7 +144,7 @@ def raters_needed(single: float, wanted: float) -> float:
         return math.inf
     if single >= 1:
         return 1.0
-    # What rounds to a whole number needs no rater more.
+    # The tolerance keeps rounding errors from adding a rater.
     return max(1.0, math.ceil(wanted * (1 - single) / (single * (1 - wanted)) - 1e-9))
 
 
@@ -176,7 +178,7 @@ def _absolute(m: MeanSquares) -> tuple[float, float, float]:
     value = _quotient(m.between - m.error, below)
     if math.isnan(value) or value >= 1 or not m.error:
         return value, value, value
-    # Satterthwaite's degrees of freedom of what one rater's number varies by.
+    # Satterthwaite's approximate degrees of freedom.
     a = k * value / (n * (1 - value))
     b = 1 + k * value * (n - 1) / (n * (1 - value))
     spread = a * m.of_raters + b * m.error
@@ -194,7 +196,7 @@ def _absolute(m: MeanSquares) -> tuple[float, float, float]:
 
 
 def _f_bounds(ratio: float, first: float, second: float) -> tuple[float, float]:
-    """The ratio of variances over, and times, the quantiles of F that bound it."""
+    """Confidence bounds of a ratio of variances, from quantiles of the F distribution."""
     upper = float(scipy.special.fdtri(first, second, (1 + LEVEL) / 2))
     lower = float(scipy.special.fdtri(second, first, (1 + LEVEL) / 2))
     return ratio / upper, ratio * lower
@@ -202,23 +204,23 @@ def _f_bounds(ratio: float, first: float, second: float) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class LimitsOfAgreement:
-    """By how much two readings of one case differ (Bland and Altman, Lancet 1:307-310, 1986)."""
+    """Limits of agreement of two readings (Bland and Altman, Lancet 1:307-310, 1986)."""
 
-    bias: float  #: Mean of first less second
-    bias_low: float
+    bias: float  #: Mean of first - second
+    bias_low: float  #: Confidence interval of the bias
     bias_high: float
-    low: float  #: Below this lie 2.5 % of the differences
-    high: float
+    low: float  #: Lower limit: 2.5 % of the differences are below
+    high: float  #: Upper limit: 2.5 % of the differences are above
     cases: int
 
 
 def limits_of_agreement(first: ArrayLike, second: ArrayLike) -> LimitsOfAgreement:
-    """Bias and limits of agreement of two raters, or two readings, of the same cases.
+    """Compute bias and limits of agreement of two raters, or two readings, of the same cases.
 
     Parameters
     ----------
     first, second : (N,) array_like
-        One number for each case; pairs with a NaN are left out.
+        One number for each case; pairs with a NaN are ignored.
     """
     one, other = (np.asarray(values, np.float64) for values in (first, second))
     if one.ndim != 1 or one.shape != other.shape:

@@ -1,8 +1,8 @@
-"""How much readings of one case vary: within a rater, between raters, and between cases.
+"""Variance of repeated readings: within a rater, between raters, and between cases.
 
-The model is ``value = mean + case + rater + case x rater + reading``, all but the mean random.
-Variances come from the analysis of variance of the readings there are (Bland and Altman, Stat
-Methods Med Res 8:135-160, 1999; Barnhart et al., J Biopharm Stat 17:529-569, 2007).
+The model is ``value = mean + case + rater + case x rater + reading``, with random effects except
+for the mean. Variances are estimated by analysis of variance (Bland and Altman, Stat Methods Med
+Res 8:135-160, 1999; Barnhart et al., J Biopharm Stat 17:529-569, 2007).
 """
 
 from __future__ import annotations
@@ -18,45 +18,48 @@ from itk_consensus.assessment.reliability.intraclass import LEVEL, MeanSquares
 from itk_consensus.core.array_types import Floats
 from itk_consensus.core.errors import InputError
 
-#: Standard deviations within which 95 % of the differences of two readings lie.
+#: Factor from a standard deviation to the limit of 95 % of the differences of two readings.
 _TWO_READINGS = math.sqrt(2) * float(scipy.special.ndtri((1 + LEVEL) / 2))
 
 
 @dataclass(frozen=True)
 class Repeatability:
-    """What a rater's own second reading varies by."""
+    """Variation of repeated readings by the same rater."""
 
     deviation: float  #: Standard deviation within a rater and case, in the unit of the values
     low: float  #: Its 95 % interval
     high: float
     variation: float  #: Coefficient of variation: the deviation over the mean of all values
-    #: Two readings of one rater differ by less in 95 % of cases.
+    #: Repeatability coefficient: 95 % of the differences of two readings of a rater are smaller.
     coefficient: float
-    pairs: int  #: Cases and raters with more than one reading
+    pairs: int  #: Number of pairs of case and rater with more than one reading
 
 
 @dataclass(frozen=True)
 class VarianceComponents:
-    """Where the variance of a measurement comes from; no component is below 0."""
+    """Components of a measurement's variance; negative estimates are set to 0."""
 
-    cases: float  #: Between cases: what one wants to measure
-    raters: float  #: Between raters: who draws large, and who draws small
-    #: Case by rater: whom a case leads astray. It holds the readings' variance, too, where nobody
-    #: read twice.
+    cases: float  #: Between cases: the quantity of interest
+    raters: float  #: Between raters: their systematic bias
+    #: Interaction of case and rater; includes the variance of readings if there are no repeated
+    #: ones.
     interaction: float
-    readings: float  #: Within a rater; NaN where nobody read twice
-    number_of_cases: int  #: With a reading of every rater who is counted
+    readings: float  #: Within a rater; NaN without repeated readings
+    number_of_cases: int  #: Cases with a reading of every included rater
     number_of_raters: int
 
     @property
     def reproducibility(self) -> float:
-        """Two raters' readings of one case differ by less in 95 % of cases."""
+        """Reproducibility coefficient: 95 % of differences between two raters are smaller."""
         within = 0.0 if math.isnan(self.readings) else self.readings
         return _TWO_READINGS * math.sqrt(self.raters + self.interaction + within)
 
 
 def readings_table(values: ArrayLike) -> Floats:
-    """An (N, J, M) array of cases, raters and readings, checked; NaN where there is none."""
+    """Convert values to an (N, J, M) array of cases, raters and readings, and check it.
+
+    NaN stands for missing readings.
+    """
     table = np.asarray(values, np.float64)
     if table.ndim == 2:
         table = table[:, :, None]
@@ -71,7 +74,7 @@ def readings_table(values: ArrayLike) -> Floats:
 
 
 def repeatability(values: ArrayLike) -> Repeatability | None:
-    """What raters' own repeated readings vary by; None if nobody read a case twice.
+    """Estimate the variation of repeated readings; None if there are none.
 
     Parameters
     ----------
@@ -87,7 +90,7 @@ def repeatability(values: ArrayLike) -> Repeatability | None:
     squares = np.nansum(np.square(rows - np.nanmean(rows, axis=1, keepdims=True)))
     freedom = int((number[repeated] - 1).sum())
     deviation = math.sqrt(float(squares) / freedom)
-    # chdtri is the quantile from above.
+    # chdtri is the inverse of the survival function.
     tail = (1 - LEVEL) / 2
     low, high = (
         deviation * math.sqrt(freedom / float(scipy.special.chdtri(freedom, share)))
@@ -105,10 +108,10 @@ def repeatability(values: ArrayLike) -> Repeatability | None:
 
 
 def variance_components(values: ArrayLike) -> VarianceComponents | None:
-    """Variance between cases, between raters, of both together, and within a rater.
+    """Estimate the variance between cases, between raters, of their interaction, and of readings.
 
-    First readings are compared; raters who read fewer than half of the cases, and then cases that
-    lack a rater, are left out. None where fewer than two of either remain.
+    First readings are compared. Raters with fewer than half of the cases are left out, then cases
+    with a missing rater. None if fewer than two raters or cases remain.
 
     Parameters
     ----------
@@ -134,7 +137,7 @@ def variance_components(values: ArrayLike) -> VarianceComponents | None:
 
 
 def complete_part(values: ArrayLike) -> Floats | None:
-    """(N', J') first readings without gaps; None where fewer than two cases or raters remain."""
+    """(N', J') complete table of first readings; None if fewer than two cases or raters remain."""
     first = readings_table(values)[:, :, 0]
     read: NDArray[np.bool_] = np.isfinite(first)
     raters = read.sum(axis=0) * 2 >= max(len(first), 1)

@@ -1,1 +1,1 @@
-"""Scores of submissions beside several readers, none of whom is the truth."""
+"""Scores of submissions against several readers, none of whom is the ground truth."""

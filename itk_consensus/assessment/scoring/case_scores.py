@@ -1,7 +1,8 @@
-"""One case of a study: every submission, and every reader, scored beside the readers.
+"""Scores of one case: every submission, and every reader, against the readers.
 
-A submission is scored beside all readers but one, each left out in turn, and a reader beside the
-others: both meet the same number of readers, so that what readers reach is a fair ceiling.
+A submission is scored against all readers but one, each left out in turn, and a reader against the
+others. Both are thus compared with the same number of readers, which makes the readers' scores a
+fair ceiling.
 """
 
 from __future__ import annotations
@@ -14,47 +15,47 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.assessment.agreement.lesions import paired_objects
+from itk_consensus.assessment.agreement.lesions import pair_objects
 from itk_consensus.assessment.agreement.surfaces import Surface, distances_between
 from itk_consensus.assessment.scoring import rules as rule
 from itk_consensus.core.array_types import Floats, Mask
 from itk_consensus.core.errors import InputError
-from itk_consensus.methods.lesions.objects import numbered_objects
+from itk_consensus.methods.lesions.objects import number_objects
 from itk_consensus.space.boxes import voxel_volume
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.pair_counts import PairCounts
 from itk_consensus.votes.voting import StackVote, VoteRules, rows_as_stack
 
-#: Intersection over union from which two pieces are one lesion.
+#: Minimum intersection over union of two lesions to match.
 LEAST_OVERLAP = 0.1
 
-#: In place of a label: all structures together.
+#: Key, in place of a label, of scores of all structures together.
 ALL = "all structures"
 
 
 @dataclass(frozen=True)
 class ScoreSettings:
-    """What is measured."""
+    """Which measures to compute."""
 
-    rules: tuple[str, ...] = ("soft-dice", "qubiq")
-    surfaces: bool = False
-    tolerance: float = 1.0  #: Of the surface Dice, in mm
-    lesions: bool = False
+    rules: tuple[str, ...] = ("soft-dice", "qubiq")  #: Keys of `measures.RULES`
+    surfaces: bool = False  #: Whether to measure distances between contours
+    tolerance: float = 1.0  #: Tolerance of the surface Dice, in mm
+    lesions: bool = False  #: Whether to match connected components
 
 
 @dataclass(frozen=True)
 class Submission:
-    """What a submission says of a case."""
+    """The segmentation of a case by a submission."""
 
     labels: NDArray[Any]  #: Label map
-    #: Probability of each label but background, where it gave any.
+    #: Probability of each foreground label, if submitted.
     probabilities: Mapping[int, NDArray[Any]] | None = None
-    samples: tuple[NDArray[Any], ...] = ()  #: Label maps, where it gave several
+    samples: tuple[NDArray[Any], ...] = ()  #: Label maps, if several were submitted
 
     @classmethod
     def of_samples(cls, samples: Sequence[NDArray[Any]]) -> Submission:
-        """Samples: their vote is the segmentation, their share the probability."""
+        """Create from samples: their vote is the label map, their mean the probability."""
         if len(samples) == 1:
             return cls(samples[0])
         stack = LabelStack.multilabel(list(samples), owner="samples")
@@ -72,17 +73,17 @@ class Submission:
 
 @dataclass(frozen=True)
 class CaseScores:
-    """The numbers of one case, for each who was scored."""
+    """All scores of one case."""
 
     case: str
-    #: By submission or reader, then by label: a number for each measure; NaN where undefined.
-    #: Labels that nobody drew in this case are not there; `ALL` has what is about all together.
+    #: Scores by submission or reader, then label, then measure; NaN where undefined. Labels that
+    #: do not occur in this case are missing; `ALL` has scores of all labels together.
     submissions: Mapping[str, Mapping[int | str, Mapping[str, float]]]
     readers: Mapping[str, Mapping[int | str, Mapping[str, float]]]
-    #: Dice, and where asked for distances, of each submission with each reader by itself.
+    #: Dice, and distances if requested, of each submission with each single reader.
     pairs: tuple[Mapping[str, Any], ...]
-    drawn: tuple[int, ...] = ()  #: Labels that a reader gave
-    missing: tuple[str, ...] = ()  #: Submissions that have no file of the case
+    drawn: tuple[int, ...] = ()  #: Labels that any reader drew
+    missing: tuple[str, ...] = ()  #: Submissions without a file for the case
 
 
 def score_case(
@@ -99,7 +100,7 @@ def score_case(
     readers : mapping of str to ndarray
         Label maps on one grid, at least one.
     submissions : mapping of str to Submission or None
-        None where there is no file: it is scored as an empty segmentation.
+        None for a missing file, which is scored as an empty segmentation.
     spacing : sequence of float
         Voxel size per array axis.
     """
@@ -112,8 +113,8 @@ def score_case(
     scorer = _Scorer(table, distances, voxel_volume(spacing)[0], settings)
     return CaseScores(
         case,
-        {name: scorer.of_submission(name) for name in given},
-        {name: scorer.of_reader(name) for name in readers} if len(readers) > 1 else {},
+        {name: scorer.score_submission(name) for name in given},
+        {name: scorer.score_reader(name) for name in readers} if len(readers) > 1 else {},
         tuple(scorer.pairs(case)),
         table.drawn,
         tuple(name for name, one in submissions.items() if one is None),
@@ -127,11 +128,11 @@ class _Table:
     patterns: DecisionPatterns
     readers: list[str]
     submissions: dict[str, Submission]
-    #: (K + 1,) where the labels, background first, stand in the patterns; -1: in none of them.
+    #: (K + 1,) index of each label, background first, in the patterns; -1 if it does not occur.
     codes: NDArray[np.intp]
     labels: tuple[int, ...]
-    dice: Floats  #: (K, C, C)
-    sizes: Floats  #: (K, C)
+    dice: Floats  #: (K, C, C) Dice of every two label maps
+    sizes: Floats  #: (K, C) volumes in voxels
 
     @classmethod
     def of(
@@ -149,23 +150,23 @@ class _Table:
         pairs = PairCounts.of(patterns)
         known = codes[1:] >= 0
         number = patterns.number_of_raters
-        # Of a label that has a probability, and no voxel, all masks are empty and agree.
+        # A label with probabilities but without voxels has only empty masks, whose Dice is 1.
         dice, sizes = np.ones((len(labels), number, number)), np.zeros((len(labels), number))
         dice[known], sizes[known] = pairs.dice[codes[1:][known]], pairs.sizes[codes[1:][known]]
         return cls(patterns, list(readers), submissions, codes, labels, dice, sizes)
 
     @property
     def drawn(self) -> tuple[int, ...]:
-        """Labels that a reader gave."""
+        """Labels that any reader drew."""
         given = self.sizes[:, : len(self.readers)].sum(axis=1)
         return tuple(label for label, size in zip(self.labels, given, strict=True) if size)
 
     def column(self, name: str) -> int:
-        """Of a submission."""
+        """Column of a submission in the patterns."""
         return len(self.readers) + list(self.submissions).index(name)
 
     def sample_columns(self, name: str) -> range:
-        """Of a submission's samples; of one without any its own."""
+        """Columns of a submission's samples in the patterns; empty without samples."""
         start = len(self.readers) + len(self.submissions)
         for other, one in self.submissions.items():
             if other == name:
@@ -174,7 +175,7 @@ class _Table:
         raise KeyError(name)
 
     def votes(self, columns: Sequence[int]) -> NDArray[np.intp]:
-        """(P,) index of the label that most of some columns say; ties are background."""
+        """(P,) index of the majority label of some columns; ties are background."""
         rows = rows_as_stack(self.patterns)
         some = replace(rows, arrays=tuple(rows.arrays[column] for column in columns))
         winner = StackVote(some, VoteRules(ties="background")).decision().astype(np.intp)
@@ -184,7 +185,7 @@ class _Table:
 
 @dataclass(frozen=True)
 class _Distances:
-    """(K, C, C) of every two contours, with what stands for an empty one."""
+    """(K, C, C) surface measures of every two label maps, with substitutes for empty ones."""
 
     surface_dice: Floats
     hausdorff95: Floats
@@ -215,19 +216,19 @@ class _Distances:
 
 
 @dataclass(frozen=True)
-class _Said:
-    """What one who is scored says, voxel by voxel or pattern by pattern."""
+class _Segmentation:
+    """The segmentation of a scored submission or reader, by voxel or by pattern."""
 
-    column: int
+    column: int  #: Column in the patterns
     mask: Mask  #: (K, N)
     probability: NDArray[Any]  #: (K, N)
     samples: list[Mask]  #: Each (K, N)
-    at: NDArray[np.intp] | slice  #: The pattern of each voxel
-    weights: NDArray[Any] | None
+    at: NDArray[np.intp] | slice  #: Row of the patterns for each of the N
+    weights: NDArray[Any] | None  #: (N,) number of voxels, if N are patterns
 
 
 class _Scorer:
-    """Scores of everybody in one case."""
+    """Computes the scores of all submissions and readers of one case."""
 
     def __init__(
         self,
@@ -239,21 +240,21 @@ class _Scorer:
         self._table, self._distances, self._settings = table, distances, settings
         self._voxel = voxel
         readers = range(len(table.readers))
-        #: All readers but one, for each; all of them where there is but one.
+        #: For each reader, the indices of the others; of a single reader, its own.
         self._others = [[j for j in readers if j != left] for left in readers]
         if len(self._others) == 1:
             self._others = [[0]]
         self._votes = [table.votes(others) for others in self._others]
         said = table.patterns.patterns
-        #: (K + 1, P, J) who of the readers says each label, background first.
+        #: (K + 1, P, J) whether a reader gave each label, background first.
         self._marks = np.stack(
             [said[:, : len(table.readers)] == code for code in table.codes]
         )  # fmt: skip
         self._pieces: dict[tuple[str, int, int], NDArray[np.int32]] = {}
 
-    def of_submission(self, name: str) -> dict[int | str, dict[str, float]]:
-        """Beside all readers but one, mean over who is left out."""
-        said = self._said(name)
+    def score_submission(self, name: str) -> dict[int | str, dict[str, float]]:
+        """Score against all readers but one, averaged over the one left out."""
+        said = self._segmentation_of(name)
         found = [self._scores(said, number) for number in range(len(self._others))]
         return {
             structure: {
@@ -263,12 +264,12 @@ class _Scorer:
             for structure in found[0]
         }
 
-    def of_reader(self, name: str) -> dict[int | str, dict[str, float]]:
-        """Beside the others."""
+    def score_reader(self, name: str) -> dict[int | str, dict[str, float]]:
+        """Score a reader against the others."""
         number = self._table.readers.index(name)
         mask = np.asarray(self._marks[1:, :, number])
         counts = self._table.patterns.counts
-        said = _Said(number, mask, mask.astype(np.float64), [mask], slice(None), counts)
+        said = _Segmentation(number, mask, mask.astype(np.float64), [mask], slice(None), counts)
         return self._scores(said, number)
 
     def pairs(self, case: str) -> Iterator[dict[str, Any]]:
@@ -285,7 +286,7 @@ class _Scorer:
                         row["hausdorff95"] = self._distances.hausdorff95[at]
                     yield row
 
-    def _said(self, name: str) -> _Said:
+    def _segmentation_of(self, name: str) -> _Segmentation:
         table = self._table
         column, submission = table.column(name), table.submissions[name]
         said, codes = table.patterns.patterns, table.codes[1:]
@@ -296,27 +297,27 @@ class _Scorer:
         if submission.probabilities is None or submission.samples:
             share = np.mean(samples, axis=0) if samples else masks.astype(np.float64)
             counts = table.patterns.counts
-            return _Said(column, masks, share, samples or [masks], slice(None), counts)
-        # A map of probabilities differs from voxel to voxel.
+            return _Segmentation(column, masks, share, samples or [masks], slice(None), counts)
+        # Probabilities differ within a pattern, so voxels are scored one by one.
         at = table.patterns.expand(np.arange(len(said), dtype=np.intp)).ravel()
         nothing = np.zeros(at.shape, np.float32)
         given = submission.probabilities
         probability = np.stack(
             [np.ravel(given[label]) if label in given else nothing for label in table.labels]
         )
-        return _Said(column, masks[:, at], probability, [masks[:, at]], at, None)
+        return _Segmentation(column, masks[:, at], probability, [masks[:, at]], at, None)
 
-    def _scores(self, said: _Said, number: int) -> dict[int | str, dict[str, float]]:
-        """Of one beside a set of readers."""
+    def _scores(self, said: _Segmentation, number: int) -> dict[int | str, dict[str, float]]:
+        """Score one segmentation against the readers of `self._others[number]`."""
         found: dict[int | str, dict[str, float]] = {
-            label: self._of_structure(said, number, index)
+            label: self._structure_scores(said, number, index)
             for index, label in enumerate(self._table.labels)
         }
         if "curvas2024" in self._settings.rules and found:
             found[ALL] = {"curvas_ece": self._multiclass_calibration(said, number)}
         return found
 
-    def _of_structure(self, said: _Said, number: int, index: int) -> dict[str, float]:
+    def _structure_scores(self, said: _Segmentation, number: int, index: int) -> dict[str, float]:
         others = self._others[number]
         sizes = self._table.sizes[index]
         bias = self._voxel * float(sizes[said.column] - sizes[others].mean())
@@ -335,14 +336,14 @@ class _Scorer:
             scores["surface_dice"] = float(self._distances.surface_dice[at].mean())
             scores["hausdorff95"] = float(self._distances.hausdorff95[at].mean())
         if self._settings.lesions:
-            scores["lesion_f1"] = self._lesions(said, number, index)
+            scores["lesion_f1"] = self._lesion_f1(said, number, index)
         readers = list(marks.T)
         if "soft-dice" in self._settings.rules:
             scores["soft_dice"] = rule.soft_dice(probability, share, said.weights)
         if "qubiq" in self._settings.rules:
             scores["qubiq_dice"] = rule.threshold_averaged_dice(probability, share, said.weights)
         if "curvas2024" in self._settings.rules:
-            scores |= self._curvas(said, readers, index, sizes[others])
+            scores |= self._curvas_scores(said, readers, index, sizes[others])
         if "samples" in self._settings.rules:
             samples = [sample[index] for sample in said.samples]
             weights = said.weights
@@ -352,7 +353,7 @@ class _Scorer:
             scores["matched_iou"] = rule.matched_iou(samples, readers, weights)
         return scores
 
-    def _dice_to_vote(self, said: _Said, number: int, index: int) -> float:
+    def _dice_to_vote(self, said: _Segmentation, number: int, index: int) -> float:
         code, patterns = self._table.codes[index + 1], self._table.patterns
         if code < 0:
             return 1.0
@@ -360,8 +361,8 @@ class _Scorer:
         total = patterns.counts @ own + patterns.counts @ vote
         return float(2 * (patterns.counts @ (own & vote)) / total) if total else 1.0
 
-    def _curvas(
-        self, said: _Said, readers: Sequence[Mask], index: int, sizes: Floats
+    def _curvas_scores(
+        self, said: _Segmentation, readers: Sequence[Mask], index: int, sizes: Floats
     ) -> dict[str, float]:
         probability, weights = said.probability[index], said.weights
         number = np.ones(probability.shape) if weights is None else weights
@@ -372,13 +373,13 @@ class _Scorer:
             "curvas_crps": self._voxel * rule.volume_score(volume, sizes),
         }
 
-    def _multiclass_calibration(self, said: _Said, number: int) -> float:
+    def _multiclass_calibration(self, said: _Segmentation, number: int) -> float:
         background = np.clip(1 - said.probability.sum(axis=0), 0, 1)
         every = np.concatenate([background[None], said.probability])
         marks = self._marks[:, said.at]
         return mean_of_known(
             [
-                # A label that is no structure of the study is background.
+                # Labels that are not structures of the study count as background.
                 rule.multiclass_calibration_error(
                     every, np.argmax(marks[:, :, other], axis=0), said.weights
                 )
@@ -386,28 +387,28 @@ class _Scorer:
             ]
         )
 
-    def _lesions(self, said: _Said, number: int, index: int) -> float:
+    def _lesion_f1(self, said: _Segmentation, number: int, index: int) -> float:
         code = self._table.codes[index + 1]
         if code < 0:
             return 1.0
-        own = self._numbered("own", said.column, index)
-        vote = self._numbered("vote", number, index)
-        pairs = paired_objects(own, vote, LEAST_OVERLAP)
+        own = self._components("own", said.column, index)
+        vote = self._components("vote", number, index)
+        pairs = pair_objects(own, vote, LEAST_OVERLAP)
         total = sum(map(len, pairs.sizes))
         return 2 * len(pairs.one) / total if total else 1.0
 
-    def _numbered(self, kind: str, which: int, index: int) -> NDArray[np.int32]:
-        """Connected pieces of what a column, or a vote, gives a label."""
+    def _components(self, kind: str, which: int, index: int) -> NDArray[np.int32]:
+        """Number the connected components of a label in a column ("own") or a vote; cached."""
         key = kind, which, index
         if key not in self._pieces:
             patterns, code = self._table.patterns, self._table.codes[index + 1]
             said = patterns.patterns[:, which] if kind == "own" else self._votes[which]
             mask = patterns.expand((said == code).view(np.uint8))
-            self._pieces[key] = numbered_objects(mask, "components").places
+            self._pieces[key] = number_objects(mask, "components").places
         return self._pieces[key]
 
 
 def mean_of_known(values: Sequence[float]) -> float:
-    """The mean without NaN; NaN if nothing is left."""
+    """Mean ignoring NaN; NaN if nothing is left."""
     known = [value for value in values if not math.isnan(value)]
     return sum(known) / len(known) if known else math.nan

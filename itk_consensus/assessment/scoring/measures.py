@@ -1,6 +1,6 @@
-"""The measures of a study of submissions: what each is called, its unit, and which way is better.
+"""Definitions of all measures of a scoring study: title, unit, meaning, and which way is better.
 
-Tables, pages and the glossary read this list; what a measure means is said here and nowhere else.
+Tables, pages and the glossary are generated from this list.
 """
 
 from __future__ import annotations
@@ -14,31 +14,31 @@ Better = Literal["higher", "lower", "neither"]
 
 @dataclass(frozen=True)
 class Measure:
-    """One column of the tables."""
+    """Definition of a measure, which is a column of the tables."""
 
     name: str
     title: str
     better: Better
     meaning: str
-    unit: str = ""  #: Of lengths and volumes, where images have a spacing
-    source: str = ""
-    #: Whether it is one number for all structures together.
+    unit: str = ""  #: "length", "volume" or none
+    source: str = ""  #: Publication
+    #: Whether it is a single number for all structures together.
     of_case: bool = False
 
     @property
-    def of_nothing(self) -> float:
-        """The score of a structure that neither readers nor the submission drew in a case."""
+    def score_if_absent(self) -> float:
+        """Score of a structure that neither the readers nor the submission drew."""
         if self.name.startswith("curvas"):
             return math.nan
         return 1.0 if self.better == "higher" else 0.0
 
 
-def _all(*measures: Measure) -> dict[str, Measure]:
+def _by_name(*measures: Measure) -> dict[str, Measure]:
     return {measure.name: measure for measure in measures}
 
 
-#: What every study has.
-ALWAYS = _all(
+#: Measures of every study.
+ALWAYS = _by_name(
     Measure(
         "dice",
         "Dice to the readers",
@@ -55,7 +55,7 @@ ALWAYS = _all(
         "volume_bias",
         "volume bias",
         "neither",
-        "Volume less the mean volume of the readers.",
+        "Volume minus the mean volume of the readers.",
         "volume",
     ),
     Measure(
@@ -75,8 +75,8 @@ ALWAYS = _all(
     ),
 )
 
-#: Distances between contours, which take longer.
-SURFACES = _all(
+#: Distances between contours; optional, since they are slower.
+SURFACES = _by_name(
     Measure(
         "surface_dice",
         "surface Dice",
@@ -95,20 +95,20 @@ SURFACES = _all(
     ),
 )
 
-#: Objects found, which take longer.
-LESIONS = _all(
+#: Detection of objects; optional, since it is slower.
+LESIONS = _by_name(
     Measure(
         "lesion_f1",
         "lesion F1",
         "higher",
-        "F1 of connected pieces beside those of the readers' vote, paired from an intersection "
-        "over union of .1 on; 1 where there is none in either.",
+        "Detection F1 of connected components against those of the readers' vote, paired at an "
+        "intersection over union of at least 0.1; 1 where neither has any.",
     ),
 )
 
 #: Rules of challenges and papers, by name, and the columns each of them gives.
 RULES = {
-    "soft-dice": _all(
+    "soft-dice": _by_name(
         Measure(
             "soft_dice",
             "soft Dice",
@@ -116,30 +116,31 @@ RULES = {
             "2 sum(p s) / sum(p + s) of the probability p and the share s of readers.",
         )
     ),
-    "qubiq": _all(
+    "qubiq": _by_name(
         Measure(
             "qubiq_dice",
             "QUBIQ Dice",
             "higher",
-            "Dice of probability and share of readers, both cut at .1, .2, ... .9, mean over cuts.",
+            "Dice of probability and share of readers, both thresholded at 0.1, 0.2, ... 0.9, mean "
+            "over thresholds.",
             source="Menze et al., QUBIQ, MICCAI 2020",
         )
     ),
-    "curvas2024": _all(
+    "curvas2024": _by_name(
         Measure(
             "curvas_dice",
             "CURVAS Dice",
             "higher",
-            "Dice on voxels about which all readers agree; a case where they agree about none of "
-            "the structure is left out.",
+            "Dice over the voxels on which all readers agree; cases without such a voxel of the "
+            "structure are left out.",
             source="Riera-Marin et al., CURVAS, MICCAI 2024, arXiv:2505.08685",
         ),
         Measure(
             "curvas_confidence",
             "CURVAS confidence",
             "higher",
-            "Mean of two means: the probability where all readers mark the structure, and one "
-            "minus it where none does.",
+            "Mean of two means: the probability where all readers mark the structure, and 1 minus "
+            "the probability where none does.",
             source="Riera-Marin et al., CURVAS, MICCAI 2024, arXiv:2505.08685",
         ),
         Measure(
@@ -155,14 +156,14 @@ RULES = {
             "curvas_crps",
             "CURVAS volume score",
             "lower",
-            "Continuous ranked probability score of the volume (the sum of the probability) beside "
-            "the normal distribution of the readers' volumes, over their mean +- 3 standard "
-            "deviations.",
+            "Continuous ranked probability score of the volume (the sum of the probability) "
+            "against the normal distribution of the readers' volumes, over their mean +- 3 "
+            "standard deviations.",
             "volume",
             source="Riera-Marin et al., CURVAS, MICCAI 2024, arXiv:2505.08685",
         ),
     ),
-    "samples": _all(
+    "samples": _by_name(
         Measure(
             "energy_distance",
             "energy distance",
@@ -182,15 +183,15 @@ RULES = {
             "dice_match",
             "D_match",
             "higher",
-            "Mean Dice of samples and readers paired one to one in the best way.",
+            "Mean Dice of samples and readers under the best one-to-one matching.",
             source="Wu et al., CVPR 2024",
         ),
         Measure(
             "matched_iou",
             "matched IoU",
             "higher",
-            "Mean intersection over union of samples and readers paired one to one in the best "
-            "way.",
+            "Mean intersection over union of samples and readers under the best one-to-one "
+            "matching.",
             source="Kohl et al., arXiv:1905.13077, 2019",
         ),
     ),

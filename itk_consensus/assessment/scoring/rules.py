@@ -1,7 +1,7 @@
-"""Rules by which a segmentation, a probability or samples are scored beside several readers.
+"""Rules that score a segmentation, a probability or samples against several readers.
 
-Every rule is written from its definition. Voxels may come with weights: a table of the distinct
-votes and how often they occur is scored as the images are.
+Every rule is implemented from its definition. Voxels may have weights, so that a table of vote
+patterns with counts can be scored like the images.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from itk_consensus.core.array_types import Floats, Mask
 from itk_consensus.core.errors import InputError
 from itk_consensus.votes.overlap import dice_of, share_of
 
-#: Thresholds of QUBIQ (Menze et al., 2020), at which probability and share of readers are cut.
+#: Thresholds of QUBIQ (Menze et al., 2020) for probability and share of readers.
 THRESHOLDS = tuple(number / 10 for number in range(1, 10))
 BINS = 10
-#: A probability below this counts as none: that of a network never is exactly 0.
+#: Probabilities below this count as 0, since those of networks are never exactly 0.
 SEEN = 0.01
-#: Of the calibration error of CURVAS 2024.
+#: Number of bins of the calibration error of CURVAS 2024.
 CURVAS_BINS = 50
-#: Standard deviations of the readers' volumes to which CURVAS 2024 integrates.
+#: Limit of the integration of CURVAS 2024, in standard deviations of the readers' volumes.
 CURVAS_REACH = 3.0
-# A share of 7 in 10 readers is not to fall below .7 by rounding.
+# Keeps a share of 7 in 10 readers from falling below 0.7 by rounding.
 _ROUNDING = 1e-9
 
 
@@ -42,7 +42,7 @@ def soft_dice(
 def threshold_averaged_dice(
     probability: NDArray[Any], share: NDArray[Any], weights: NDArray[Any] | None = None
 ) -> float:
-    """Mean Dice of a probability and the share of readers, both cut at .1, .2, ... .9 (QUBIQ)."""
+    """Mean Dice of a probability and the share of readers over thresholds 0.1 to 0.9 (QUBIQ)."""
     levels = np.array(THRESHOLDS)[:, None] - _ROUNDING
     one, other = (np.ravel(values) >= levels for values in (probability, share))
     number = np.ones(one.shape[1]) if weights is None else np.asarray(weights, np.float64)
@@ -53,9 +53,9 @@ def threshold_averaged_dice(
 def plural_calibration_error(
     probability: NDArray[Any], share: NDArray[Any], weights: NDArray[Any] | None = None
 ) -> float:
-    """Mean difference of probability and share of readers over bins of ten percent.
+    """Expected calibration error of a probability against the share of readers, in ten bins.
 
-    Where no reader marks anything and the probability is below one percent is left out: background
+    Voxels that no reader marks and with a probability below 1 % are ignored; otherwise background
     would hide every error.
     """
     where = (probability >= SEEN) | (share > 0)
@@ -71,9 +71,9 @@ def plural_calibration_error(
 def consensus_dice(
     mask: Mask, readers: Sequence[Mask], weights: NDArray[Any] | None = None
 ) -> float:
-    """Dice on the voxels about which all readers agree (CURVAS 2024).
+    """Dice over the voxels on which all readers agree (CURVAS 2024).
 
-    NaN where they agree about no voxel of the structure, as the challenge leaves such cases out.
+    NaN if there is no voxel that all mark; the challenge leaves such cases out.
     """
     inside = np.logical_and.reduce(readers)
     agreed = inside | ~np.logical_or.reduce(readers)
@@ -87,8 +87,8 @@ def consensus_confidence(
 ) -> float:
     """Mean confidence where all readers agree (CURVAS 2024).
 
-    The mean of two means: the probability where all say yes, one minus it where all say no. NaN
-    where either is nowhere.
+    The mean of two means: the probability where all readers mark the structure, and 1 minus the
+    probability where none does. NaN if either region is empty.
     """
     inside, outside = np.logical_and.reduce(readers), ~np.logical_or.reduce(readers)
     number = np.ones(inside.shape) if weights is None else weights
@@ -104,14 +104,14 @@ def multiclass_calibration_error(
 ) -> float:
     """Expected calibration error of the likeliest class against one reader (CURVAS 2024).
 
-    Over 50 bins of confidence, all voxels counting: the mean absolute difference between the
-    confidence and how often the class is right (Guo et al., ICML 2017). A confidence of 1 has a bin
-    of its own, as in the library that the challenge uses.
+    Mean absolute difference between confidence and accuracy over 50 bins of confidence, weighted
+    by voxels (Guo et al., ICML 2017). A confidence of 1 has a bin of its own, as in the library
+    that the challenge uses.
 
     Parameters
     ----------
     probabilities : (K, N) ndarray
-        Background first.
+        Probability of each class, background first.
     label : (N,) ndarray of int
         Index of the reader's class at each voxel.
     """
@@ -124,32 +124,32 @@ def multiclass_calibration_error(
 
 
 def volume_score(volume: float, readers: ArrayLike) -> float:
-    """Continuous ranked probability score of a volume beside the readers' normal (CURVAS 2024).
+    """Continuous ranked probability score of a volume against readers' volumes (CURVAS 2024).
 
-    ``integral of (F(v) - [v >= volume])^2`` over the mean of the readers' volumes +- 3 standard
-    deviations (of all of them, not of a sample), where F is the normal distribution of this mean
-    and deviation. In the unit of the volumes; 0 is best. NaN where the readers' volumes are equal,
-    which the rule gives no distribution.
+    ``integral of (F(v) - [v >= volume])^2`` over the mean of the readers' volumes +- 3 population
+    standard deviations, where F is the normal distribution with this mean and deviation. In the
+    unit of the volumes; 0 is best. NaN if all readers' volumes are equal, for which F is undefined.
 
     Parameters
     ----------
     volume : float
-        Of a probability its sum over the voxels.
+        Volume; for a probability map, its sum over the voxels.
     readers : (J,) array_like
+        Volumes of the readers.
     """
     volumes = np.asarray(readers, np.float64)
     mean, deviation = float(volumes.mean()), float(volumes.std())
     if not deviation > 0:
         return math.nan
     at = min(max((volume - mean) / deviation, -CURVAS_REACH), CURVAS_REACH)
-    # What lies above the volume is a mirror image of what lies below.
+    # By symmetry, the integral above the volume is one below it with the sign reversed.
     below = _squared_normal(at) - _squared_normal(-CURVAS_REACH)
     above = _squared_normal(-at) - _squared_normal(-CURVAS_REACH)
     return deviation * (below + above)
 
 
 def _squared_normal(z: float) -> float:
-    """The integral of the squared normal distribution up to z, but for a constant."""
+    """Antiderivative of the squared standard normal distribution function."""
     share = float(scipy.special.ndtr(z))
     density = math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
     tail = float(scipy.special.ndtr(math.sqrt(2) * z)) / math.sqrt(math.pi)
@@ -161,7 +161,7 @@ def energy_distance(
 ) -> float:
     """Generalised energy distance ``2 E d(s, r) - E d(s, s') - E d(r, r')``, d being 1 - IoU.
 
-    Over all pairs, also of a mask with itself (Kohl et al., NeurIPS 2018); 0: the same masks.
+    Over all pairs, including a mask with itself (Kohl et al., NeurIPS 2018); 0 for equal sets.
     """
     between, among, apart = (
         float((1 - overlaps(one, other, weights)).mean())
@@ -180,9 +180,9 @@ def dice_max(
 def dice_match(
     samples: Sequence[Mask], readers: Sequence[Mask], weights: NDArray[Any] | None = None
 ) -> float:
-    """Mean Dice of samples and readers paired one to one in the best way (D_match).
+    """Mean Dice of samples and readers under the best one-to-one matching (D_match).
 
-    Wu et al., CVPR 2024. Of unequal numbers each is repeated up to the least common multiple.
+    Wu et al., CVPR 2024. If their numbers differ, both are repeated to the least common multiple.
     """
     return _best_pairing(_dices(samples, readers, weights))
 
@@ -190,10 +190,10 @@ def dice_match(
 def matched_iou(
     samples: Sequence[Mask], readers: Sequence[Mask], weights: NDArray[Any] | None = None
 ) -> float:
-    """Mean IoU of samples and readers paired one to one in the best way.
+    """Mean IoU of samples and readers under the best one-to-one matching.
 
-    Kohl et al., arXiv:1905.13077, 2019: Hungarian-matched IoU. Of unequal numbers each is repeated
-    up to the least common multiple.
+    Hungarian-matched IoU (Kohl et al., arXiv:1905.13077, 2019). If their numbers differ, both are
+    repeated to the least common multiple.
     """
     return _best_pairing(overlaps(samples, readers, weights))
 
@@ -225,7 +225,7 @@ def _dices(
 def _shared(
     ones: Sequence[Mask], others: Sequence[Mask], weights: NDArray[Any] | None
 ) -> tuple[Floats, Floats]:
-    """(N, M) voxels that two masks share, and the sum of their sizes."""
+    """(N, M) intersection of every two masks in voxels, and the sum of their sizes."""
     first, second = (
         np.stack([np.asarray(mask).ravel() for mask in masks]).astype(np.float64)
         for masks in (ones, others)
@@ -236,15 +236,15 @@ def _shared(
 
 
 def crps(samples: ArrayLike, observed: float) -> float:
-    """Continuous ranked probability score of samples of a number.
+    """Continuous ranked probability score of samples against an observed number.
 
-    ``E|X - y| - E|X - X'| / 2``: 0 is perfect, of one sample it is the absolute error.
+    ``E|X - y| - E|X - X'| / 2``: 0 is perfect; for a single sample it is the absolute error.
     """
     values = np.sort(np.asarray(samples, np.float64).ravel())
     if not values.size:
         raise InputError("crps: samples must be at least one number, got none")
     number = values.size
-    # Of sorted values the sum of all differences is a weighted sum.
+    # The sum of all absolute differences of sorted values is a weighted sum.
     weights = 2 * np.arange(number) - number + 1
     spread = 2 * float(weights @ values) / number**2
     return float(np.abs(values - observed).mean()) - spread / 2

@@ -1,4 +1,4 @@
-"""score_against_readers: a probability, or samples, beside several readers."""
+"""score_against_readers: score a probability map, or samples, against several readers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from itk_consensus.assessment.scoring import rules
 from itk_consensus.core.array_types import Mask
 from itk_consensus.core.errors import InputError
-from itk_consensus.fusing.label_inputs import load_labels, require_drawn
+from itk_consensus.fusing.label_inputs import load_labels, require_label
 from itk_consensus.images import convert
 from itk_consensus.images.geometry import check_same_space
 
@@ -21,7 +21,7 @@ _OWNER = "score_against_readers"
 
 @dataclass(frozen=True)
 class PluralTruth:
-    """How well a probability, and samples of it, tell what several readers draw."""
+    """Scores of a probability map, and of samples of it, against several readers."""
 
     threshold_dice: float  #: Dice with the share of readers, averaged over thresholds (QUBIQ)
     soft_dice: float  #: Dice with the share of readers, without any threshold
@@ -39,14 +39,14 @@ class PluralTruth:
 def plural_truth(
     probability: NDArray[Any], readers: Sequence[Mask], samples: Sequence[Mask] = ()
 ) -> PluralTruth:
-    """Every score; those that need samples are NaN without them.
+    """Compute all scores; those that need samples are NaN without them.
 
     Parameters
     ----------
     probability : ndarray
-        Of the structure at each voxel.
+        Probability of the structure at each voxel.
     readers, samples : sequences of bool ndarrays
-        On the same grid.
+        Masks on the same grid.
     """
     share = np.mean(np.stack(readers), axis=0)
     scores = PluralTruth(
@@ -76,28 +76,28 @@ def score_against_readers(
     *,
     inputs_are_labels: bool = False,
 ) -> PluralTruth:
-    """How well a probability tells what several readers draw.
+    """Score how well a probability map predicts what several readers draw.
 
     Parameters
     ----------
     probability : image
-        Of the structure, from 0 to 1.
+        Probability of the structure, from 0 to 1.
     readers : list of label images
-        On the same grid.
+        Segmentations on the same grid.
     samples : iterable of label images, optional
-        Plausible contours, as of SampleSegmentations; without them there is no energy distance
-        and no score of volumes.
+        Plausible segmentations, e.g. of SampleSegmentations, needed for the energy distance, the
+        matched scores and the score of volumes.
     label : int
         The structure's label in readers and samples.
     inputs_are_labels : bool
-        Take readers and samples for label images although one looks like an image.
+        Accept readers and samples as label images although one looks like an intensity image.
 
     Returns
     -------
     PluralTruth
-        Threshold-averaged Dice (QUBIQ), soft Dice and expected calibration error; of samples the
-        generalised energy distance, D_max, D_match, Hungarian-matched IoU and the CRPS of the
-        volume in voxels.
+        Threshold-averaged Dice (QUBIQ), soft Dice and expected calibration error; with samples
+        also the generalised energy distance, D_max, D_match, Hungarian-matched IoU and the CRPS of
+        the volume in voxels.
     """
     loaded = convert.load([probability], owner=f"{_OWNER}: probability")
     if len(loaded.arrays) != 1:
@@ -114,7 +114,7 @@ def score_against_readers(
             images, owner=owner, insist=inputs_are_labels, name="inputs_are_labels"
         )
         if name == "readers":
-            require_drawn(label, stack, owner, "label")
+            require_label(label, stack, owner, "label")
         check_same_space(
             [loaded.geometry, views.geometry], owner=_OWNER, names=["probability", name]
         )

@@ -1,4 +1,4 @@
-"""score_study: submissions beside several readers, over the cases of a study."""
+"""score_study: score submissions against several readers, over the cases of a study."""
 
 from __future__ import annotations
 
@@ -51,32 +51,31 @@ def score_study(
     inputsAreLabels: bool = False,
     afterCase: Callable[[str], None] | None = None,
 ) -> StudyScores:
-    """Score submissions beside several readers, none of whom is the truth.
+    """Score submissions against several readers, none of whom is the ground truth.
 
     Parameters
     ----------
     readers : mapping
-        By case the readers' label images, as a mapping from their names or a list; a path stands
-        for the file.
+        For each case the readers' label images or file paths: a list, or a mapping by name.
     submissions : mapping
-        By submission and case an image: a label image, a map of the probability of one structure
-        (fractions), a vector image with the probabilities of all labels, background first, or a
-        list of label images, which are samples. A case that is missing, or None, is scored as an
-        empty segmentation, and said.
+        For each submission, an image or path by case: a label image, a probability map of one
+        structure (fractions), a vector image with the probabilities of all labels, background
+        first, or a list of label images as samples. A missing case, or None, is scored as an
+        empty segmentation and reported.
     structures : mapping of int to str, optional
-        Labels to be scored and their names; by default all that a reader gave.
+        Labels to score and their names; by default all labels that a reader drew.
     rules : sequence of str
-        Of soft-dice, qubiq, curvas2024 and samples.
+        Any of soft-dice, qubiq, curvas2024 and samples.
     surfaces : bool
-        Whether distances between contours are measured too.
+        Whether to measure distances between contours.
     surfaceTolerance : float
-        Of the surface Dice, in mm.
+        Tolerance of the surface Dice, in mm.
     lesions : bool
-        Whether objects are matched too.
+        Whether to match connected components.
     inputsAreLabels : bool
-        Take readers and submissions for label images although one looks like an image.
+        Accept readers and submissions as label images although one looks like an intensity image.
     afterCase : callable, optional
-        Called with the name of each case that is done.
+        Called with the name of each finished case.
 
     Returns
     -------
@@ -84,7 +83,7 @@ def score_study(
         Has ``.summary()``, ``.of_cases()``, ``.all_comparisons()``, ``.ranks()``,
         ``.to_markdown()``, ``.to_latex()``, ``.to_csv()``, ``.to_json()``.
     """
-    settings = settings_of(rules, surfaces, surfaceTolerance, lesions)
+    settings = make_settings(rules, surfaces, surfaceTolerance, lesions)
     if not readers:
         raise InputError("readers must hold at least one case", owner=_OWNER)
     _require_known_cases(readers, submissions)
@@ -94,16 +93,16 @@ def score_study(
         try:
             scores, units = score_images(case, images, submissions, settings, inputsAreLabels)
             found.append(scores)
-        except ConsensusError as error:  # one bad case must not cost the others
+        except ConsensusError as error:  # continue with the other cases
             failed[case] = str(error)
         if afterCase is not None:
             afterCase(case)
     if not found:
         raise InputError(f"no case could be scored: {next(iter(failed.values()))}", owner=_OWNER)
-    return study_of(found, tuple(submissions), settings, structures, units, failed)
+    return combine_cases(found, tuple(submissions), settings, structures, units, failed)
 
 
-def study_of(
+def combine_cases(
     cases: Sequence[CaseScores],
     submissions: tuple[str, ...],
     settings: ScoreSettings,
@@ -111,7 +110,7 @@ def study_of(
     units: tuple[str, str],
     failed: Mapping[str, str],
 ) -> StudyScores:
-    """The study of some cases; without names of structures those that a reader drew."""
+    """Combine scores of cases; by default structures are the labels that a reader drew."""
     drawn = sorted({label for one in cases for label in one.drawn})
     if not (structures or drawn):
         raise InputError("no reader marked anything in any case", owner=_OWNER)
@@ -119,14 +118,16 @@ def study_of(
     return StudyScores(tuple(cases), submissions, names, settings, *units, failed)
 
 
-def settings_of(
+def make_settings(
     rules: Sequence[str], surfaces: bool, tolerance: float, lesions: bool
 ) -> ScoreSettings:
-    """What is measured, checked."""
+    """Validate the parameters that select measures."""
     unknown = [one for one in rules if one not in RULES]
     if unknown:
         raise ParameterError(
-            f"must be of {', '.join(RULES)}, got {unknown[0]!r}", owner=_OWNER, parameter="rules"
+            f"must be among {', '.join(RULES)}, got {unknown[0]!r}",
+            owner=_OWNER,
+            parameter="rules",
         )
     if not tolerance >= 0:
         raise ParameterError(
@@ -142,7 +143,7 @@ def score_images(
     settings: ScoreSettings,
     insist: bool = False,
 ) -> tuple[CaseScores, tuple[str, str]]:
-    """Scores of one case, and the units of its volumes and lengths."""
+    """Load and score one case; returns its scores and the units of volumes and lengths."""
     given = {name: one.get(case) for name, one in submissions.items()}
     loaded = _load(case, readers, given, labels_only(insist))
     scores = score_case(case, loaded.readers, loaded.submissions, loaded.spacing, settings)
@@ -154,19 +155,19 @@ def _require_known_cases(readers: Readers, submissions: Submissions) -> None:
         if not set(cases) & set(readers):
             first, other = next(iter(readers)), next(iter(cases), "nothing")
             raise InputError(
-                f"submission {name!r} has none of the readers' cases: they are called "
-                f"{first!r} there and {other!r} here",
+                f"submission {name!r} has none of the readers' cases; the readers have {first!r}, "
+                f"the submission {other!r}: use the same names",
                 owner=_OWNER,
             )
 
 
-def _readers_of(
+def _load_readers(
     case: str, images: Any, of_labels: dict[str, Any]
 ) -> tuple[list[str], convert.LoadedImages]:
     named = images if isinstance(images, Mapping) else None
     listed = list(named.values()) if named is not None else list(images)
     views = convert.load(
-        [_read(one) for one in listed],
+        [_read_if_path(one) for one in listed],
         owner=f"case {case}: readers",
         keep=Keep.NOTHING,
         **of_labels,
@@ -179,7 +180,7 @@ def _readers_of(
 def _load(
     case: str, readers: Any, submissions: Mapping[str, Any], of_labels: dict[str, Any]
 ) -> _LoadedCase:
-    names, views = _readers_of(case, readers, of_labels)
+    names, views = _load_readers(case, readers, of_labels)
     if len(names) != len(views.arrays):
         raise InputError(f"case {case}: a named reader must have one component")
     maps = {
@@ -191,18 +192,18 @@ def _load(
         if has_fractions(array):
             raise InputError(f"case {case}: reader {name!r} must hold labels, got fractions")
     given = {
-        name: None if one is None else _submission(case, name, one, views, of_labels)
+        name: None if one is None else _make_submission(case, name, one, views, of_labels)
         for name, one in submissions.items()
     }
     return _LoadedCase(maps, given, views.geometry.array_spacing)
 
 
-def _submission(
+def _make_submission(
     case: str, name: str, image: Any, readers: convert.LoadedImages, of_labels: dict[str, Any]
 ) -> Submission:
     owner = f"case {case}: submission {name!r}"
     several = isinstance(image, list | tuple)
-    listed = [_read(one) for one in image] if several else [_read(image)]
+    listed = [_read_if_path(one) for one in image] if several else [_read_if_path(image)]
     views = convert.load(listed, owner=owner, keep=Keep.NOTHING, **of_labels)
     check_same_space(
         [readers.geometry, views.geometry], owner=owner, names=["the readers", "the submission"]
@@ -223,5 +224,5 @@ def _submission(
     return Submission(likeliest, dict(enumerate(arrays[1:], start=1)))
 
 
-def _read(image: Any) -> Any:
+def _read_if_path(image: Any) -> Any:
     return read_image(image) if isinstance(image, str | os.PathLike) else image

@@ -1,4 +1,4 @@
-"""A study of submissions: scores of every case, what people reach, intervals, and an order."""
+"""Scores of a study: every case, the readers' ceiling, confidence intervals, and rankings."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from itk_consensus.core.array_types import Floats
 from itk_consensus.core.display import rows
 from itk_consensus.core.escaping import csv_text
 
-#: The row of all readers together.
+#: Name of the row with the mean of all readers.
 READERS = "readers (ceiling)"
 
 Row = dict[str, Any]
 _Scores = Mapping[int | str, Mapping[str, float]]
 
-#: Letters that LaTeX would take for commands.
+#: Escapes of characters that are special in LaTeX.
 _LATEX = str.maketrans(
     {letter: f"\\{letter}" for letter in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}", "–": "--"}
@@ -45,43 +45,43 @@ _LATEX = str.maketrans(
 
 @dataclass(frozen=True)
 class Summary:
-    """One submission, or the readers, over all cases."""
+    """Means of one submission, or of the readers, over all cases."""
 
     name: str
     structure: str
-    cases: int  #: With a number
-    values: Mapping[str, Interval]  #: By measure
+    cases: int  #: Number of cases with a value
+    values: Mapping[str, Interval]  #: Mean and interval by measure
 
 
 @dataclass(frozen=True)
 class StudyScores:
-    """All cases of a study that could be scored."""
+    """Scores of all cases of a study, with tables for papers."""
 
     cases: tuple[CaseScores, ...]
     submissions: tuple[str, ...]
-    structures: Mapping[int, str]  #: Label and name
+    structures: Mapping[int, str]  #: Names by label
     settings: ScoreSettings
     volume_unit: str = "ml"
     length_unit: str = "mm"
-    #: Cases that could not be scored, and why.
+    #: Error messages of cases that could not be scored.
     failed: Mapping[str, str] | None = None
 
     @property
     def measures(self) -> dict[str, Measure]:
-        """The columns of the tables."""
+        """Definitions of the columns of the tables."""
         return measures(
             self.settings.rules, surfaces=self.settings.surfaces, lesions=self.settings.lesions
         )
 
     def column(self, measure: str) -> str:
-        """The name of a measure's column, with its unit."""
+        """Name of a measure's column, with its unit."""
         units = {"volume": self.volume_unit, "length": self.length_unit, "": ""}
         unit = units[self.measures[measure].unit].replace("^", "")
         return f"{measure}_{unit}" if unit else measure
 
     @property
     def parts(self) -> dict[int | str, str]:
-        """What is scored: each structure, and all of them together where they are several."""
+        """Names of the scored structures by label, and of all together if there are several."""
         found: dict[int | str, str] = dict(self.structures.items())
         if len(found) != 1:
             found[ALL] = ALL
@@ -89,12 +89,12 @@ class StudyScores:
 
     @property
     def main_part(self) -> int | str:
-        """The structure of a study of one; all of them of others."""
+        """The only structure, or all structures together if there are several."""
         return list(self.parts)[-1]
 
     @rows
     def of_cases(self) -> Iterator[Row]:
-        """A row for each case, structure and who is scored."""
+        """A row for each case, structure, and submission or reader."""
         for case in self.cases:
             for kind, everybody in (("submission", case.submissions), ("reader", case.readers)):
                 for name, scores in everybody.items():
@@ -103,7 +103,9 @@ class StudyScores:
                         row["kind"] = kind
                         row["missing"] = "yes" if name in case.missing else ""
                         for measure in self.measures:
-                            row[self.column(measure)] = _known(self._value(scores, part, measure))
+                            row[self.column(measure)] = _finite_or_none(
+                                self._value(scores, part, measure)
+                            )
                         yield row
 
     @rows
@@ -116,26 +118,26 @@ class StudyScores:
                 found = {**pair, "structure": self.structures[pair["structure"]]}
                 if "hausdorff95" in found:
                     found[self.column("hausdorff95")] = found.pop("hausdorff95")
-                yield {key: _known(value) for key, value in found.items()}
+                yield {key: _finite_or_none(value) for key, value in found.items()}
 
     def _value(self, scores: _Scores, part: int | str, measure: str) -> float:
-        """Of one case; a structure that nobody drew there was left out by all of them."""
+        """A measure of one case; a structure that does not occur in it counts as empty in all."""
         about = self.measures[measure]
         if about.of_case:
-            # A study of one structure shows it beside that one.
+            # With a single structure, the measure is shown in that structure's row.
             return (
                 scores.get(ALL, {}).get(measure, math.nan) if part == self.main_part else math.nan
             )
         if part == ALL:
             return mean_of_known([self._value(scores, label, measure) for label in self.structures])
-        return scores[part][measure] if part in scores else about.of_nothing
+        return scores[part][measure] if part in scores else about.score_if_absent
 
     def values(self, name: str, part: int | str, measure: str) -> Floats:
-        """(N,) a submission's numbers case by case; NaN where there is none."""
+        """(N,) values of a submission by case; NaN where undefined."""
         return np.array([self._value(one.submissions[name], part, measure) for one in self.cases])
 
     def ceiling(self, part: int | str, measure: str) -> Floats:
-        """(N,) what the readers of each case reach on average; NaN where there is one reader."""
+        """(N,) mean values of the readers by case; NaN for cases with a single reader."""
         everybody = (one.readers.values() for one in self.cases)
         return np.array(
             [mean_of_known([self._value(s, part, measure) for s in all_]) for all_ in everybody]
@@ -143,7 +145,7 @@ class StudyScores:
 
     @cached_property
     def summaries(self) -> list[Summary]:
-        """Every submission and the readers, structure by structure, with intervals over cases."""
+        """Means over cases with intervals, for every submission and the readers, by structure."""
         found = []
         for part, title in self.parts.items():
             for name in (*self.submissions, READERS):
@@ -166,25 +168,25 @@ class StudyScores:
             for measure in self.measures:
                 interval = one.values.get(measure, Interval(math.nan, math.nan, math.nan))
                 column = self.column(measure)
-                row[column] = _known(interval.value)
-                row[f"{column}_low"] = _known(interval.low)
-                row[f"{column}_high"] = _known(interval.high)
+                row[column] = _finite_or_none(interval.value)
+                row[f"{column}_low"] = _finite_or_none(interval.low)
+                row[f"{column}_high"] = _finite_or_none(interval.high)
             yield row
 
     def comparisons(self, part: int | str, measure: str) -> list[Comparison]:
-        """Every two submissions by a measure; p is corrected for the number of comparisons."""
+        """Compare every two submissions by a measure, with correction for multiple testing."""
         table = [self.values(name, part, measure) for name in self.submissions]
         return paired_comparisons(self.submissions, np.array(table))
 
     def ranking(self, part: int | str, measure: str) -> Ranking:
-        """The submissions in order of a measure."""
+        """Rank the submissions by a measure."""
         table = np.array([self.values(name, part, measure) for name in self.submissions])
         better = self.measures[measure].better == "higher"
         return ranking(self.submissions, table, higher_is_better=better)
 
     @rows
     def all_comparisons(self) -> Iterator[Row]:
-        """A row for each structure, measure and two submissions."""
+        """A row for each structure, measure and pair of submissions."""
         for part, title in self.parts.items():
             for measure, about in self.measures.items():
                 if about.better == "neither":
@@ -196,9 +198,9 @@ class StudyScores:
                         "first": one.first,
                         "second": one.second,
                         "cases": one.cases,
-                        "difference": _known(one.difference.value),
-                        "difference_low": _known(one.difference.low),
-                        "difference_high": _known(one.difference.high),
+                        "difference": _finite_or_none(one.difference.value),
+                        "difference_low": _finite_or_none(one.difference.low),
+                        "difference_high": _finite_or_none(one.difference.high),
                         "p": one.p,
                         "p_corrected": one.corrected_p,
                     }
@@ -224,12 +226,12 @@ class StudyScores:
                     }
 
     def to_csv(self) -> str:
-        """The table of cases as CSV."""
+        """The table of `of_cases` as CSV text."""
         found = self.of_cases()
         return csv_text(list(found[0]) if found else [], found)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, for JSON."""
+        """Convert all tables to plain types for JSON."""
         return {
             "submissions": list(self.submissions),
             "structures": {str(label): name for label, name in self.structures.items()},
@@ -251,11 +253,11 @@ class StudyScores:
         }
 
     def to_json(self) -> str:
-        """`to_dict` as text."""
+        """`to_dict` as JSON text."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
     def table(self, part: int | str | None = None) -> tuple[list[str], list[list[str]]]:
-        """The header and the rows of a table for a paper: the best first, readers last."""
+        """Header and rows of a table for papers: submissions by rank of Dice, readers last."""
         chosen = self.main_part if part is None else part
         title = self.parts[chosen]
         found = {one.name: one for one in self.summaries if one.structure == title}
@@ -264,18 +266,18 @@ class StudyScores:
         header = ["", *(self._heading(name) for name in shown)]
         body = []
         for name in (*order, READERS):
-            cells = [_with_interval(found[name].values.get(measure)) for measure in shown]
+            cells = [_format_interval(found[name].values.get(measure)) for measure in shown]
             body.append([name, *cells])
         return header, body
 
     def to_markdown(self, part: int | str | None = None) -> str:
-        """A table to paste into Markdown."""
+        """The table as Markdown."""
         header, body = self.table(part)
         lines = [header, ["---", *["---:"] * (len(header) - 1)], *body]
         return "\n".join(f"| {' | '.join(map(_markdown, line))} |" for line in lines) + "\n"
 
     def to_latex(self, part: int | str | None = None) -> str:
-        """A tabular to paste into LaTeX."""
+        """The table as a LaTeX tabular."""
         header, body = self.table(part)
         lines = [rf"{' & '.join(map(_latex, line))} \\" for line in (header, *body)]
         columns = "l" + "r" * (len(header) - 1)
@@ -291,7 +293,7 @@ class StudyScores:
         return f"{one.title} ({unit})" if unit else one.title
 
 
-def _with_interval(interval: Interval | None) -> str:
+def _format_interval(interval: Interval | None) -> str:
     if interval is None or math.isnan(interval.value):
         return "–"
     if math.isnan(interval.low):
@@ -308,7 +310,7 @@ def _latex(text: str) -> str:
     return text.translate(_LATEX)
 
 
-def _known(value: Any) -> Any:
+def _finite_or_none(value: Any) -> Any:
     if isinstance(value, float) or value is None:
         return None if value is None or not math.isfinite(value) else float(value)
     return value

@@ -1,1 +1,1 @@
-"""Fusion learned from cases with a truth: vote tables, the rules learned from them, the filter."""
+"""Fusion learned from cases with a truth: vote tables, rules learned from them, and the filter."""

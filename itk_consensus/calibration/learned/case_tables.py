@@ -1,4 +1,4 @@
-"""From a case and its truth to the tables that fusion is learned from."""
+"""Computation of vote tables, from which fusion is learned, from a case and its truth."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from itk_consensus.fusing.fusion_result import FusionResult
 def case_tables(
     case: FusionCase, consensus: FusionResult[Any], truth: Mapping[int, Mask]
 ) -> tuple[LabelTable, ...]:
-    """A table for each label but the background that raters or the truth mark.
+    """Count a table for each label, except background, that raters or the truth mark.
 
     Parameters
     ----------
     consensus : FusionResult
-        Of ConsensusFilter.
+        Result of ConsensusFilter.
     truth : mapping
-        By label where the truth marks it, (\\*shape).
+        Mask (\\*shape) of each label of the truth.
     """
     decision = consensus.fusion.volume()
     nowhere = np.zeros(decision.shape, bool)
@@ -32,7 +32,7 @@ def case_tables(
     for label in sorted({*consensus.labels, *truth} - {0}):
         drawn = truth.get(label, nowhere)
         if label not in consensus.labels:
-            tables.append(LabelTable.undisputed(label, drawn, nowhere))
+            tables.append(LabelTable.without_disputes(label, drawn, nowhere))
             continue
         index = consensus.labels.index(label)
         marked = np.asarray(decision == index)
@@ -40,7 +40,7 @@ def case_tables(
         is_soft = case.opinions is not None
         dispute = disputed_label(case, index, left_out, decision, is_soft)
         if dispute is None:
-            tables.append(LabelTable.undisputed(label, drawn, marked))
+            tables.append(LabelTable.without_disputes(label, drawn, marked))
         else:
             tables.append(LabelTable.count(label, dispute, drawn, marked))
     return tuple(tables)

@@ -1,4 +1,4 @@
-"""The voxels of a case at which raters who are asked about a label disagree about it."""
+"""Disputed voxels of a label: those where the raters that vote on the label disagree about it."""
 
 from __future__ import annotations
 
@@ -12,45 +12,45 @@ from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats, Mask
 from itk_consensus.fusing.fusion_case import FusionCase
-from itk_consensus.methods.consensus.bands import smallest_sides
+from itk_consensus.methods.consensus.scale_bands import smallest_sides
 from itk_consensus.methods.consensus.shared_consensus import SharedConsensus
 from itk_consensus.methods.consensus.soft_masks import soft_masks
-from itk_consensus.space.boxes import Box, grown, relative_to
+from itk_consensus.space.boxes import Box, grow_box, relative_to
 from itk_consensus.space.smoothing import mirrored_gaussian
 from itk_consensus.space.tiles import TRUNCATE
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 
-#: By which the share of votes is smoothed, in smallest voxel sides; 1 and 3 made no difference.
+#: Sigma by which the share of votes is smoothed, in smallest spacings; 1 and 3 gave the same.
 SIGMA = 2.0
 
-#: Steps of the share that tables tell apart; an even number, so that one half parts two of them.
+#: Number of bins of the share in tables; even, so that one half is a boundary between bins.
 SHARE_STEPS = 12
 
 _ROUNDING = 1e-9
 
 
 class VoxelKinds(NamedTuple):
-    """What can be known of disputed voxels, each kind once."""
+    """The distinct combinations of features of disputed voxels ("kinds")."""
 
     votes: NDArray[np.int8]  #: (R, J)
     chosen: Mask  #: (R,)
     share: NDArray[np.intp]  #: (R,)
-    which: NDArray[np.intp]  #: (N,) the kind of each voxel
+    which: NDArray[np.intp]  #: (N,) index of the kind of each voxel
 
 
 @dataclass(frozen=True)
 class DisputedLabel:
-    """Disputed voxels of a label, and what is known there."""
+    """Disputed voxels of a label, and their features."""
 
-    #: (P', J) what each rater says in the disputed patterns: 1, -1, or 0 where he is not asked.
+    #: (P', J) vote of each rater in the disputed patterns: 1, -1, or 0 for raters without a vote.
     votes: NDArray[np.int8]
     places: NDArray[np.intp]  #: (N,) flat indices of the voxels
-    pattern: NDArray[np.intp]  #: (N,) the row of `votes`
-    chosen: Mask  #: (N,) whether Consensus answers the label
-    share: NDArray[np.intp]  #: (N,) step of the smoothed share, below `SHARE_STEPS`
+    pattern: NDArray[np.intp]  #: (N,) index of the row of `votes`
+    chosen: Mask  #: (N,) whether Consensus has the label
+    share: NDArray[np.intp]  #: (N,) bin of the smoothed share, below `SHARE_STEPS`
 
     def kinds(self) -> VoxelKinds:
-        """The voxels by what is known of them."""
+        """Group the voxels by their features."""
         key = (self.pattern * 2 + self.chosen) * SHARE_STEPS + self.share
         counts = np.bincount(key, minlength=2 * SHARE_STEPS * len(self.votes))
         found = np.flatnonzero(counts)
@@ -65,10 +65,10 @@ class DisputedLabel:
 
 
 def raters_left_out(shared: SharedConsensus, label: int) -> list[int]:
-    """The raters whom Consensus does not ask about a label index.
+    """Raters whose votes Consensus ignores for a label index.
 
-    Those who marked something else; all, where most left the label empty: whether a structure is
-    there is a vote of its own, of which the outline tells nothing.
+    These are raters who marked another object; all of them if most left the label empty, since
+    the presence of a structure is decided by a separate vote.
     """
     voters = shared.voters.get(label)
     if voters is None:
@@ -84,16 +84,16 @@ def disputed_label(
     decision: NDArray[Any],
     is_soft: bool,
 ) -> DisputedLabel | None:
-    """Where raters disagree about a label index; None: nowhere.
+    """Find the voxels where raters disagree about a label index; None if there are none.
 
     Parameters
     ----------
     left_out : sequence of int
-        Raters who are not asked.
+        Raters whose votes are ignored.
     decision : (\\*shape) ndarray of int
-        What Consensus answers, by label index.
+        Label indices of Consensus.
     is_soft : bool
-        Whether the share is the mean of the raters' probabilities, and not smoothed.
+        Whether the share is the raters' mean probability, without smoothing.
     """
     patterns = case.patterns
     votes = np.where(patterns.patterns == label, 1, -1).astype(np.int8)
@@ -111,7 +111,7 @@ def disputed_label(
     if is_soft:
         share = _mean_probability(case, label, left_out, tight)[inside]
     else:
-        wide = grown(tight, [ceil(step) for step in reach], volume_shape(patterns))
+        wide = grow_box(tight, [ceil(step) for step in reach], volume_shape(patterns))
         smooth = _smoothed_share(patterns.crop(wide), votes, case.spacing)
         share = smooth[relative_to(tight, wide)][inside]
     moved = tuple(part.start + axis for part, axis in zip(tight, inside, strict=True))
@@ -125,26 +125,26 @@ def disputed_label(
 
 
 def volume_shape(patterns: DecisionPatterns) -> tuple[int, ...]:
-    """The volume's shape."""
+    """Shape of the volume that patterns were encoded from."""
     assert patterns.codes is not None
     return patterns.codes.shape
 
 
 def share_steps(share: Floats) -> NDArray[np.intp]:
-    """The step of each share: of one half the upper one."""
+    """Bin of each share; a share on a boundary belongs to the upper bin."""
     steps = ((share + _ROUNDING) * SHARE_STEPS).astype(np.intp)
     return np.asarray(np.clip(steps, 0, SHARE_STEPS - 1))
 
 
 def share_of_step(step: NDArray[np.intp]) -> Floats:
-    """The share in the middle of a step."""
+    """The share at the centre of a bin."""
     return np.asarray((step + 0.5) / SHARE_STEPS)
 
 
 def _smoothed_share(
     patterns: DecisionPatterns, votes: NDArray[np.int8], spacing: Sequence[float]
 ) -> Floats:
-    """(\\*box) share of the votes for a label among those given, both smoothed."""
+    """(\\*box) smoothed votes for a label, divided by the smoothed number of votes."""
     sigmas = (SIGMA * smallest_sides(spacing)).tolist()
     given = (votes != 0).sum(axis=1).astype(np.float64)
     marks = (votes > 0).sum(axis=1).astype(np.float64)
@@ -156,12 +156,12 @@ def _smoothed_share(
 
 
 def _mean_probability(case: FusionCase, label: int, left_out: Sequence[int], box: Box) -> Floats:
-    """(\\*box) mean of what the raters who are asked give a label; of masks the share of marks."""
-    soft, asked = case.opinions, np.ones(case.votes.number_of_raters)
-    asked[list(left_out)] = 0
+    """(\\*box) mean probability of a label over the raters that vote; of masks, their share."""
+    soft, vote_weights = case.opinions, np.ones(case.votes.number_of_raters)
+    vote_weights[list(left_out)] = 0
     if soft is not None:
-        return soft_masks(soft.opinions, soft.annotated, soft.mask, asked).share(label, box)
+        return soft_masks(soft.opinions, soft.annotated, soft.mask, vote_weights).share(label, box)
     patterns = case.patterns
-    given = (patterns.present * asked).sum(axis=1)
-    marks = ((patterns.patterns == label) * asked).sum(axis=1)
+    given = (patterns.present * vote_weights).sum(axis=1)
+    marks = ((patterns.patterns == label) * vote_weights).sum(axis=1)
     return patterns.crop(box).expand(marks / np.maximum(given, 1.0))

@@ -1,8 +1,8 @@
-"""The rule that decides disputed voxels of a label, learned from tables, and whether it pays.
+"""Learning the rule for disputed voxels of a label from tables, and testing whether it helps.
 
-Candidates are the weights of raters with priors of three widths, a cut of the share of votes, and
-single raters. Each is learned from all cases but some and tried on those; the best is adopted only
-if the one-sided 97.5 % bound of its gain over Consensus, over cases, is above 0.
+Candidates are weights of raters with priors of three widths, a cut of the share of votes, and
+single raters. Each is evaluated by cross-validation over cases; the best is adopted only
+if the one-sided 97.5 % lower bound of its gain over Consensus is above 0.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from itk_consensus.calibration.learned.rater_weights import (
 )
 from itk_consensus.calibration.learned.vote_tables import LabelTable, StackedTables
 from itk_consensus.core.array_types import Floats, Mask
-from itk_consensus.votes.gains import Gain, left_out_groups
+from itk_consensus.fusing.paired_gain import Gain, left_out_groups
 
 PRECISIONS = (0.1, 0.3, 1.0)
 
 FEWEST_CASES = 5
-#: From so many on a single rater may be the rule.
+#: Minimum number of cases for a rule that follows a single rater.
 USUAL_CASES = 10
-#: Share of the gain that a rater alone must reach to explain it.
+#: Fraction of the gain that a rater alone must reach to explain it.
 _EXPLAINED = 0.75
 _CALIBRATION_BINS = 10
-#: Between a rule's answer and that of Consensus, or it is not about an outline any more.
+#: Minimum Dice between a rule's answer and Consensus; below it, they are about different objects.
 _LEAST_DICE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """Weights of what is known of a voxel; it has the label from a probability of one half on."""
+    """Weights of a voxel's features; the label is chosen if its probability is at least 0.5."""
 
     kind: str  #: "weights" and a precision, "share", or "rater" and a number
     weights: Floats  #: (J + 3,) of `features`
@@ -51,13 +51,13 @@ class Rule:
         """(R,) probability of the label."""
         return probabilities(features(votes, consensus, share), self.weights)
 
-    def chosen(self, rows: Floats) -> Mask:
-        """Which of (R, J + 3) `features` have the label."""
+    def choose(self, rows: Floats) -> Mask:
+        """Mask of the rows of (R, J + 3) `features` for which the label is chosen."""
         return np.asarray(rows @ self.weights >= -_ROUNDING)
 
     @property
     def share_cut(self) -> float:
-        """Where a rule about the share alone cuts it."""
+        """The cut of the share, in a rule of kind "share"."""
         return float(scipy.special.expit(-self.weights[-1]))
 
 
@@ -65,19 +65,19 @@ _ROUNDING = 1e-9
 
 
 def is_alike(both: Any, either: Any) -> Any:
-    """Whether an answer is about the same object as that of Consensus, of which rules know.
+    """Whether an answer is similar enough to Consensus to be about the same object.
 
     Parameters
     ----------
     both, either : int or ndarray
-        Voxels that both answers mark, and that one of them does.
+        Numbers of voxels in the intersection and in the union of the two answers.
     """
     return 2 * both >= _LEAST_DICE * (both + either)
 
 
 @dataclass(frozen=True)
 class Learner:
-    """Learns rules of one label from some of the cases."""
+    """Learns rules for one label from subsets of the cases."""
 
     stack: StackedTables
 
@@ -99,7 +99,7 @@ class Learner:
     def dice(self, chosen: NDArray[np.bool_]) -> Floats:
         """(C, ...) Dice if the (R, ...) chosen rows are marked.
 
-        An answer that is too unlike that of Consensus gives way to it.
+        An answer that is too different from Consensus is replaced by it.
         """
         extra = (1,) * (chosen.ndim - 1)
         voxels, ours = (
@@ -114,29 +114,29 @@ class Learner:
 
     @cached_property
     def case_weights(self) -> Floats:
-        """(R,) of the rows in the likelihood."""
+        """(R,) weights of the rows in the likelihood."""
         return self.stack.case_weights()
 
     def candidates(self) -> Iterator[str]:
-        """The kinds of rules that are tried."""
+        """The candidate kinds of rules."""
         yield from (f"weights {precision:g}" for precision in PRECISIONS)
         yield "share"
         if self.stack.number_of_cases >= USUAL_CASES:
             yield from (f"rater {j}" for j in range(self.stack.number_of_raters))
 
     def learn(self, kind: str, cases: Mask, start: Floats | None = None) -> Rule:
-        """The rule of a kind that some cases teach; a start saves steps."""
+        """Learn a rule of a kind from some cases; `start` only saves iterations."""
         name, _, which = kind.partition(" ")
         if name == "share":
-            return self._cut_of_share(cases)
+            return self._share_rule(cases)
         if name == "rater":
             return self._single_rater(int(which), cases)
         part = cases[self.stack.case]
         given = self.rows[part], self.rates[part], self.case_weights[part]
         return Rule(kind, fit_weights(*given, float(which), start))
 
-    def _cut_of_share(self, cases: Mask) -> Rule:
-        """Marks the label where the share reaches the best cut: one half if nothing is better."""
+    def _share_rule(self, cases: Mask) -> Rule:
+        """Mark the label where the share reaches the best cut; one half if none is better."""
         steps = self.stack.share[:, None] >= np.arange(1, SHARE_STEPS)
         scores = self.dice(steps)[cases].mean(axis=0)
         best = np.flatnonzero(scores >= scores.max() - _ROUNDING)
@@ -147,11 +147,11 @@ class Learner:
         return Rule("share", weights)
 
     def _single_rater(self, rater: int, cases: Mask) -> Rule:
-        """Believes one rater; where he is not asked, Consensus."""
+        """Follow one rater, and Consensus where that rater has no vote."""
         votes, part = self.stack.votes[:, rater], cases[self.stack.case]
-        asked = self.case_weights * (votes != 0) * part
-        right = asked @ np.where(votes > 0, self.rates, 1 - self.rates)
-        share = (right + 1) / (asked.sum() + 2)
+        vote_weights = self.case_weights * (votes != 0) * part
+        right = vote_weights @ np.where(votes > 0, self.rates, 1 - self.rates)
+        share = (right + 1) / (vote_weights.sum() + 2)
         weights = np.zeros(self.rows.shape[1])
         weights[rater] = max(float(scipy.special.logit(share)), 0.5)
         weights[-3] = 0.25
@@ -159,20 +159,20 @@ class Learner:
 
 
 class Trial(NamedTuple):
-    """A kind of rule, tried on cases that were left out of its learning."""
+    """Cross-validation of a kind of rule."""
 
     rule: Rule  #: Learned from all cases
-    gains: Floats  #: (C,) Dice beyond that of Consensus
-    chance: Floats  #: (R,) probability of each row, by the rule that had not seen its case
-    weights: Floats  #: (groups, J + 3) without each group of cases
+    gains: Floats  #: (C,) gain in Dice over Consensus, of each case when left out
+    chance: Floats  #: (R,) probability of each row, by the rule learned without its case
+    weights: Floats  #: (groups, J + 3) weights learned without each group of cases
 
     @property
     def gain(self) -> Gain:
-        """The mean over cases."""
+        """The mean gain over cases, with its interval."""
         return Gain.of(self.gains)
 
 
-def _trial(learner: Learner, kind: str) -> Trial:
+def _cross_validate(learner: Learner, kind: str) -> Trial:
     every = np.ones(learner.stack.number_of_cases, bool)
     rule = learner.learn(kind, every)
     gains, chance, weights = np.zeros(len(every)), np.zeros(len(learner.rows)), []
@@ -180,7 +180,7 @@ def _trial(learner: Learner, kind: str) -> Trial:
         without = learner.learn(kind, ~out, rule.weights)
         rows = out[learner.stack.case]
         chance[rows] = probabilities(learner.rows[rows], without.weights)
-        found = learner.dice(without.chosen(learner.rows))
+        found = learner.dice(without.choose(learner.rows))
         gains[out] = (found - learner.consensus_dice)[out]
         weights.append(without.weights)
     return Trial(rule, gains, chance, np.array(weights))
@@ -188,19 +188,19 @@ def _trial(learner: Learner, kind: str) -> Trial:
 
 @dataclass(frozen=True, eq=False)
 class LabelRule:
-    """What was learned about a label."""
+    """The best rule for a label, and its evaluation."""
 
     label: int
-    number: int  #: Cases with the label
-    rule: Rule  #: The best, adopted or not
-    is_adopted: bool  #: Else Consensus answers
-    gain: Gain  #: Of the best, on cases left out
+    number: int  #: Number of cases with the label
+    rule: Rule  #: The best rule, adopted or not
+    is_adopted: bool  #: Otherwise Consensus is used
+    gain: Gain  #: Cross-validated gain of the rule over Consensus
     errors: Floats  #: (J + 3,) standard errors of its weights
-    best_rater: int  #: The single rater who gains most
-    best_rater_gain: Gain  #: Whatever was adopted
-    calibration_error: float  #: Mean distance of probabilities and frequencies on cases left out
-    changed: float  #: Share of the disputed voxels at which the rule leaves Consensus
-    changed_ties: float  #: Share of those at which the votes are tied
+    best_rater: int  #: The single rater with the largest gain
+    best_rater_gain: Gain  #: Gain of that rater alone
+    calibration_error: float  #: Mean difference of probabilities and frequencies, cross-validated
+    changed: float  #: Fraction of the disputed voxels where the rule differs from Consensus
+    changed_ties: float  #: Fraction of those with tied votes
 
     @property
     def explained_by_one_rater(self) -> bool:
@@ -228,15 +228,15 @@ def learn_label(label: int, tables: Sequence[LabelTable], raters: int) -> LabelR
     if len(np.unique(stack.case)) < FEWEST_CASES:
         return None
     learner = Learner(stack)
-    trials = {kind: _trial(learner, kind) for kind in learner.candidates()}
+    trials = {kind: _cross_validate(learner, kind) for kind in learner.candidates()}
     best = max(trials.values(), key=lambda trial: trial.gain.low)
     kinds = [f"rater {j}" for j in range(raters)]
-    alone = [(trials.get(kind) or _trial(learner, kind)).gain for kind in kinds]
+    alone = [(trials.get(kind) or _cross_validate(learner, kind)).gain for kind in kinds]
     best_rater = max(range(raters), key=lambda j: alone[j].mean)
     groups = len(best.weights)
     spread = ((best.weights - best.weights.mean(axis=0)) ** 2).sum(axis=0)
     gain = best.gain
-    changed = best.rule.chosen(learner.rows) != stack.consensus
+    changed = best.rule.choose(learner.rows) != stack.consensus
     weights = learner.case_weights
     tied = changed & (stack.votes.sum(axis=1) == 0)
     total = weights[changed].sum()
@@ -256,7 +256,7 @@ def learn_label(label: int, tables: Sequence[LabelTable], raters: int) -> LabelR
 
 
 def _calibration_error(chance: Floats, rates: Floats, weights: Floats) -> float:
-    """Mean distance, over disputed voxels, of a bin's mean probability and its frequency."""
+    """Expected calibration error over disputed voxels."""
     bins = np.minimum((chance * _CALIBRATION_BINS).astype(int), _CALIBRATION_BINS - 1)
     distance = np.bincount(bins, weights * (chance - rates))
     return float(np.abs(distance).sum() / weights.sum())

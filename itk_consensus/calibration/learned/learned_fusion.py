@@ -1,4 +1,4 @@
-"""Consensus, with disputed voxels of learned labels decided anew."""
+"""Consensus, with disputed voxels decided again by learned rules."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from itk_consensus.votes.fusions import Fusion, VolumeFusion, VoxelShares
 
 @dataclass(frozen=True)
 class LearnedShares(VoxelShares):
-    """Learned probabilities where there are some; what they leave is shared as Consensus does."""
+    """Learned probabilities; the rest is divided among labels without a rule as in Consensus."""
 
     consensus: Fusion
-    places: NDArray[np.intp]  #: (N,) flat indices of the voxels that are decided anew
+    places: NDArray[np.intp]  #: (N,) flat indices of the voxels that are decided again
     learned: NDArray[np.intp]  #: (L,) label indices with a rule
-    chance: Floats  #: (L, N) of these labels; NaN where the raters do not dispute one
+    chance: Floats  #: (L, N) probabilities of these labels; NaN where a label is not disputed
     labels: int  #: K
-    background: int  #: Index of the label that gets what nobody has a claim on
+    background: int  #: Index of the label that gets a rest without any claim
 
     def write(self, label: int, out: NDArray[Any]) -> None:
         self.consensus.write_probability(label, out)
@@ -38,7 +38,7 @@ class LearnedShares(VoxelShares):
         flat[self.places] = self._share(label, flat[self.places])
 
     def _share(self, label: int, before: Floats) -> Floats:
-        """(N,) probability of a label that Consensus gave another one."""
+        """(N,) probability of a label, given `before`, its probability in Consensus."""
         taken = np.nansum(self.chance, axis=0)
         scale = np.maximum(taken, 1.0)
         at = np.flatnonzero(self.learned == label)
@@ -49,7 +49,7 @@ class LearnedShares(VoxelShares):
         return np.asarray(np.where(np.isnan(own), self._rest(label, before, left), own / scale))
 
     def _rest(self, label: int, before: Floats, left: Floats) -> Floats:
-        """What a label without a rule at a voxel has of what is left there."""
+        """The part of the remaining probability `left` that a label without a rule gets."""
         alone = float(label == self.background)
         claimed = self._unruled > _NOTHING
         share = np.divide(before, self._unruled, out=np.full(len(before), alone), where=claimed)
@@ -57,7 +57,7 @@ class LearnedShares(VoxelShares):
 
     @cached_property
     def _unruled(self) -> Floats:
-        """(N,) probability that Consensus gave labels about which no rule decides."""
+        """(N,) total probability in Consensus of labels without a rule."""
         unruled, volume = np.ones(len(self.places)), np.empty(self.consensus.volume().shape)
         for label, chance in zip(self.learned.tolist(), self.chance, strict=True):
             self.consensus.write_probability(label, volume)
@@ -69,7 +69,7 @@ _NOTHING = 1e-9
 
 
 class Decided(NamedTuple):
-    """A learned fusion, and how many voxels it answers otherwise than Consensus."""
+    """A learned fusion, and the number of voxels where it differs from Consensus."""
 
     fusion: Fusion
     changed_voxels: int
@@ -78,7 +78,7 @@ class Decided(NamedTuple):
 def learned_fusion(
     case: FusionCase, consensus: FusionResult[Any], rules: Sequence[LabelRule], is_soft: bool
 ) -> Decided:
-    """Consensus' answer, changed where raters who are asked dispute a label with a rule."""
+    """Apply rules to the disputed voxels of their labels, and keep Consensus elsewhere."""
     known = [found for rule in rules if (found := _decide(case, consensus, rule, is_soft))]
     if not known:
         return Decided(consensus.fusion, 0)
@@ -92,7 +92,7 @@ def learned_fusion(
     labels, before = consensus.labels, consensus.fusion.volume()
     old = before.reshape(-1)[places]
     background = labels.index(0) if 0 in labels else 0
-    open_to_background = _voted(case, background, places)
+    open_to_background = _has_vote_for(case, background, places)
     new = _winners(chance, learned, old, background, open_to_background)
     decision = before.copy()
     decision.reshape(-1)[places] = new
@@ -101,7 +101,7 @@ def learned_fusion(
 
 
 class _DecidedLabel(NamedTuple):
-    """What a rule says of a label."""
+    """Probabilities of a label by its rule."""
 
     number: int  #: Its index
     places: NDArray[np.intp]  #: (N,) flat indices of disputed voxels
@@ -111,7 +111,7 @@ class _DecidedLabel(NamedTuple):
 def _decide(
     case: FusionCase, consensus: FusionResult[Any], rule: LabelRule, is_soft: bool
 ) -> _DecidedLabel | None:
-    """What a rule says; None where nothing is disputed, or it is about something else."""
+    """Apply a rule; None if nothing is disputed, or the result is too different from Consensus."""
     if rule.label not in consensus.labels:
         return None
     index, before = consensus.labels.index(rule.label), consensus.fusion.volume()
@@ -137,9 +137,9 @@ def _winners(
 ) -> NDArray[Any]:
     """(N,) label index of each voxel.
 
-    The most probable label from one half on; of equals that of Consensus. Where none has
-    one half: what Consensus answered, if no rule is about that; else the background, if some rater
-    said so; else the most probable all the same.
+    The most probable label if that has at least one half, ties going to Consensus. Otherwise
+    the label of Consensus if it has no rule; else the background if some rater
+    voted for it; else the most probable label.
     """
     score = np.where(np.isnan(chance), -np.inf, chance)
     best = score.max(axis=0)
@@ -155,10 +155,10 @@ def _winners(
 _HALF = 0.5 - 1e-9
 
 
-def _voted(case: FusionCase, label: int, places: NDArray[np.intp]) -> Mask:
-    """(N,) whether some rater said a label."""
+def _has_vote_for(case: FusionCase, label: int, places: NDArray[np.intp]) -> Mask:
+    """(N,) whether some rater voted for a label."""
     patterns = case.patterns
     if patterns.number_of_labels == 2:
-        return np.ones(len(places), bool)  # of two labels a disputed voxel has both
-    said = (patterns.patterns == label).any(axis=1)
-    return np.asarray(patterns.expand(said).reshape(-1)[places])
+        return np.ones(len(places), bool)  # a disputed voxel has votes for both labels
+    has_votes = (patterns.patterns == label).any(axis=1)
+    return np.asarray(patterns.expand(has_votes).reshape(-1)[places])

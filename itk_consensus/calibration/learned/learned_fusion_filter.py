@@ -1,4 +1,4 @@
-"""LearnedFusionFilter: which rater to believe where, learned from cases with a truth."""
+"""LearnedFusionFilter: Consensus with weights of raters learned from cases with a truth."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from itk_consensus.core.work import stage
 from itk_consensus.fusing.estimates import Estimate
 from itk_consensus.fusing.fusion_case import FusionCase
 from itk_consensus.fusing.fusion_result import Fused, FusionResult
+from itk_consensus.fusing.paired_gain import Gain
 from itk_consensus.fusing.probability_inputs import SoftInputsMixin
 from itk_consensus.images import convert
 from itk_consensus.methods.consensus.consensus_filter import ConsensusFilter
 from itk_consensus.storage.files import PathLike
-from itk_consensus.votes.gains import Gain
 from itk_consensus.votes.label_stack import LabelStack
 
 _MISSING = object()
@@ -39,14 +39,14 @@ _MISSING = object()
 
 @dataclass(frozen=True)
 class LearnedEstimate(Estimate):
-    """What was changed by what was learned."""
+    """Changes by the learned rules."""
 
     learned_labels: tuple[int, ...]  #: Labels with a rule
     changed_voxels: int
 
 
 class RaterWeight(NamedTuple):
-    """How far a rater is believed about a label: log-odds of what is said, and a 95 % interval."""
+    """Weight of a rater's vote on a label: log-odds, with a 95 % interval."""
 
     rater: str
     weight: float
@@ -55,12 +55,12 @@ class RaterWeight(NamedTuple):
 
 
 class LearnedFusionFilter(RecordKeeper[LearnedRecord], SoftInputsMixin):
-    """Consensus, corrected by what cases with a truth say of the raters; or Consensus alone.
+    """Consensus with weights of raters learned from cases with a truth, if they help.
 
-    Fit learns from five cases or more, label by label, how far each rater is to be believed where
-    raters disagree. Execute gives those voxels the label that has probability; all others
-    have Consensus' answer, and so has everything if cases left out of the learning do not show
-    that it gains. Raters must be the same people or networks, in the same order.
+    Fit learns from five cases or more, label by label, how reliable each rater is where
+    raters disagree. Execute gives those voxels their most probable label; all others are left as
+    in Consensus, and so is everything if cross-validation does not show
+    a gain. Raters must be the same people or networks, in the same order.
 
     >>> learned = LearnedFusionFilter()
     >>> learned.Fit(cases, truths)
@@ -70,20 +70,20 @@ class LearnedFusionFilter(RecordKeeper[LearnedRecord], SoftInputsMixin):
 
     record_class = LearnedRecord
     learns_by = "Fit"
-    whole_because = "Consensus, which it corrects, cannot be exact in chunks"
+    chunking_unsupported_reason = "Consensus, which it corrects, cannot be exact in chunks"
     bytes_per_voxel = 28
     method = "learned"
     summary = (
-        "Assumes that raters are the same as in cases with a truth. Use where there are ten such "
-        "cases: it says whether that helps, and is Consensus where it does not."
+        "Assumes that raters are the same as in cases with a truth. Use with at least ten such "
+        "cases: it reports whether learning helps, and equals Consensus if not."
     )
     laws = ConsensusFilter.laws
 
     LearnedLabels = Measurement(
-        tuple[int, ...], "Labels that a learned rule decides.", "estimate.learned_labels"
+        tuple[int, ...], "Labels with a learned rule.", "estimate.learned_labels"
     )
     ChangedVoxels = Measurement(
-        int, "Voxels answered otherwise than by Consensus.", "estimate.changed_voxels"
+        int, "Number of voxels that differ from Consensus.", "estimate.changed_voxels"
     )
 
     # -- learning -----------------------------------------------------------------------------
@@ -100,22 +100,22 @@ class LearnedFusionFilter(RecordKeeper[LearnedRecord], SoftInputsMixin):
         Parameters
         ----------
         cases : iterable of lists of images
-            Of each case what the raters drew, the same raters in the same order, None for a missing
-            one; or of dicts by the raters' names.
+            The raters' images of each case, in the same order, None for a missing rater; or dicts
+            by the raters' names.
         truths : iterable of label images
-            Of the same labels.
+            The truths, with the same labels.
         records : sequence of LearnedRecord or paths, optional
-            What others, or this filter, learned of the same raters: their cases are added.
+            Other records of the same raters, whose cases are added.
         """
         with self._running():
             self._record = None
-            known = [self._opened(record) for record in records]
-            self._record = self._united([*known, *self._learned(cases, truths)])
+            known = [self._open(record) for record in records]
+            self._record = self._unite([*known, *self._learn_cases(cases, truths)])
             self._tell(self._record.doubts())
 
-    def _learned(self, cases: Iterable[Any], truths: Iterable[Any]) -> list[LearnedRecord]:
-        """What each case tells; only one is held at a time."""
-        # Of a generator the number of cases is unknown.
+    def _learn_cases(self, cases: Iterable[Any], truths: Iterable[Any]) -> list[LearnedRecord]:
+        """Make a record of each case; only one case is in memory at a time."""
+        # For a generator the number of cases is unknown, so there is no progress.
         part = 1 / max(len(cases), 1) if isinstance(cases, Sized) else 0.0
         found: list[LearnedRecord] = []
         labels: tuple[set[int], set[int]] = set(), set()
@@ -127,9 +127,8 @@ class LearnedFusionFilter(RecordKeeper[LearnedRecord], SoftInputsMixin):
                     owner=self.GetName(),
                 )
             try:
-                # Of a generator the number of cases is unknown.
                 with stage(min(1.0, number * part), min(1.0, (number + 1) * part)):
-                    found.append(self._learned_of_case(images, truth, labels))
+                    found.append(self._learn_case(images, truth, labels))
                 if found[0].unlike(found[-1]):
                     raise InputError(f"must be like case 0: {found[0].unlike(found[-1])}")
             except ConsensusError as error:
@@ -143,10 +142,10 @@ class LearnedFusionFilter(RecordKeeper[LearnedRecord], SoftInputsMixin):
             )
         return found
 
-    def _learned_of_case(
+    def _learn_case(
         self, images: Any, truth: Any, labels: tuple[set[int], set[int]]
     ) -> LearnedRecord:
-        """The record of a single case; what raters and truth mark is added to the labels."""
+        """Make the record of one case; adds the labels of raters and truth to `labels`."""
         case = self._load(images)
         if case.votes.number_of_raters < 2:
             raise InputError("must have two raters or more, None for a missing one")
@@ -158,14 +157,14 @@ class LearnedFusionFilter(RecordKeeper[LearnedRecord], SoftInputsMixin):
         return LearnedRecord.of(case_raters(case), [tables])
 
     def _truth(self, image: Any, case: FusionCase) -> dict[int, Mask]:
-        """By label where the truth marks it, inside the mask."""
+        """Mask of each label of the truth, inside MaskImage."""
         array = convert.load_one(
             image,
             case.loaded,
             owner=self.GetName(),
             parameter="truth",
             **self._tolerances(),
-            **self._of_labels(),
+            **self._label_options(),
         )
         labels = LabelStack.multilabel([array], owner=f"{self.GetName()}: truth").labels
         patterns = case.patterns
@@ -173,8 +172,8 @@ class LearnedFusionFilter(RecordKeeper[LearnedRecord], SoftInputsMixin):
         inside = patterns.expand(every, outside=False)
         return {int(label): np.asarray((array == label) & inside) for label in labels}
 
-    def _united(self, records: Sequence[LearnedRecord]) -> LearnedRecord:
-        """One record with the cases of all."""
+    def _unite(self, records: Sequence[LearnedRecord]) -> LearnedRecord:
+        """Merge records into one with the cases of all."""
         number = sum(len(record.cases) for record in records)
         if number < FEWEST_CASES:
             raise InputError(
@@ -189,13 +188,13 @@ class LearnedFusionFilter(RecordKeeper[LearnedRecord], SoftInputsMixin):
         united = replace(named, cases=tuple(case for one in records for case in one.cases))
         if (twice := case_twice(united.cases)) is not None:
             raise InputError(
-                f"case {twice[1]} is case {twice[0]} again, votes and truth; a case counts once, "
-                "leave it out",
+                f"case {twice[1]} is a copy of case {twice[0]}, votes and truth; give each case "
+                "once",
                 owner=self.GetName(),
             )
         return united
 
-    def _opened(self, record: Any) -> LearnedRecord:
+    def _open(self, record: Any) -> LearnedRecord:
         if isinstance(record, LearnedRecord):
             return record
         return LearnedRecord.from_json(text_of(record), str(record))
@@ -203,18 +202,18 @@ class LearnedFusionFilter(RecordKeeper[LearnedRecord], SoftInputsMixin):
     # -- what was learned ---------------------------------------------------------------------
 
     def GetExplanation(self) -> str:
-        """What was learned of the raters, and whether it pays, in words."""
+        """Describe the learned rules, and whether they help, in words."""
         return self._known_record().meaning
 
     def GetHeldOutGain(self) -> dict[int, Gain]:
-        """By label the gain in Dice over Consensus on cases left out, of the best that was found.
+        """Cross-validated gain in Dice over Consensus of the best rule for each label.
 
-        With its 95 % interval; it is used where that is above 0.
+        With its 95 % interval; a rule is used if that is above 0.
         """
         return {rule.label: rule.gain for rule in self._known_record().rules}
 
     def GetRaterWeights(self) -> dict[int, tuple[RaterWeight, ...]]:
-        """By label how far each rater is believed, with intervals from leaving cases out."""
+        """Weights of the raters for each label, with jackknife intervals over cases."""
         record = self._known_record()
         return {
             rule.label: tuple(
@@ -230,7 +229,7 @@ class LearnedFusionFilter(RecordKeeper[LearnedRecord], SoftInputsMixin):
         }
 
     def GetCalibrationErrors(self) -> dict[int, float]:
-        """By label how far probabilities are from frequencies on cases left out, on average."""
+        """Mean cross-validated difference of probabilities and frequencies for each label."""
         return {rule.label: rule.calibration_error for rule in self._known_record().rules}
 
     # -- fusing -------------------------------------------------------------------------------
@@ -251,14 +250,14 @@ class LearnedFusionFilter(RecordKeeper[LearnedRecord], SoftInputsMixin):
                 decided = learned_fusion(case, consensus, record.adopted, record.is_soft)
         labels = tuple(rule.label for rule in record.adopted)
         estimate = LearnedEstimate(labels, decided.changed_voxels)
-        return Fused(decided.fusion, estimate, {"consensus": consensus.detached()})
+        return Fused(decided.fusion, estimate, {"consensus": consensus.detach()})
 
     def GetConsensusResult(self) -> FusionResult[Any]:
-        """What Consensus made in the last Execute."""
+        """Result of Consensus in the last Execute."""
         result: FusionResult[Any] = self.fused.extras["consensus"]
         return result
 
 
 def case_raters(case: FusionCase) -> KnownRaters:
-    """What is known of a case's raters."""
+    """Number and names of a case's raters, and whether they gave probabilities."""
     return KnownRaters(case.votes.number_of_raters, case.names, case.opinions is not None)

@@ -1,4 +1,4 @@
-"""What a learned fusion keeps: tables of votes by case, from which its rules follow."""
+"""The record of a learned fusion: vote tables of its cases, from which rules are computed."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from itk_consensus.calibration.learned.label_rule import (
 from itk_consensus.calibration.learned.vote_tables import LabelTable
 from itk_consensus.calibration.record import CalibrationRecord, library_versions
 from itk_consensus.core.constraints import Boolean, Integer, Text
-from itk_consensus.core.rater_names import numbered
+from itk_consensus.core.rater_names import default_rater_names
 from itk_consensus.storage.record import Each, Members, OnePart, Part
 
 
 @dataclass(frozen=True)
 class LearnedCase(Part):
-    """A case: its labels' tables."""
+    """The vote tables of one case, one per label."""
 
     tables: Annotated[tuple[LabelTable, ...], Each(OnePart(LabelTable))]
 
     def contradictions(self) -> Iterator[tuple[str, str]]:
-        """Two tables of one label."""
+        """Inconsistent fields: two tables of one label."""
         if len({table.label for table in self.tables}) < len(self.tables):
             yield "tables", "must be of different labels"
 
 
 class KnownRaters(NamedTuple):
-    """The raters of a case, as far as they are known."""
+    """Number and names of the raters of a case."""
 
     number: int
     names: tuple[str, ...]  #: () if they have no names
@@ -43,10 +43,10 @@ class KnownRaters(NamedTuple):
 
 @dataclass(frozen=True)
 class LearnedRecord(CalibrationRecord):
-    """Cases that were learned from. What was learned is computed from them, and is not stored."""
+    """Cases that were learned from; the rules are not stored, but computed from them."""
 
     schema = "itk_consensus learned fusion"
-    said = ("meaning",)
+    readable_properties = ("meaning",)
 
     rater_count: Annotated[int, Integer(2)]
     raters: Annotated[tuple[str, ...], Each(Text(may_be_empty=True))]  #: Names; () if not known
@@ -57,7 +57,7 @@ class LearnedRecord(CalibrationRecord):
 
     @classmethod
     def of(cls, raters: KnownRaters, cases: Sequence[LearnedCase]) -> LearnedRecord:
-        """A record of this version."""
+        """Make a record with the current library versions."""
         return cls(*raters, tuple(cases), library_versions())
 
     @property
@@ -66,13 +66,13 @@ class LearnedRecord(CalibrationRecord):
         return KnownRaters(self.rater_count, self.raters, self.is_soft)
 
     def unlike(self, other: LearnedRecord) -> str:
-        """Why the cases of another record cannot be added; empty if they can."""
+        """Why the cases of another record cannot be added; "" if they can."""
         if self.is_soft != other.is_soft:
             return "some were learned from masks, others from probabilities"
         return self.refuses(other.known_raters)
 
     def refuses(self, raters: KnownRaters) -> str:
-        """Why raters are not those of this record; empty if nothing speaks against it."""
+        """Why raters cannot be those of this record; "" if they can."""
         if raters.number != self.rater_count:
             return (
                 f"{self.rater_count} raters were learned from, None standing for a missing one, "
@@ -81,13 +81,13 @@ class LearnedRecord(CalibrationRecord):
         if self.raters and raters.names and raters.names != self.raters:
             wanted, got = (", ".join(names) for names in (self.raters, raters.names))
             return f"raters {wanted} were learned from, in this order, got {got}"
-        # Probabilities that are all certain are masks, and of these the share is their mean.
+        # The reverse is allowed: masks are probabilities of 0 and 1.
         if raters.is_soft and not self.is_soft:
             return "masks were learned from, got probabilities"
         return ""
 
     def contradictions(self) -> Iterator[tuple[str, str]]:
-        """Names or tables of another number of raters, and cases that come twice."""
+        """Inconsistent fields: wrong numbers of names or votes, and duplicate cases."""
         if len(self.raters) not in (0, self.rater_count):
             yield "raters", f"must be {self.rater_count} names or none"
         for number, case in enumerate(self.cases):
@@ -103,12 +103,12 @@ class LearnedRecord(CalibrationRecord):
 
     @property
     def rater_names(self) -> tuple[str, ...]:
-        """What each rater is called; "rater 0" and so on, if names are not known."""
-        return self.raters or numbered(self.rater_count)
+        """Name of each rater; "rater 0" and so on if names are unknown."""
+        return self.raters or default_rater_names(self.rater_count)
 
     @cached_property
     def rules(self) -> tuple[LabelRule, ...]:
-        """What was learned of each label, adopted or not; not of labels in too few cases."""
+        """The best rule for each label in enough cases, adopted or not."""
         by_label: dict[int, list[LabelTable]] = {}
         for case in self.cases:
             for table in case.tables:
@@ -118,29 +118,29 @@ class LearnedRecord(CalibrationRecord):
 
     @property
     def adopted(self) -> tuple[LabelRule, ...]:
-        """The rules that are used; of all other labels Consensus answers."""
+        """The rules that are used; Consensus is used for all other labels."""
         return tuple(rule for rule in self.rules if rule.is_adopted)
 
     @property
     def meaning(self) -> str:
-        """What was learned, in words."""
+        """The learned rules in words."""
         return explain(self.rules, self.rater_names, len(self.cases))
 
     def doubts(self) -> Iterator[str]:
         """What a user should know before trusting the record."""
         if len(self.cases) < USUAL_CASES:
-            yield f"learned from {len(self.cases)} cases; {USUAL_CASES} are a good number"
+            yield f"learned from {len(self.cases)} cases; {USUAL_CASES} are recommended"
         for rule in self.rules:
             if rule.explained_by_one_rater:
                 yield (
                     f"{self.rater_names[rule.best_rater]} alone gains "
                     f"{rule.best_rater_gain.mean:+.4f} of the {rule.gain.mean:+.4f} on label "
-                    f"{rule.label}: was it trained on these truths, or drew them?"
+                    f"{rule.label}: was it trained on these truths, or did it draw them?"
                 )
 
 
 def case_twice(cases: Sequence[LearnedCase]) -> tuple[int, int] | None:
-    """Two cases with the same voxels counted, if there are any; what nobody disputes may recur."""
+    """Find two cases with identical counts; cases without disputed voxels are ignored."""
     known: dict[LearnedCase, int] = {}
     for number, case in enumerate(cases):
         if any(table.votes for table in case.tables):

@@ -1,9 +1,9 @@
-"""How much each rater is to be believed: a logistic regression on disputed voxels.
+"""Weights of raters by logistic regression on disputed voxels.
 
-The log-odds that a disputed voxel has a label are a sum over what each rater says of it, what
-Consensus answers, the logit of the share of votes around, and a constant. A Gaussian prior centres
-the weights on Consensus, so that with no case the answer is that of Consensus, and a case's
-disputed voxels weigh 1 together, since they are not independent.
+The log-odds that a disputed voxel has a label are linear in the raters' votes, the decision of
+Consensus, the logit of the smoothed share of votes, and a constant. A Gaussian prior centres
+the weights on Consensus, so that without cases the answer is that of Consensus. The disputed
+voxels of a case have a total weight of 1, since they are not independent.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from itk_consensus.core.array_types import Floats, Mask
 #: Prior mean of the weights of Consensus and of a rater.
 CONSENSUS_WEIGHT = 3.0
 RATER_WEIGHT = 0.25
-#: Precision of the constant's prior, as a share of that of the others.
+#: Precision of the constant's prior, relative to that of the others.
 _INTERCEPT_PRECISION = 0.1
 
 _MOST_STEPS = 50
@@ -27,13 +27,13 @@ _MOST_HALVINGS = 30
 
 
 def features(votes: NDArray[np.int8], consensus: Mask, share: NDArray[np.intp]) -> Floats:
-    """(R, J + 3) the raters' votes and Consensus' as 1 and -1, the logit of the share, and 1."""
+    """(R, J + 3) votes of raters and Consensus as 1 and -1, logit of the share, and 1."""
     logit = scipy.special.logit(share_of_step(share))
     return np.column_stack([votes, np.where(consensus, 1.0, -1.0), logit, np.ones(len(votes))])
 
 
 def prior_mean(raters: int) -> Floats:
-    """(J + 3,) weights before any case: many raters together do not outweigh Consensus."""
+    """(J + 3,) prior mean of the weights; all raters together do not outweigh Consensus."""
     mean = np.zeros(raters + 3)
     mean[:raters] = min(RATER_WEIGHT, CONSENSUS_WEIGHT / (1.5 * raters))
     mean[raters] = CONSENSUS_WEIGHT
@@ -43,7 +43,7 @@ def prior_mean(raters: int) -> Floats:
 def fit_weights(
     rows: Floats, true: Floats, weights: Floats, precision: float, start: Floats | None = None
 ) -> Floats:
-    """The most probable weights, by Newton's method with step halving.
+    """Maximum a posteriori weights, by Newton's method with step halving.
 
     Parameters
     ----------
@@ -52,11 +52,11 @@ def fit_weights(
     true : (R,) ndarray
         Share of each row's voxels that the truth marks.
     weights : (R,) ndarray
-        Of the rows in the likelihood.
+        Weights of the rows in the likelihood.
     precision : float
-        Of the prior: the larger, the closer to Consensus.
+        Precision of the prior: the larger, the closer to Consensus.
     start : (J + 3,) ndarray, optional
-        Where to begin; the optimum is the same.
+        Initial weights; the optimum does not depend on them.
     """
     mean = prior_mean(rows.shape[1] - 3)
     penalty = np.full(len(mean), precision)
@@ -88,5 +88,5 @@ def fit_weights(
 
 
 def probabilities(rows: Floats, found: Floats) -> Floats:
-    """(R,) probability that voxels of these features have the label."""
+    """(R,) probability that voxels with these features have the label."""
     return np.asarray(scipy.special.expit(rows @ found))

@@ -1,8 +1,8 @@
-"""What fusion is learned from: per case and label, how often each pattern of votes was right.
+"""Vote tables, from which fusion is learned: counts of vote patterns per case and label.
 
-A table counts disputed voxels by what each rater said, what Consensus answered and a step of the
-share of votes around, and how many of them the truth marks. It holds no image, so that a site can
-hand over its tables and keep its patients; tables of further cases are added to a list.
+A table counts disputed voxels by the raters' votes, the decision of Consensus and a bin of the
+smoothed share of votes, and how many of them the truth marks. It contains no image, so a site can
+share its tables without sharing patients' data.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from itk_consensus.core.array_types import Floats, Mask
 from itk_consensus.core.constraints import Integer, Text
 from itk_consensus.storage.record import Each, Part
 
-#: How a vote is written: the rater did not mark the label, was not asked, marked it.
+#: Letters of votes: the rater did not mark the label, had no vote, marked it.
 LETTERS = "-0+"
 
 _COUNT = Integer(0)
@@ -27,20 +27,20 @@ _COUNT = Integer(0)
 
 @dataclass(frozen=True)
 class LabelTable(Part):
-    """The disputed voxels of one label in one case, a row for each kind, and what all others are.
+    """Counts of the disputed voxels of one label in one case, a row per kind, and of all others.
 
-    The Dice of any rule on disputed voxels can be told from it.
+    The Dice of any rule on disputed voxels can be computed from it.
     """
 
     label: Annotated[int, Integer()]
-    #: Of each row what the raters said, a letter of `LETTERS` each.
+    #: Votes of the raters for each row, one letter of `LETTERS` per rater.
     votes: Annotated[tuple[str, ...], Each(Text(may_be_empty=True))]
-    consensus: Annotated[tuple[int, ...], Each(Integer(0, 1))]  #: Whether Consensus answered it
-    share: Annotated[tuple[int, ...], Each(Integer(0, SHARE_STEPS - 1))]  #: Step of the share
+    consensus: Annotated[tuple[int, ...], Each(Integer(0, 1))]  #: Whether Consensus has the label
+    share: Annotated[tuple[int, ...], Each(Integer(0, SHARE_STEPS - 1))]  #: Bin of the share
     voxels: Annotated[tuple[int, ...], Each(Integer(1))]
     true: Annotated[tuple[int, ...], Each(_COUNT)]  #: Voxels that the truth marks
     agreed: Annotated[int, _COUNT]  #: Other voxels that Consensus marks
-    agreed_true: Annotated[int, _COUNT]  #: Of which the truth marks so many
+    agreed_true: Annotated[int, _COUNT]  #: Those of them that the truth marks
     truth: Annotated[int, _COUNT]  #: Voxels that the truth marks, everywhere
 
     @classmethod
@@ -50,9 +50,9 @@ class LabelTable(Part):
         Parameters
         ----------
         truth : (\\*shape) ndarray of bool
-            Where the truth marks the label.
+            Voxels where the truth marks the label.
         marked : (\\*shape) ndarray of bool
-            Where Consensus does.
+            Voxels where Consensus does.
         """
         kinds = dispute.kinds()
         true = truth.reshape(-1)[dispute.places]
@@ -71,7 +71,7 @@ class LabelTable(Part):
         )
 
     def contradictions(self) -> Iterator[tuple[str, str]]:
-        """Columns of different lengths, unknown letters, and more true voxels than voxels."""
+        """Inconsistent fields: unequal lengths, unknown letters, or counts that are too large."""
         for name in ("consensus", "share", "voxels", "true"):
             if len(getattr(self, name)) != len(self.votes):
                 yield name, f"must have one entry for each of {len(self.votes)} rows"
@@ -84,26 +84,26 @@ class LabelTable(Part):
             yield "truth", "must be no less than the true voxels that are counted"
 
     @classmethod
-    def undisputed(cls, label: int, truth: Mask, marked: Mask) -> LabelTable:
-        """Of a case in which nobody disputes the label."""
+    def without_disputes(cls, label: int, truth: Mask, marked: Mask) -> LabelTable:
+        """Make the table of a case without disputed voxels of the label."""
         sizes = (int(np.count_nonzero(one)) for one in (marked, marked & truth, truth))
         return cls(label, (), (), (), (), (), *sizes)
 
     @property
     def number_of_raters(self) -> int | None:
-        """J; None of a table without rows."""
+        """J; None for a table without rows."""
         return len(self.votes[0]) if self.votes else None
 
     def of_raters(self, order: Sequence[int]) -> LabelTable:
-        """The same with the raters in another order."""
+        """The same table with the raters in another order."""
         votes = tuple("".join(said[j] for j in order) for said in self.votes)
         return LabelTable(**{**self.__dict__, "votes": votes})
 
 
 class StackedTables(NamedTuple):
-    """The tables of one label, case below case, as arrays."""
+    """The concatenated tables of one label, as arrays."""
 
-    votes: NDArray[np.int8]  #: (R, J) 1, 0 where a rater was not asked, or -1
+    votes: NDArray[np.int8]  #: (R, J) 1, -1, or 0 for a rater without a vote
     consensus: Mask  #: (R,)
     share: NDArray[np.intp]  #: (R,)
     voxels: Floats  #: (R,)
@@ -115,9 +115,9 @@ class StackedTables(NamedTuple):
 
     @classmethod
     def of(cls, tables: Sequence[LabelTable], raters: int) -> StackedTables:
-        """Stack tables of cases with so many raters."""
-        said = "".join(row for table in tables for row in table.votes)
-        letters = np.frombuffer(said.encode(), np.uint8).reshape(-1, raters)
+        """Concatenate the tables of cases; `raters` is their number of raters."""
+        text = "".join(row for table in tables for row in table.votes)
+        letters = np.frombuffer(text.encode(), np.uint8).reshape(-1, raters)
         votes = np.where(letters == ord("+"), 1, np.where(letters == ord("-"), -1, 0))
 
         def column(name: str) -> Floats:
@@ -155,7 +155,7 @@ class StackedTables(NamedTuple):
         return np.asarray(sums[ends[1:]] - sums[ends[:-1]])
 
     def case_weights(self) -> Floats:
-        """(R,) share of each row in its case's disputed voxels: a case weighs 1."""
+        """(R,) fraction of each row in its case's disputed voxels, so that a case weighs 1."""
         return self.voxels / self.by_case(self.voxels)[self.case]
 
     def dice(self, chosen: NDArray[np.bool_]) -> Floats:
@@ -166,7 +166,7 @@ class StackedTables(NamedTuple):
         marked = agreed + self.by_case(chosen * voxels)
         hits = agreed_true + self.by_case(chosen * true)
         total = marked + truth
-        # Where both are empty they agree.
+        # If both are empty, they agree.
         return np.asarray(np.where(total > 0, 2 * hits / np.maximum(total, 1), 1.0))
 
 

@@ -1,1 +1,1 @@
-"""DICOM: series, segmentations, contours."""
+"""DICOM: image series, segmentations (SEG) and contours (RTSTRUCT)."""

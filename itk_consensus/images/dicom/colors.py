@@ -1,4 +1,4 @@
-"""Colours as DICOM keeps them: CIELab in 16 bits, relative to the white point D50."""
+"""Colours as stored in DICOM: CIELab in 16 bits, relative to the white point D50."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 Color = tuple[float, float, float]
 
 _WHITE = np.array([0.9642, 1.0, 0.8249])
-#: Linear sRGB of XYZ, adapted to D50.
+#: Matrix from XYZ to linear sRGB, adapted to D50.
 _RGB_OF_XYZ = np.array(
     [
         [3.1338561, -1.6168667, -0.4906146],
@@ -18,12 +18,12 @@ _RGB_OF_XYZ = np.array(
     ]
 )
 _XYZ_OF_RGB = np.linalg.inv(_RGB_OF_XYZ)
-#: Where the cube root of CIELab gives way to a line.
+#: Below this, CIELab replaces the cube root by a line.
 _KNEE = 6 / 29
 
 
 def rgb_of_cielab(lightness: float, a: float, b: float) -> Color:
-    """SRGB from 0 to 1; what a screen cannot show is clipped."""
+    """Convert CIELab to sRGB from 0 to 1; colours outside the gamut are clipped."""
     y = (lightness + 16) / 116
     t = np.array([y + a / 500, y, y - b / 200])
     xyz = np.where(t > _KNEE, t**3, 3 * _KNEE**2 * (t - 4 / 29)) * _WHITE
@@ -34,7 +34,7 @@ def rgb_of_cielab(lightness: float, a: float, b: float) -> Color:
 
 
 def cielab_of_rgb(color: Color) -> tuple[float, float, float]:
-    """L* from 0 to 100, a* and b* from -128 to 127."""
+    """Convert sRGB to L* from 0 to 100, and a* and b* from -128 to 127."""
     curved = np.asarray(color, np.float64)
     linear = np.where(curved <= 0.04045, curved / 12.92, ((curved + 0.055) / 1.055) ** 2.4)
     xyz = _XYZ_OF_RGB @ linear / _WHITE
@@ -45,6 +45,6 @@ def cielab_of_rgb(color: Color) -> tuple[float, float, float]:
 
 
 def rgb_of_stored(stored: Sequence[int]) -> Color:
-    """SRGB of the three 16-bit numbers in a file."""
+    """Convert the three 16-bit numbers of RecommendedDisplayCIELabValue to sRGB."""
     lightness, a, b = np.asarray(stored, np.float64) / 65535
     return rgb_of_cielab(100 * lightness, 255 * a - 128, 255 * b - 128)

@@ -1,4 +1,4 @@
-"""Contours drawn on slices, as voxels: exact in area, faithful in volume."""
+"""Rasterisation of contours on slices: exact pixel coverage, and the contours' volume preserved."""
 
 from __future__ import annotations
 
@@ -9,26 +9,27 @@ from numpy.typing import NDArray
 
 from itk_consensus.images.dicom.slice_contours import Points, SliceContours
 
-#: Lines across each row of pixels along which covered lengths are measured.
+#: Scan lines per row of pixels, along which covered lengths are measured.
 _LINES_PER_ROW = 16
-#: Voxels covered less or more than this are outside or inside, whatever the volume says: contours
-#: traced around whole voxels cut up to a quarter off them, and must give these voxels back.
+#: Voxels covered less or more than this are always outside or inside, regardless of the volume:
+#: smoothed contours around whole voxels cut up to a quarter off them, and must be read as the same
+#: voxels.
 _LEAST, _MOST = 0.26, 0.74
-#: Contours are moved by this part of a voxel, more than their digits are uncertain, so that where
-#: they run through the centres of voxels one side is inside and the opposite side is not.
+#: Shift of contours (x, y) in voxels, larger than the rounding of their coordinates, so that of a
+#: contour through the centres of voxels one side is always inside and the opposite side outside.
 _SHIFT = np.array([1e-3, 2e-3])
 
 
-def rasterised(slices: Mapping[int, SliceContours], shape: tuple[int, ...]) -> NDArray[np.uint8]:
-    """Voxels that contours enclose.
+def rasterise(slices: Mapping[int, SliceContours], shape: tuple[int, ...]) -> NDArray[np.uint8]:
+    """Convert contours to a mask of the voxels they enclose.
 
-    A voxel is inside if three quarters of it are enclosed and outside if no more than a quarter
-    is; of those between, the most enclosed are inside, as many as give the structure the volume
-    of its contours. Testing the centres of voxels instead gives bodies a few voxels
-    wide volumes that are 5 to 20 % off, this way or that, depending on where they lie.
+    A voxel is inside if three quarters of it are enclosed and outside if at most a quarter is. Of
+    the voxels in between, the most enclosed ones are inside, as many as give the mask the volume
+    of the contours. Testing voxel centres instead gives structures a few voxels wide
+    volumes that are wrong by 5 to 20 %, depending on their position on the grid.
 
     Lines and points enclose nothing; the voxels they pass through are marked. A
-    contour about as large as one voxel inverts the voxel in which its middle lies.
+    contour about as large as one voxel inverts the voxel that contains its centre.
 
     Parameters
     ----------
@@ -41,12 +42,12 @@ def rasterised(slices: Mapping[int, SliceContours], shape: tuple[int, ...]) -> N
     for height, drawn in slices.items():
         for line in drawn.lines:
             for piece in range(max(1, len(line) - 1)):
-                passed[height] |= _passed(line[piece : piece + 2], *shape[1:])
+                passed[height] |= _pixels_on_line(line[piece : piece + 2], *shape[1:])
         areas = []
         for points in drawn.areas:
             if _is_one_voxel(points):
                 middle = (points.min(axis=0) + points.max(axis=0)) / 2
-                inverted[height] ^= _passed(middle[None], *shape[1:])
+                inverted[height] ^= _pixels_on_line(middle[None], *shape[1:])
             else:
                 areas.append(points - _SHIFT)
         covered[height] = coverage(areas, *shape[1:])
@@ -54,9 +55,9 @@ def rasterised(slices: Mapping[int, SliceContours], shape: tuple[int, ...]) -> N
 
 
 def coverage(contours: Sequence[Points], rows: int, columns: int) -> Points:
-    """How much of each pixel lies within an odd number of contours, shape (rows, columns).
+    """Fraction of each pixel inside an odd number of contours, shape (rows, columns).
 
-    Along each line across a row the covered lengths are exact.
+    Covered lengths are exact along each scan line.
     """
     lines, x = _crossings(contours, rows)
     order = np.lexsort((x, lines))
@@ -77,13 +78,13 @@ def coverage(contours: Sequence[Points], rows: int, columns: int) -> Points:
 def _crossings(
     contours: Sequence[Points], rows: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Where lines cross contours: the number of the line, and x, for every crossing."""
+    """Scan line number and x of every point where a scan line crosses a contour."""
     start = np.concatenate([np.empty((0, 2)), *contours])
     end = np.concatenate([np.empty((0, 2)), *(np.roll(one, -1, axis=0) for one in contours)])
-    # In units of lines, of which line 0 lies half a unit below the upper edge of row 0.
+    # In units of scan lines; line 0 lies half a unit below the upper edge of row 0.
     from_y = (start[:, 1] + 0.5) * _LINES_PER_ROW - 0.5
     to_y = (end[:, 1] + 0.5) * _LINES_PER_ROW - 0.5
-    # Half open, so that a line through a corner meets one of its two edges.
+    # Half-open intervals, so that a scan line through a vertex meets one of its two edges.
     low, high = (
         np.clip(np.ceil(y), 0, rows * _LINES_PER_ROW).astype(np.int64)
         for y in (np.minimum(from_y, to_y), np.maximum(from_y, to_y))
@@ -96,7 +97,7 @@ def _crossings(
 
 
 def _most_covered(covered: Points) -> NDArray[np.bool_]:
-    """Voxels that are inside, as many as their coverage amounts to where that is in doubt."""
+    """Voxels that are inside: as many partly covered ones as the total coverage amounts to."""
     inside = covered >= _MOST
     doubtful = np.flatnonzero((covered > _LEAST) & ~inside)
     wanted = max(0, round(covered.sum()) - np.count_nonzero(inside))
@@ -106,16 +107,16 @@ def _most_covered(covered: Points) -> NDArray[np.bool_]:
 
 
 def _is_one_voxel(points: Points) -> bool:
-    """Whether a contour has the extent of a voxel, and half its area, as a diamond has."""
+    """Whether a contour has the extent of one voxel and at least half its area (a diamond's)."""
     x, y = points.T
     area = abs(np.dot(x, np.roll(y, 1)) - np.dot(y, np.roll(x, 1))) / 2
     return bool(np.ptp(points, axis=0).max() < 1.01 and area > 0.49)
 
 
-def _passed(points: Points, rows: int, columns: int) -> NDArray[np.bool_]:
-    """The pixels that a line between points passes through."""
+def _pixels_on_line(points: Points, rows: int, columns: int) -> NDArray[np.bool_]:
+    """Mask of the pixels that the line from the first to the last point passes through."""
     passed = np.zeros((rows, columns), np.bool_)
-    inside = _within(points[0], points[-1], np.array([columns, rows], np.float64))
+    inside = _clip_line(points[0], points[-1], np.array([columns, rows], np.float64))
     if inside is None:
         return passed
     first, last = inside
@@ -126,12 +127,12 @@ def _passed(points: Points, rows: int, columns: int) -> NDArray[np.bool_]:
     return passed
 
 
-def _within(first: Points, last: Points, size: Points) -> tuple[Points, Points] | None:
-    """The part of a line that lies in a box from -1 to `size`, however long the line is."""
+def _clip_line(first: Points, last: Points, size: Points) -> tuple[Points, Points] | None:
+    """Clip a line to the box from -1 to `size`; None if it lies outside."""
     along = last - first
     with np.errstate(divide="ignore", invalid="ignore"):
         edges = np.stack([-1 - first, size - first]) / along
-    # Where a line does not move along an axis it never enters or leaves, or is never inside.
+    # Along an axis that a line is perpendicular to, it is always inside or always outside.
     still = along == 0
     if (still & ((first < -1) | (first > size))).any():
         return None

@@ -1,8 +1,8 @@
-"""Contours around voxels, along their edges: what they enclose is exactly these voxels.
+"""Contours along the edges of voxels, which enclose exactly these voxels.
 
-A hole is joined to the contour around it by a channel without width, the "keyhole" of the DICOM
-standard, so every reader sees it, whether overlapping contours of a slice are added or inverted.
-Smoothed contours cut the corners of voxels and leave out points, within a stated distance.
+A hole is joined to the contour around it by a channel of zero width, the "keyhole" of the DICOM
+standard, so it stays a hole whether a program adds or inverts overlapping contours of a slice.
+Smoothed contours cut the corners of voxels and have fewer points, within a given tolerance.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 Points = NDArray[np.float64]
-#: A corner of voxels, (row, column); that of the first voxel towards the origin is (1, 1).
+#: A corner of voxels, (row, column); the first voxel's corner nearest the origin is (1, 1).
 _Corner = tuple[int, int]
 _Ring = list[_Corner]
 
-#: Steps east, south, west and north, of which each is a turn to the right from the one before.
+#: Steps east, south, west and north; each is a right turn from the one before.
 _STEPS = ((0, 1), (1, 0), (0, -1), (-1, 0))
 
 
 def outlines(
     plane: NDArray[np.bool_], smoothing: Smoothing | None = None, *, keyholes: bool = True
 ) -> list[Points]:
-    """Closed contours around the voxels of a slice, one for each part of it.
+    """Trace closed contours around the voxels of a slice, one per connected component.
 
-    Voxels that share an edge are one part; those that share a corner are two.
+    Components are connected by edges, not by corners (4-neighbourhood).
 
     Parameters
     ----------
     keyholes : bool
-        Whether holes are joined to the contours around them; else they are contours of their own,
-        which invert what lies within them.
+        Whether holes are joined to the contours around them; otherwise they become separate
+        contours, which invert the area inside them.
 
     Returns
     -------
@@ -45,20 +45,20 @@ def outlines(
     if smoothing is not None or not keyholes:
         drawn = [_smooth(ring, smoothing) if smoothing else _turns(ring) for ring in rings]
         if keyholes:
-            drawn = _joined(drawn, [_is_hole(ring) for ring in rings], rings)
+            drawn = _join_holes(drawn, [_is_hole(ring) for ring in rings], rings)
         return [points[:, ::-1] - 1.5 for points in drawn]
     parts, _ = _parts(rings)
     return [_turns(ring)[:, ::-1] - 1.5 for ring in parts]
 
 
 def _parts(rings: Sequence[_Ring]) -> tuple[list[_Ring], list[int]]:
-    """Rings around parts, with their holes joined to them; and for each hole its part."""
+    """Rings around components with their holes joined to them, and the component of each hole."""
     is_hole = [_is_hole(ring) for ring in rings]
     parts = [list(ring) for ring, hole in zip(rings, is_hole, strict=True) if not hole]
     owner = {corner: number for number, ring in enumerate(parts) for corner in ring}
     holes = {n: ring for n, ring in enumerate(rings) if is_hole[n]}
     owners = dict.fromkeys(holes, 0)
-    # From the left, so that what lies left of a hole, a part or another hole, is there already.
+    # From left to right, so that the ring to the left of a hole has already been joined.
     for number, hole in sorted(holes.items(), key=lambda item: min(c for _, c in item[1])):
         row, column = start = min(hole, key=lambda corner: corner[::-1])
         while (row, column) not in owner:
@@ -71,20 +71,20 @@ def _parts(rings: Sequence[_Ring]) -> tuple[list[_Ring], list[int]]:
 
 @dataclass(frozen=True)
 class Smoothing:
-    """How far smoothed contours may lie from the edges of voxels."""
+    """Maximum distance of smoothed contours from the edges of voxels."""
 
     tolerance: float  #: mm
     spacing: tuple[float, float]  #: Of rows and columns, in mm
 
     @property
     def cut(self) -> float:
-        """How far contours through the middles of edges lie from corners of voxels, in mm."""
+        """Distance of a contour through the midpoints of edges from the voxels' corners, in mm."""
         rows, columns = self.spacing
         return 0.5 * rows * columns / float(np.hypot(rows, columns))
 
 
 def _smooth(ring: _Ring, smoothing: Smoothing) -> Points:
-    """A ring through the middles of edges, with as few points as the tolerance allows."""
+    """Simplify a ring to one through midpoints of edges, with few points within the tolerance."""
     corners = np.array(ring, float)
     middles: Points = (corners + np.roll(corners, -1, axis=0)) / 2
     scaled = middles * smoothing.spacing
@@ -93,7 +93,7 @@ def _smooth(ring: _Ring, smoothing: Smoothing) -> Points:
 
 
 def _few_points(points: Points, tolerance: float) -> NDArray[np.intp]:
-    """Points of a ring that all others lie near the lines between (Douglas and Peucker)."""
+    """Indices of the points of a ring that Douglas-Peucker simplification keeps."""
     away = np.linalg.norm(points - points[0], axis=1)
     middle = int(away.argmax())
     closed = np.concatenate([points, points[:1]])
@@ -120,10 +120,10 @@ def _to_segment(points: Points, start: Points, end: Points) -> Points:
     return distances
 
 
-def _joined(
+def _join_holes(
     drawn: Sequence[Points], is_hole: Sequence[bool], rings: Sequence[_Ring]
 ) -> list[Points]:
-    """Rings of parts, each with its holes joined to it where they are nearest."""
+    """Join each hole to the ring around it, where the two are nearest."""
     _, owners = _parts(rings)
     parts = [points for points, hole in zip(drawn, is_hole, strict=True) if not hole]
     holes = [points for points, hole in zip(drawn, is_hole, strict=True) if hole]
@@ -138,7 +138,7 @@ def _joined(
 
 
 def _rings(plane: NDArray[np.bool_]) -> Iterator[_Ring]:
-    """Every corner on a walk along edges with voxels on the right."""
+    """Rings of corners, walked along edges with the voxels on the right."""
     inside = np.pad(np.asarray(plane, np.bool_), 1)
     here, above = inside[1:, 1:], inside[:-1, 1:]
     left, across = inside[1:, :-1], inside[:-1, :-1]
@@ -156,26 +156,26 @@ def _rings(plane: NDArray[np.bool_]) -> Iterator[_Ring]:
             heading, row, column = way
             ring.append((row, column))
             row, column = row + _STEPS[heading][0], column + _STEPS[heading][1]
-            # Right first: where voxels meet at a corner, one stays with the same voxel.
+            # Right turns first: where two voxels touch at a corner, the ring stays on its voxel.
             ways = [((heading + turn) % 4, row, column) for turn in (1, 0, 3)]
             way = next(way for way in ways if way == start or way in ahead)
         yield ring
 
 
 def _is_hole(ring: _Ring) -> bool:
-    """Whether the walk goes around it to the left."""
+    """Whether a ring runs counterclockwise, as rings around holes do."""
     rows, columns = np.array(ring).T
     return bool(np.dot(rows, np.roll(columns, 1) - np.roll(columns, -1)) < 0)
 
 
 def _join(ring: _Ring, at: _Corner, hole: _Ring, start: _Corner) -> None:
-    """Make a hole part of a ring by going there from a corner, around it, and back."""
+    """Insert a hole into a ring, by a path from a corner to the hole, around it and back."""
     first, where = hole.index(start), ring.index(at)
     ring[where:where] = [at, *hole[first:], *hole[:first], start]
 
 
 def _turns(ring: _Ring) -> NDArray[Any]:
-    """The corners of a ring at which the direction changes."""
+    """Corners of a ring where its direction changes."""
     corners = np.array(ring)
     step = np.sign(np.roll(corners, -1, axis=0) - corners)
     turns: NDArray[Any] = corners[(step != np.roll(step, 1, axis=0)).any(axis=1)]

@@ -1,8 +1,8 @@
-"""What is said and carried of a DICOM file: never whose it is, unless DICOM asks for it.
+"""Protection of patient identity: what may be copied or printed of a DICOM file.
 
-Errors, warnings, log lines and representations quote no value of a data set. A SEG or an RTSTRUCT
-belongs to a patient, a study and a series: it carries `OF_PATIENT_AND_STUDY` and references to
-slices and readers' objects, and no more.
+Errors, warnings, log lines and representations never quote values of a data set. A SEG or an
+RTSTRUCT belongs to a patient, a study and a series, so it carries `PATIENT_AND_STUDY`, references
+to slices and to the readers' objects, and nothing else that identifies anybody.
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ from typing import Any
 
 from itk_consensus.core.errors import MissingDependencyError
 
-#: What the standard wants in every object of a patient's study (types 1 and 2 of the modules
+#: What the standard requires in every object of a patient's study (types 1 and 2 of the modules
 #: Patient and General Study), so that an archive can file it; empty where the source has none.
-OF_PATIENT_AND_STUDY = (
+PATIENT_AND_STUDY = (
     "PatientName", "PatientID", "PatientBirthDate", "PatientSex", "StudyInstanceUID", "StudyDate",
     "StudyTime", "StudyID", "AccessionNumber", "ReferringPhysicianName",
 )  # fmt: skip
 
-#: How some of it is spelled; anything else is free text in the wrong place, and is left out.
-_SPELLED = {
+#: Value formats of some of these attributes; values of another format are dropped, since they may
+#: be free text in the wrong place.
+_FORMATS = {
     "PatientSex": "M|F|O",
     "PatientBirthDate": r"\d{8}",
     "StudyDate": r"\d{8}",
@@ -38,7 +39,7 @@ _one_at_a_time = threading.RLock()
 
 
 def dicom_library(owner: str, name: str = "pydicom") -> Any:
-    """The library, or an error that names the extra."""
+    """Import pydicom or highdicom; if it is missing, the error names the extra to install."""
     try:
         return import_module(name)
     except ImportError as error:
@@ -47,46 +48,50 @@ def dicom_library(owner: str, name: str = "pydicom") -> Any:
         ) from error
 
 
-def of_patient_and_study(dataset: Any) -> dict[str, Any]:
-    """What an object of the same study must carry, by keyword."""
-    carried = {keyword: dataset.get(keyword, "") for keyword in OF_PATIENT_AND_STUDY}
-    wrong = [key for key, form in _SPELLED.items() if not re.fullmatch(form, str(carried[key]))]
-    return carried | dict.fromkeys(wrong, "")
+def patient_and_study(dataset: Any) -> dict[str, Any]:
+    """Attributes that another object of the same study must have, by keyword."""
+    values = {keyword: dataset.get(keyword, "") for keyword in PATIENT_AND_STUDY}
+    malformed = [
+        key for key, pattern in _FORMATS.items() if not re.fullmatch(pattern, str(values[key]))
+    ]
+    return values | dict.fromkeys(malformed, "")
 
 
 def identity_of(dataset: Any) -> dict[str, str]:
-    """Who the patient is and when it was, in words: only for those who ask for it."""
+    """Patient and date of study, by words for a page: only where a user requests it."""
     words = {"PatientName": "patient", "PatientID": "patient ID", "PatientBirthDate": "born",
              "StudyDate": "study of"}  # fmt: skip
     return {word: str(dataset.get(key)) for key, word in words.items() if dataset.get(key)}
 
 
 def modality_of(dataset: Any) -> str | None:
-    """The modality, if it is a term of the standard; whatever else stands there may be anything."""
+    """The modality if it is a defined term of the standard, else None: it may be any text."""
     found = dataset.get("Modality")
     return found if isinstance(found, str) and found in _modalities() else None
 
 
 @cache
 def _modalities() -> frozenset[str]:
-    """Context group 33, as pydicom has it."""
+    """Modalities of DICOM's context group 33."""
     collection = import_module("pydicom.sr.codedict").Collection("CID33")
     return frozenset(concept.value for concept in collection.concepts.values())
 
 
-def without_values(error: Exception) -> str:
-    """What went wrong with a data set, without what is in it: messages of values quote them."""
-    if isinstance(error, AttributeError):  # which names a tag
+def describe_without_values(error: Exception) -> str:
+    """Describe a parsing error without quoting values of the data set, as its message may."""
+    if isinstance(error, AttributeError):  # its message names only a tag
         return str(error)
-    return "it refers to what it lacks" if isinstance(error, LookupError) else type(error).__name__
+    if isinstance(error, LookupError):
+        return "it refers to an item that it does not contain"
+    return type(error).__name__
 
 
 @contextmanager
-def without_remarks() -> Iterator[None]:
-    """Keep pydicom and highdicom silent: their warnings and log lines quote what is in a data set.
+def silence_dicom_libraries() -> Iterator[None]:
+    """Silence pydicom and highdicom: their warnings and log lines quote values of data sets.
 
-    Only lines of this thread are held back. The filters of warnings are the process's, so that one
-    thread at a time may change them, or they would be restored in the wrong order.
+    Only log lines of this thread are dropped. Warning filters are global to the process, so a lock
+    lets only one thread at a time change and restore them.
     """
     own = threading.get_ident()
 
@@ -94,7 +99,7 @@ def without_remarks() -> Iterator[None]:
         return threading.get_ident() != own
 
     with suppress(ImportError):
-        import_module("pydicom")  # whose loggers are made then
+        import_module("pydicom")  # creates its loggers
     names = [name for name in tuple(logging.root.manager.loggerDict) if _is_of_dicom(name)]
     loggers = [logging.getLogger(name) for name in names]
     with _one_at_a_time, warnings.catch_warnings():

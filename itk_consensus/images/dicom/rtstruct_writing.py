@@ -1,4 +1,4 @@
-"""DICOM RTSTRUCT out: contours around the voxels of the consensus, slice by slice."""
+"""Writing DICOM RTSTRUCT: contours around the voxels of the consensus, slice by slice."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from itk_consensus.core.errors import ParameterError
 from itk_consensus.images.dicom.contour_tracing import Smoothing, outlines
 from itk_consensus.images.dicom.identity import (
     dicom_library,
-    of_patient_and_study,
-    without_remarks,
+    patient_and_study,
+    silence_dicom_libraries,
 )
 from itk_consensus.images.dicom.rtstruct_reading import ROI_TYPE, STRUCTURE_SET
 from itk_consensus.images.dicom.series import DicomSeries, read_dicom
@@ -30,21 +30,21 @@ from itk_consensus.images.structures import (
     short_names,
 )
 from itk_consensus.storage.files import PathLike
-from itk_consensus.storage.replacing import replacing
+from itk_consensus.storage.replacing import atomic_write
 
-#: Among the details of a `Structure`, and in DICOM: what is to be known of it.
+#: Key of a structure's description in DICOM and in the details of a `Structure`.
 ROI_DESCRIPTION = "ROIDescription"
-#: What holes become.
+#: How holes can be written.
 HOLES = ("keyhole", "separate")
-#: Letters that DICOM has room for in a description.
+#: Maximum length of a description in DICOM.
 LONGEST_TEXT = 1024
-#: Contours are not smoothed farther, in mm: small structures would vanish.
+#: Largest smoothing tolerance in mm; with more, small structures would vanish.
 MOST_SMOOTH = 5.0
-#: Directions that differ from an axis by less share its coordinate.
+#: A slice normal this close to an axis gives all points of a slice the same coordinate.
 _UPRIGHT = 1e-9
 
 
-@without_remarks()
+@silence_dicom_libraries()
 def write_dicom_contours(
     structures: Sequence[Structure] | Mapping[str, Any],
     path: PathLike,
@@ -59,33 +59,33 @@ def write_dicom_contours(
 ) -> None:
     """Write structures, which may overlap, as contours of one DICOM RTSTRUCT.
 
-    Contours follow the edges of voxels, so that `read_dicom_contours`, and every reader that asks
-    which centres of voxels a contour encloses, gives back exactly these voxels. Contours lie in
-    the planes of the slices, at their very positions.
+    Contours follow the edges of voxels, so that `read_dicom_contours`, and any program that tests
+    which voxel centres a contour encloses, gives back exactly these voxels. Contours lie in
+    the planes of the slices, at exactly their positions.
 
     Parameters
     ----------
     structures : sequence of Structure, or mapping of name to image
-        Masks of 0 and 1 on the grid of the series (`separate_undecided` makes those of a consensus
-        so).
+        Binary masks (0 and 1) on the grid of the series; `separate_undecided` makes them of a
+        consensus with undecided voxels.
     method : str
-        How the consensus was found, e.g. ``filter.GetName()``.
+        The fusion method, e.g. ``filter.GetName()``.
     raters : sequence of paths
-        The readers' objects; the file refers to those of them that are structure sets.
+        The raters' DICOM objects; the file references those that are structure sets.
     origin : "AUTOMATIC", "SEMIAUTOMATIC" or "MANUAL"
-        Who drew them; what a person decided on is no longer automatic.
+        How the contours were made; decisions of a person make them no longer automatic.
     description : str
-        What the file is, in the field that planning systems show; that of a structure is
-        `ROI_DESCRIPTION` among its details.
+        Description of the file, in the field that planning systems show; that of a structure is
+        its detail `ROI_DESCRIPTION`.
     smooth : float, optional
-        Contours that are easy to edit, no farther than so many mm from the edges of the voxels.
+        Smooth contours, for easy editing, to at most this distance in mm from the voxels' edges.
     holes : "keyhole" or "separate"
-        Whether holes are joined to the contour around them by a channel without width, or are
-        contours of their own, for systems that invert what lies in two.
+        Join holes to the contour around them by a channel of zero width, or write them as separate
+        contours, for systems that invert the area inside two contours.
     """
     if holes not in HOLES:
         raise ParameterError(f"holes must be one of {', '.join(HOLES)}, got {holes!a}")
-    shape = _Shape(_smoothing(smooth, series), holes == "keyhole")
+    shape = _ContourStyle(_smoothing(smooth, series), holes == "keyhole")
     pydicom = dicom_library(f"{path}: writing an RTSTRUCT")
     series.require_not_replaced(Path(path), raters)
     structures = as_structures(structures, str(path))
@@ -100,23 +100,25 @@ def write_dicom_contours(
         if ROI_DESCRIPTION in one.details:
             roi.ROIDescription = as_text(one.details[ROI_DESCRIPTION], LONGEST_TEXT)
         dataset.StructureSetROISequence.append(roi)
-        dataset.ROIContourSequence.append(_drawn(pydicom, number, one, series, str(path), shape))
-        dataset.RTROIObservationsSequence.append(_observed(pydicom, number, one))
+        dataset.ROIContourSequence.append(
+            _roi_contours(pydicom, number, one, series, str(path), shape)
+        )
+        dataset.RTROIObservationsSequence.append(_observation(pydicom, number, one))
     used = [read_dicom(rater, stop_before_pixels=True) for rater in raters]
     sets = [_reference(pydicom, one) for one in used if one.get("SOPClassUID") == STRUCTURE_SET]
     if sets:
         dataset.PredecessorStructureSetSequence = sets
-    with replacing(Path(path)) as draft:
+    with atomic_write(Path(path)) as draft:
         dataset.save_as(draft, enforce_file_format=True)
 
 
 def _structure_set(pydicom: Any, series: DicomSeries, description: str) -> Any:
-    """Everything but the structures."""
+    """A new RTSTRUCT data set with everything but the structures."""
     now, uid = datetime.datetime.now(), pydicom.uid.generate_uid
     dataset = pydicom.dataset.FileDataset("", {}, preamble=b"\0" * 128)
     dataset.file_meta = pydicom.dataset.FileMetaDataset()
     dataset.file_meta.TransferSyntaxUID = pydicom.uid.ExplicitVRLittleEndian
-    for keyword, value in of_patient_and_study(series.slices[0]).items():
+    for keyword, value in patient_and_study(series.slices[0]).items():
         setattr(dataset, keyword, value)
     dataset.SpecificCharacterSet = "ISO_IR 192"
     dataset.SOPClassUID, dataset.SOPInstanceUID = STRUCTURE_SET, uid()
@@ -153,8 +155,8 @@ def _roi(
     return roi
 
 
-class _Shape(NamedTuple):
-    """How contours are drawn."""
+class _ContourStyle(NamedTuple):
+    """How contours are drawn around voxels."""
 
     smoothing: Smoothing | None
     keyholes: bool
@@ -174,13 +176,13 @@ def _smoothing(tolerance: float | None, series: DicomSeries) -> Smoothing | None
 
 
 def as_text(text: str, most: int) -> str:
-    """A text as a field of DICOM holds it: printable, without backslashes, and not too long."""
+    """Make a text valid for a DICOM field: printable, without backslashes, at most this long."""
     plain = "".join(c if c.isprintable() and c != "\\" else " " for c in text)
     return plain if len(plain) <= most else f"{plain[: most - 3].rstrip()}..."
 
 
-def _drawn(
-    pydicom: Any, number: int, one: Structure, series: DicomSeries, owner: str, shape: _Shape
+def _roi_contours(
+    pydicom: Any, number: int, one: Structure, series: DicomSeries, owner: str, shape: _ContourStyle
 ) -> Any:
     drawn = pydicom.Dataset()
     drawn.ReferencedROINumber = number
@@ -194,10 +196,10 @@ def _drawn(
         contour.ContourGeometricType = "CLOSED_PLANAR"
         contour.NumberOfContourPoints = len(points)
         places = series.to_positions(np.column_stack([points, np.full(len(points), height)]))
-        # Tenths of micrometres, in the sixteen letters that a number may have.
+        # A DICOM number has at most sixteen characters; four decimals are 0.1 micrometres.
         data = [[f"{part:.4f}" for part in place] for place in places]
         if upright is not None:
-            # Systems find the slice of a contour by its very position.
+            # Systems find a contour's slice by comparing positions, so write the slice's own text.
             own = str(series.slices[height].ImagePositionPatient[upright])
             data = [[*place[:upright], own, *place[upright + 1 :]] for place in data]
         contour.ContourData = [part for place in data for part in place]
@@ -207,7 +209,7 @@ def _drawn(
     return drawn
 
 
-def _contours(inside: Any, shape: _Shape) -> Iterator[tuple[int, Any]]:
+def _contours(inside: Any, shape: _ContourStyle) -> Iterator[tuple[int, Any]]:
     """Slice numbers, and contours (n, 2) on them."""
     for height in np.flatnonzero(inside.any(axis=(1, 2))):
         for points in outlines(inside[height], shape.smoothing, keyholes=shape.keyholes):
@@ -215,23 +217,23 @@ def _contours(inside: Any, shape: _Shape) -> Iterator[tuple[int, Any]]:
 
 
 def _upright_axis(series: DicomSeries) -> int | None:
-    """The coordinate that all points of a slice have in common; None in oblique series."""
+    """The coordinate (x, y or z) that is constant in a slice; None in oblique series."""
     direction = np.reshape(series.geometry.direction, (3, 3))
     axis = int(np.abs(direction[:, 2]).argmax())
     return axis if abs(abs(direction[axis, 2]) - 1) < _UPRIGHT else None
 
 
-def _observed(pydicom: Any, number: int, one: Structure) -> Any:
+def _observation(pydicom: Any, number: int, one: Structure) -> Any:
     observed = pydicom.Dataset()
     observed.ObservationNumber = observed.ReferencedROINumber = number
     observed.RTROIInterpretedType = one.details.get(ROI_TYPE, "")
     observed.ROIInterpreter = ""
     if one.kind is not None:
-        observed.RTROIIdentificationCodeSequence = [_coded(pydicom, one.kind)]
+        observed.RTROIIdentificationCodeSequence = [_code_item(pydicom, one.kind)]
     return observed
 
 
-def _coded(pydicom: Any, code: Code) -> Any:
+def _code_item(pydicom: Any, code: Code) -> Any:
     item = pydicom.Dataset()
     item.CodeValue, item.CodingSchemeDesignator, item.CodeMeaning = code.value, *code[::2]
     return item

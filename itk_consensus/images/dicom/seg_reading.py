@@ -1,4 +1,4 @@
-"""DICOM SEG in: frames are put where their positions say, not in the order of the file."""
+"""Reading DICOM SEG: frames are placed by their positions, not by their order in the file."""
 
 from __future__ import annotations
 
@@ -10,33 +10,37 @@ from numpy.typing import NDArray
 
 from itk_consensus.core.errors import FileError, GeometryError, InputError
 from itk_consensus.images.dicom.colors import rgb_of_stored
-from itk_consensus.images.dicom.identity import modality_of, without_remarks, without_values
+from itk_consensus.images.dicom.identity import (
+    describe_without_values,
+    modality_of,
+    silence_dicom_libraries,
+)
 from itk_consensus.images.dicom.series import DicomSeries, one_text, read_dicom
 from itk_consensus.images.dicom.slice_grid import PLACE_NOISE, Plane, first_plane
 from itk_consensus.images.structures import Code, Structure
 from itk_consensus.storage.files import PathLike
 
-#: In a mask: the reader did not annotate here. Give it to the fuser as MissingLabel.
+#: Mask value of voxels that the rater did not annotate; pass it to the filter as MissingLabel.
 NOT_ANNOTATED = 255
-#: What slices without any frame may be.
+#: How slices without any frame may be read.
 ABSENT_FRAMES = ("background", "missing")
 _SEGMENTATIONS = {"1.2.840.10008.5.1.4.1.1.66.4", "1.2.840.10008.5.1.4.1.1.66.7"}
 
 
-@without_remarks()
+@silence_dicom_libraries()
 def read_dicom_segmentation(
     path: PathLike,
     series: DicomSeries,
     *,
     absent_frames: str = "background",
 ) -> list[Structure]:
-    """Read one reader's SEG of a series, each segment as a structure on the series' grid.
+    """Read one rater's SEG of a series, each segment as a structure on the grid of the series.
 
     Parameters
     ----------
     absent_frames : {"background", "missing"}
-        What slices are for which the object has no frame at all: background, or not annotated
-        (`NOT_ANNOTATED` in every mask). Where any segment has a frame the reader has been.
+        How to read slices for which no segment has a frame: as background, or as not annotated
+        (`NOT_ANNOTATED` in every mask).
     """
     if absent_frames not in ABSENT_FRAMES:
         raise InputError(
@@ -49,43 +53,45 @@ def read_dicom_segmentation(
     referred = [str(one.SeriesInstanceUID) for one in dataset.get("ReferencedSeriesSequence") or ()]
     series.require_referred(referred, str(path))
     try:
-        described = _segments(dataset, str(path))
-        volumes, seen = _volumes(dataset, series, list(described), str(path))
+        segments = _segments(dataset, str(path))
+        volumes, has_frame = _volumes(dataset, series, list(segments), str(path))
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, (InputError, GeometryError)):
             raise
-        raise FileError(f"is no complete SEG: {without_values(error)}", path=path) from None
+        raise FileError(
+            f"is an incomplete SEG: {describe_without_values(error)}", path=path
+        ) from None
     structures = []
     for number, volume in volumes.items():
         if absent_frames == "missing":
-            volume[~seen] = NOT_ANNOTATED
+            volume[~has_frame] = NOT_ANNOTATED
         mask = sitk.GetImageFromArray(volume)
         mask.CopyInformation(series.grid())
-        structures.append(_described(described[number], mask))
+        structures.append(_structure(segments[number], mask))
     return structures
 
 
 def _segments(dataset: Any, owner: str) -> dict[int, Any]:
-    """What the file says of each segment, by its number; 0 is the background of a label map."""
-    described: dict[int, Any] = {}
+    """The items of SegmentSequence by their numbers; 0 is the background of a label map."""
+    segments: dict[int, Any] = {}
     for one in dataset.SegmentSequence:
         number = int(one.SegmentNumber)
         if number == 0 and dataset.SegmentationType == "LABELMAP":
             continue
-        if number < 1 or number in described:
+        if number < 1 or number in segments:
             raise InputError(
-                f"segments must have numbers of their own from 1 on, got {number}"
-                f"{' twice' if number in described else ''}",
+                f"segments must have distinct numbers from 1 on, got {number}"
+                f"{' twice' if number in segments else ''}",
                 owner=owner,
             )
-        described[number] = one
-    if not described:
+        segments[number] = one
+    if not segments:
         raise FileError("has no segments", owner=owner)
-    return described
+    return segments
 
 
 def _require_described(frames: NDArray[Any], dataset: Any, numbers: list[int], owner: str) -> None:
-    """Raise if a label map has labels that it does not explain."""
+    """Raise if a label map contains labels without an item in SegmentSequence."""
     background = {0, int(dataset.get("PixelPaddingValue") or 0)}
     strangers = sorted(set(np.unique(frames).tolist()) - background - set(numbers))
     if strangers:
@@ -97,9 +103,9 @@ def _require_described(frames: NDArray[Any], dataset: Any, numbers: list[int], o
 def _volumes(
     dataset: Any, series: DicomSeries, numbers: list[int], owner: str
 ) -> tuple[dict[int, NDArray[np.uint8]], NDArray[np.bool_]]:
-    """The volume of each segment, and which slices have a frame of any."""
+    """The volume of each segment, and for each slice whether any segment has a frame there."""
     volumes = {number: np.zeros(series.geometry.shape, np.uint8) for number in numbers}
-    seen = np.zeros(series.geometry.shape[0], np.bool_)
+    has_frame = np.zeros(series.geometry.shape[0], np.bool_)
     filled: set[tuple[int, int]] = set()
     is_label_map = dataset.SegmentationType == "LABELMAP"
     frames = _frames(dataset, owner)
@@ -108,7 +114,7 @@ def _volumes(
     shared = dataset.SharedFunctionalGroupsSequence[0]
     for frame, own in zip(frames, dataset.PerFrameFunctionalGroupsSequence, strict=True):
         column, row, height = _corner(own, shared, frame.shape, series, owner)
-        seen[height] = True
+        has_frame[height] = True
         if is_label_map:
             of_segment = {number: frame == number for number in numbers}
         else:
@@ -120,18 +126,18 @@ def _volumes(
             filled.add((number, height))
             place = np.s_[height, row : row + frame.shape[0], column : column + frame.shape[1]]
             volumes[number][place] = inside
-    return volumes, seen
+    return volumes, has_frame
 
 
 def _half(dataset: Any) -> float:
-    """The smallest value that counts as inside; probabilities count from one half on."""
+    """The smallest pixel value that is inside: for fractional segments, probability one half."""
     if dataset.SegmentationType == "FRACTIONAL":
         return float(dataset.MaximumFractionalValue) / 2
     return 1
 
 
 def _frames(dataset: Any, owner: str) -> NDArray[Any]:
-    """Pixels, shape (frames, rows, columns), of which none may be lacking."""
+    """Pixels, shape (frames, rows, columns); raise if any are missing."""
     shape = (int(dataset.NumberOfFrames), int(dataset.Rows), int(dataset.Columns))
     wanted = (np.prod(shape, dtype=np.int64) * int(dataset.BitsAllocated) + 7) // 8
     if "PixelData" not in dataset:
@@ -142,16 +148,16 @@ def _frames(dataset: Any, owner: str) -> NDArray[Any]:
         )
     try:
         return np.asarray(dataset.pixel_array).reshape(shape)
-    except Exception as error:  # codecs raise all kinds of errors
+    except Exception as error:  # codecs raise exceptions of any class
         raise FileError(
-            f"its pixels cannot be read: {without_values(error)}", owner=owner
+            f"its pixels cannot be read: {describe_without_values(error)}", owner=owner
         ) from None
 
 
 def _corner(
     own: Any, shared: Any, shape: tuple[int, ...], series: DicomSeries, owner: str
 ) -> tuple[int, int, int]:
-    """Column, row and slice of a frame's first pixel on the grid of the series."""
+    """Column, row and slice of a frame's first pixel on the grid of the series; raise if off it."""
     geometry = series.geometry
     plane = Plane.of(
         _group(own, shared, "PlanePositionSequence").ImagePositionPatient,
@@ -167,8 +173,8 @@ def _corner(
     first, last = series.to_indices(plane.ends)
     corner = np.rint(first).astype(int)
     end = corner + np.array([shape[1], shape[0], 1])
-    beside = np.abs([first - corner, last - (end - 1)]).max()
-    if beside > PLACE_NOISE or (corner < 0).any():
+    offset = np.abs([first - corner, last - (end - 1)]).max()
+    if offset > PLACE_NOISE or (corner < 0).any():
         raise GeometryError(
             f"a frame at {plane.position.tolist()} lies on no slice of the series", owner=owner
         )
@@ -180,14 +186,14 @@ def _corner(
 
 
 def _group(own: Any, shared: Any, name: str) -> Any:
-    """A functional group of a frame, its own or the one all frames share."""
+    """A functional group of a frame: its own, or else the one shared by all frames."""
     for groups in (own, shared):
         if name in groups:
             return groups[name][0]
     raise AttributeError(f"a frame has no {name}")
 
 
-def _described(segment: Any, mask: Any) -> Structure:
+def _structure(segment: Any, mask: Any) -> Structure:
     color = None
     if "RecommendedDisplayCIELabValue" in segment:
         color = rgb_of_stored(segment.RecommendedDisplayCIELabValue)

@@ -1,4 +1,4 @@
-"""DICOM SEG out: the consensus, its probability and its band, with what they were made from."""
+"""Writing DICOM SEG: consensus, probabilities or band, with references to their sources."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import itk_consensus
 from itk_consensus.core.errors import InputError
 from itk_consensus.images.dicom.colors import cielab_of_rgb
 from itk_consensus.images.dicom.identity import (
+    describe_without_values,
     dicom_library,
-    of_patient_and_study,
-    without_remarks,
-    without_values,
+    patient_and_study,
+    silence_dicom_libraries,
 )
 from itk_consensus.images.dicom.series import DicomSeries, read_dicom
 from itk_consensus.images.own_outputs import PROGRAM
@@ -32,11 +32,11 @@ from itk_consensus.images.structures import (
     short_names,
 )
 from itk_consensus.storage.files import PathLike
-from itk_consensus.storage.replacing import replacing
+from itk_consensus.storage.replacing import atomic_write
 
 _CATEGORY = Code("SCT", "123037004", "Anatomical Structure")
 _FAMILY = Code("99ITKCONSENSUS", "label-fusion", "Label fusion")
-#: What else highdicom is shown of a slice, of which it would take over all that it finds.
+#: Attributes of a slice that highdicom gets to see, since it copies any others that it knows.
 _OF_SLICE = (
     "SOPClassUID", "SOPInstanceUID", "SeriesInstanceUID",
     "FrameOfReferenceUID", "Rows", "Columns", "PixelSpacing", "SliceThickness",
@@ -60,15 +60,15 @@ def write_dicom_segmentation(
     Parameters
     ----------
     structures : sequence of Structure, or mapping of name to image
-        Masks of 0 and 1 on the grid of the series (`separate_undecided` makes those of a consensus
-        so); or, if `fractional`, probabilities from 0 to 1.
+        Binary masks (0 and 1) on the grid of the series (`separate_undecided` makes them of a
+        consensus with undecided voxels); or, if `fractional`, probabilities from 0 to 1.
     method : str
-        How the consensus was found, e.g. ``filter.GetName()``; it becomes the name of the
-        algorithm, beside the version of this package.
+        The fusion method, e.g. ``filter.GetName()``; part of the algorithm's name, next to the
+        version of this package.
     raters : sequence of paths
-        The readers' SEG objects, which the file refers to.
+        The raters' SEG objects, which the file references.
     origin : "AUTOMATIC", "SEMIAUTOMATIC" or "MANUAL"
-        Who drew them; what a person decided on is no longer automatic.
+        How the segments were made; decisions of a person make them no longer automatic.
     """
     hd = dicom_library(f"{path}: writing a SEG", "highdicom")
     series.require_not_replaced(Path(path), raters)
@@ -81,7 +81,7 @@ def write_dicom_segmentation(
         for number, (one, name) in enumerate(zip(structures, names, strict=True), start=1)
     ]
     try:
-        with without_remarks():
+        with silence_dicom_libraries():
             dataset = hd.seg.Segmentation(
                 source_images=[_source(one) for one in series.slices],
                 pixel_array=pixels,
@@ -101,15 +101,17 @@ def write_dicom_segmentation(
             )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise InputError(
-            f"the series lacks what a SEG takes over from it: {without_values(error)}", path=path
+            "the series lacks attributes that a SEG copies from it: "
+            f"{describe_without_values(error)}",
+            path=path,
         ) from None
-    with without_remarks(), replacing(Path(path)) as draft:
+    with silence_dicom_libraries(), atomic_write(Path(path)) as draft:
         _refer_to(dataset, [read_dicom(rater, stop_before_pixels=True) for rater in raters])
         dataset.save_as(draft)
 
 
 def band_structures(name: str, band: Any) -> list[Structure]:
-    """What ConformalBandFilter marks, as structures: certainly inside, and ambiguous."""
+    """Split a band of ConformalBandFilter into two structures: certainly inside, and ambiguous."""
     array = sitk.GetArrayViewFromImage(band)
     parts = []
     for value, what in ((1, "certain"), (2, "ambiguous")):
@@ -130,11 +132,11 @@ def _pixels(structure: Structure, series: DicomSeries, fractional: bool, path: P
 
 
 def _source(one: Any) -> Any:
-    """A slice with its place and what DICOM asks for of its patient, and nothing else."""
+    """Copy of a slice with only its geometry and the attributes that its study requires."""
     source = dicom_library("writing a SEG").Dataset()
     source.SpecificCharacterSet = "ISO_IR 192"  # highdicom takes no list of several
     of_slice = {keyword: one[keyword].value for keyword in _OF_SLICE if keyword in one}
-    for keyword, value in (of_patient_and_study(one) | of_slice).items():
+    for keyword, value in (patient_and_study(one) | of_slice).items():
         setattr(source, keyword, value)
     return source
 
@@ -165,7 +167,7 @@ def _concept(hd: Any, code: Code) -> Any:
 
 
 def _refer_to(dataset: Any, raters: Sequence[Any]) -> None:
-    """Add the readers' objects to the instances that the file refers to."""
+    """Add the raters' objects to the instances that the file references."""
     make = dicom_library("writing a SEG", "pydicom").Dataset
     for rater in raters:
         instance, series = make(), make()

@@ -1,4 +1,4 @@
-"""The DICOM series that readers outlined: its grid, and what objects that belong to it refer to."""
+"""The DICOM series that readers segmented: its grid, and checks of objects that refer to it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from itk_consensus.core.errors import FileError, GeometryError, InputError
 from itk_consensus.images.dicom.identity import (
+    describe_without_values,
     dicom_library,
     modality_of,
-    without_remarks,
-    without_values,
+    silence_dicom_libraries,
 )
-from itk_consensus.images.dicom.slice_grid import grid_of, places_on, voxel_axes
+from itk_consensus.images.dicom.slice_grid import grid_of, indices_on, voxel_axes
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.storage.claims import Claim, require_no_overlap
 from itk_consensus.storage.files import PathLike
@@ -32,14 +32,14 @@ _new_image: Any = sitk.Image
 class DicomSeries:
     """Slices of one series, in the order of their positions."""
 
-    #: Without their pixels.
-    slices: tuple[Any, ...] = field(repr=False)  # which know the patient
+    #: pydicom data sets without pixels; not in the repr, since they name the patient.
+    slices: tuple[Any, ...] = field(repr=False)
     geometry: ImageGeometry
-    #: What errors call it: its folder, its number there if there are several, how many slices of
-    #: which modality. Nothing that identifies anybody.
+    #: Name in error messages: its folder, its number there if there are several, number of slices
+    #: and modality. Nothing that identifies anybody.
     name: str = "the series"
-    #: SeriesInstanceUIDs of the series in its folder, itself included, by number.
-    beside: tuple[str, ...] = field(default=(), repr=False)
+    #: SeriesInstanceUIDs of all series in its folder, itself included, by number.
+    uids_in_folder: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def uid(self) -> str:
@@ -60,7 +60,7 @@ class DicomSeries:
         return image
 
     def pixels(self) -> NDArray[Any] | None:
-        """Values of the slices, read now, with their slope and intercept; None if undecodable."""
+        """Read pixel values, rescaled by slope and intercept; None if they cannot be decoded."""
         planes = []
         try:
             for one in self.slices:
@@ -75,7 +75,7 @@ class DicomSeries:
             return None
 
     def image(self) -> Any:
-        """What the slices show, as a SimpleITK image of float32; None if undecodable."""
+        """The pixel values as a SimpleITK image of float32; None if they cannot be decoded."""
         pixels = self.pixels()
         if pixels is None:
             return None
@@ -84,51 +84,49 @@ class DicomSeries:
         return image
 
     def to_indices(self, points: Any) -> NDArray[np.float64]:
-        """Positions in mm, shape (n, 3), as continuous indices (x, y, z)."""
-        return places_on(self.geometry, points)
+        """Convert positions in mm, shape (n, 3), to continuous indices (x, y, z)."""
+        return indices_on(self.geometry, points)
 
     def to_positions(self, indices: Any) -> NDArray[np.float64]:
-        """Continuous indices (x, y, z), shape (n, 3), as positions in mm."""
+        """Convert continuous indices (x, y, z), shape (n, 3), to positions in mm."""
         axes = voxel_axes(self.geometry)
         return np.asarray(indices @ axes.T + self.geometry.origin, np.float64)
 
     def require_same_grid(self, found: ImageGeometry, owner: str) -> None:
-        """Raise unless something lies voxel by voxel on the grid of the series."""
+        """Raise unless a geometry equals the grid of the series, within 0.001 spacings."""
         differences = self.geometry.differences(found, 1e-3, 1e-3)
         if differences:
             raise GeometryError(
                 f"{owner} does not lie on the grid of {self.name}: {'; '.join(differences)}"
             )
 
-    def require_not_replaced(self, path: Path, beside: Iterable[str | os.PathLike[str]]) -> None:
-        """Raise if a file to be written is a slice, or one of the files that it refers to."""
+    def require_not_replaced(self, path: Path, sources: Iterable[str | os.PathLike[str]]) -> None:
+        """Raise if writing `path` would overwrite a slice or one of the sources."""
         kept = [Path(one.filename) for one in self.slices if getattr(one, "filename", None)]
         reads = [Claim("a slice of the series", one) for one in kept]
-        reads += [Claim("a reader's object", Path(one)) for one in beside]
+        reads += [Claim("a reader's object", Path(one)) for one in sources]
         require_no_overlap(reads, [Claim(str(path), path)])
 
     def require_same_frame(self, found: str | None, owner: str) -> None:
-        """Raise unless an object lies in the frame of reference of the series."""
+        """Raise unless an object has the frame of reference of the series."""
         if found != self.frame_of_reference:
             raise GeometryError(
-                f"lies in another frame of reference than {self.name}, or in none; its "
-                "positions mean nothing there",
+                f"has another frame of reference than {self.name}, or none, so its positions "
+                "cannot be related to the series",
                 owner=owner,
             )
 
     def require_referred(self, series: Sequence[str], owner: str) -> None:
-        """Raise unless an object says that it was made on this series."""
+        """Raise unless an object references this series."""
         if not series:
-            raise InputError(
-                "refers to no series, so it cannot be told what it outlines", owner=owner
-            )
+            raise InputError("references no series, so it is unknown what it outlines", owner=owner)
         if self.uid not in series:
-            numbers = [n for n, uid in enumerate(self.beside, start=1) if uid in series]
-            way_out = f"it is number {numbers[0]} there" if numbers else "give the one it refers to"
-            raise InputError(f"was made on another series than {self.name}; {way_out}", owner=owner)
+            numbers = [n for n, uid in enumerate(self.uids_in_folder, start=1) if uid in series]
+            remedy = f"it is number {numbers[0]} there" if numbers else "give the one it refers to"
+            raise InputError(f"was made on another series than {self.name}; {remedy}", owner=owner)
 
 
-@without_remarks()
+@silence_dicom_libraries()
 def read_dicom(path: PathLike, **settings: Any) -> Any:
     """Read a DICOM file into a pydicom dataset."""
     pydicom = dicom_library(f"{path}:")
@@ -140,15 +138,15 @@ def read_dicom(path: PathLike, **settings: Any) -> Any:
     except OSError as error:
         raise FileError(f"{error.strerror or error}", path=path) from error
     except Exception as error:  # a damaged file may fail anywhere in the parser
-        raise FileError(f"is damaged: {without_values(error)}", path=path) from None
+        raise FileError(f"is damaged: {describe_without_values(error)}", path=path) from None
 
 
 def one_text(value: Any) -> str:
-    """A text; pydicom takes one with a backslash for several."""
+    """Join a text that pydicom split at backslashes."""
     return value if isinstance(value, str) else "\\".join(map(str, value))
 
 
-@without_remarks()
+@silence_dicom_libraries()
 def read_dicom_series(
     source: PathLike | Sequence[PathLike], *, number: int | None = None
 ) -> DicomSeries:
@@ -157,12 +155,14 @@ def read_dicom_series(
     Parameters
     ----------
     number : int, optional
-        Which series, from 1 on, where there are several; they are counted by the names of their
-        files. ``itk-consensus info FOLDER`` lists them.
+        Which series to read if there are several, from 1, in the order of their file
+        names. ``itk-consensus info FOLDER`` lists them.
     """
     owner, found = series_within(source)
     if number is None and len(found) > 1:
-        listed = "; ".join(f"{n}: {described(one)}" for n, one in enumerate(found.values(), 1))
+        listed = "; ".join(
+            f"{n}: {description_of_slices(one)}" for n, one in enumerate(found.values(), 1)
+        )
         raise InputError(
             f"holds {len(found)} series ({listed}); choose one by its number (number=, "
             "--series-number)",
@@ -173,7 +173,7 @@ def read_dicom_series(
     position = 0 if number is None else number - 1
     slices = list(found.values())[position]
     which = f"series {position + 1} of {len(found)} of {owner}" if len(found) > 1 else owner
-    name = f"{which} ({described(slices)})"
+    name = f"{which} ({description_of_slices(slices)})"
     frames = {str(one.get("FrameOfReferenceUID")) for one in slices}
     if len(frames) > 1:
         raise InputError(f"{name}: lies in {len(frames)} frames of reference")
@@ -183,9 +183,9 @@ def read_dicom_series(
     return DicomSeries(tuple(slices[place] for place in order), geometry, name, tuple(found))
 
 
-@without_remarks()
+@silence_dicom_libraries()
 def series_within(source: PathLike | Sequence[PathLike]) -> tuple[str, dict[str, list[Any]]]:
-    """What errors call a source of slices, and its slices by their SeriesInstanceUIDs."""
+    """Name of a source for error messages, and its slices by SeriesInstanceUID."""
     owner, paths = "series", source
     if isinstance(source, (str, os.PathLike)):
         owner = f"series {source}"
@@ -204,7 +204,7 @@ def series_within(source: PathLike | Sequence[PathLike]) -> tuple[str, dict[str,
     return owner, found
 
 
-def described(slices: Sequence[Any]) -> str:
-    """Number of slices and modality, which identify a series but not the patient."""
+def description_of_slices(slices: Sequence[Any]) -> str:
+    """Number of slices and modality: they identify a series but not the patient."""
     modality = modality_of(slices[0]) or "DICOM"
     return f"{len(slices)} {modality} " + ("slice" if len(slices) == 1 else "slices")

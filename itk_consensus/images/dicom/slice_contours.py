@@ -1,4 +1,4 @@
-"""The contours of one structure as they are drawn slice by slice, before they become voxels."""
+"""Contours of one structure, grouped by slice before they are rasterised."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from itk_consensus.images.geometry import ImageGeometry
 
 Points = NDArray[np.float64]
 
-#: ContourGeometricType: what encloses an area, and what does not.
+#: Values of ContourGeometricType: closed contours enclose an area, others do not.
 _CLOSED = {"CLOSED_PLANAR", "CLOSEDPLANAR_XOR"}
 _OPEN = {"OPEN_PLANAR", "OPEN_NONPLANAR"}
 _POINTS = "POINT"
 
-#: How far, in slices, a contour's points may lie from the slice it is drawn on.
+#: Maximum distance, in slices, of a contour's points from its slice.
 _FARTHEST_FROM_SLICE = 0.4
-#: Contours of one slice whose heights differ by more, in slices, were drawn on two.
+#: Contours whose heights differ by more than this, in slices, were drawn on different slices.
 _ONE_HEIGHT = 0.1
-#: Contours whose points lie no farther apart, in voxels, are one that is stored twice.
+#: Contours whose points differ by at most this, in voxels, are duplicates.
 _SAME_POINT = 1e-2
-#: Contours reach beyond the image from here on, in voxels: their digits are rounded.
+#: Contours this far outside, in voxels, extend beyond the image; less is rounding of coordinates.
 _BEYOND = 0.05
 
 
@@ -38,32 +38,32 @@ class Contour:
 
 @dataclass
 class SliceContours:
-    """What is drawn in one slice; (n, 2) continuous indices (x, y)."""
+    """Contours in one slice, as (n, 2) continuous indices (x, y)."""
 
     areas: list[Points] = field(default_factory=list)  #: Each encloses an area
-    lines: list[Points] = field(default_factory=list)  #: Pass through voxels; may be single points
+    lines: list[Points] = field(default_factory=list)  #: Open contours or single points
     heights: list[float] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Clipping:
-    """What of a structure's contours lies beyond the image."""
+    """How much of a structure's contours lies beyond the image."""
 
-    slices: int  #: How many slices have such contours
-    mm: float  #: How far they reach beyond it at most
+    slices: int  #: Number of slices with such contours
+    mm: float  #: Largest distance beyond the image
 
     def __str__(self) -> str:
         where = "1 slice" if self.slices == 1 else f"{self.slices} slices"
         return f"contours reach up to {self.mm:.3g} mm beyond the image in {where}; cut there"
 
 
-def by_slice(
+def group_by_slice(
     contours: Sequence[Contour], number_of_slices: int, owner: str
 ) -> dict[int, SliceContours]:
-    """Contours by the slices they are drawn in, each once.
+    """Group contours by slice, without duplicates.
 
-    A contour that is stored twice would enclose nothing, as each contour inverts what lies within
-    it; so would contours that were drawn at two heights and fall into one slice.
+    Each contour inverts the area inside it, so duplicates would cancel out. So would contours of
+    different heights that fall into one slice, which is therefore an error.
     """
     slices: dict[int, SliceContours] = {}
     for contour in contours:
@@ -88,15 +88,15 @@ def by_slice(
             raise GeometryError(
                 f"contours at {len(set(np.round(drawn.heights, 3)))} heights, "
                 f"{np.ptp(drawn.heights):.2g} slices apart, fall into slice {height} of the "
-                "series; they were drawn on thinner slices, and are read on those",
+                "series; they were drawn on thinner slices: give the series of those",
                 owner=owner,
             )
-        drawn.areas = _each_once(drawn.areas)
+        drawn.areas = _without_duplicates(drawn.areas)
     return slices
 
 
 def clipping_of(slices: dict[int, SliceContours], geometry: ImageGeometry) -> Clipping | None:
-    """How far contours reach beyond the image; None if they do not."""
+    """Measure how far contours extend beyond the image; None if they do not."""
     last = np.array(geometry.size[:2]) - 0.5  # Voxel 0 reaches from -0.5 to 0.5.
     beyond = []
     for drawn in slices.values():
@@ -117,12 +117,12 @@ def _slice_of(contour: Contour, slices: int, owner: str) -> int:
     return int(middle)
 
 
-def _each_once(contours: list[Points]) -> list[Points]:
-    """Contours without those that have the same points as one before."""
+def _without_duplicates(contours: list[Points]) -> list[Points]:
+    """Contours without those that have the same points as an earlier one."""
     if len(contours) < 2:
         return contours
     contours = [_without_repeats(one) for one in contours]
-    # What has the same points has the same middle; only such are compared.
+    # Duplicates have the same mean, so only contours of similar means are compared.
     across = np.array([one[:, 0].mean() for one in contours])
     kept: list[int] = []
     for place in np.argsort(across, kind="stable").tolist():
@@ -137,13 +137,13 @@ def _each_once(contours: list[Points]) -> list[Points]:
 
 
 def _without_repeats(points: Points) -> Points:
-    """A contour without points that follow themselves; some are stored with the first again."""
+    """Remove consecutive repeated points; some contours repeat their first point at the end."""
     follows = (points == np.roll(points, 1, axis=0)).all(axis=1)
     return points[~follows] if 0 < np.count_nonzero(~follows) < len(points) else points
 
 
 def _is_same(one: Points, other: Points) -> bool:
-    """Whether two contours run through the same points, from wherever and whichever way."""
+    """Whether two contours have the same points, from any start and in either direction."""
     if len(one) != len(other):
         return False
     begins = int(np.abs(other - one[0]).max(axis=1).argmin())

@@ -1,8 +1,8 @@
-"""The grid on which the slices of a DICOM series lie, and that every one of them does.
+"""The regular grid of the slices of a DICOM series, and the check that all slices lie on it.
 
-A grid has one origin, three directions at right angles and one step along each of them. Slices
-whose positions say otherwise (a tilted gantry, a table that drifts, steps that differ) have none,
-and what was drawn on them would be put beside where it was drawn.
+A grid has one origin, three orthogonal directions and one spacing along each of them. Slices
+that do not fit one (a tilted gantry, a drifting table, unequal spacing) are rejected, since
+contours drawn on them would be misplaced.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.core.errors import GeometryError, InputError
-from itk_consensus.images.dicom.identity import without_values
+from itk_consensus.images.dicom.identity import describe_without_values
 from itk_consensus.images.geometry import ImageGeometry
 
-#: How far direction cosines may be from unit length, from right angles, and from each other.
+#: Tolerance of direction cosines: of unit length, of right angles, and between slices.
 DIRECTION_NOISE = 1e-3
-#: How far from its place on the grid, in voxels, a slice or a frame may lie anywhere.
+#: Largest distance of any pixel of a slice or frame from its place on the grid, in voxels.
 PLACE_NOISE = 0.1
-#: Steps between slices that differ by this share show a slice that is missing, or there twice.
+#: Slice distances that differ by this fraction indicate a missing or duplicate slice.
 _STEP_NOISE = 0.05
 
 Points = NDArray[np.float64]
@@ -30,7 +30,7 @@ Points = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Plane:
-    """Where the pixels of one slice or frame lie."""
+    """Position, orientation, pixel spacing and size of one slice or frame."""
 
     position: Points  #: Of the first pixel, in mm
     axes: Points  #: Directions along rows, along columns and across, as columns
@@ -41,9 +41,9 @@ class Plane:
     def of(
         cls, position: Any, orientation: Any, spacing: Any, size: tuple[int, int], owner: str
     ) -> Plane:
-        """What DICOM says of a plane: ImagePositionPatient, ImageOrientationPatient, PixelSpacing.
+        """Make a plane from ImagePositionPatient, ImageOrientationPatient and PixelSpacing.
 
-        Raises TypeError or ValueError of what are no numbers, or not as many as there must be.
+        Raises TypeError or ValueError if these are not numbers, or not the right count of them.
         """
         where = np.asarray(position, np.float64).reshape(3)
         apart = np.asarray(spacing, np.float64).reshape(2)
@@ -59,12 +59,12 @@ class Plane:
 
     @property
     def ends(self) -> Points:
-        """The middles of the first and of the last pixel, in mm."""
+        """Centres of the first and the last pixel, in mm."""
         steps = (np.array(self.size) - 1) * self.spacing
         return np.stack([self.position, self.position + self.axes[:, :2] @ steps])
 
     def has_pixels_of(self, other: Plane) -> bool:
-        """Whether another plane has pixels of the same size in the same directions."""
+        """Whether another plane has the same pixel spacing and orientation."""
         return bool(
             np.allclose(self.axes, other.axes, atol=DIRECTION_NOISE)
             and np.allclose(self.spacing, other.spacing, rtol=1e-3)
@@ -72,26 +72,26 @@ class Plane:
 
 
 def first_plane(geometry: ImageGeometry) -> Plane:
-    """The slice with which a grid begins."""
+    """The first slice of a grid."""
     columns, rows, _ = geometry.size
     axes = np.reshape(geometry.direction, (3, 3))
     spacing = (geometry.spacing[0], geometry.spacing[1])
     return Plane(np.array(geometry.origin), axes, spacing, (columns, rows))
 
 
-def places_on(geometry: ImageGeometry, points: Points) -> Points:
-    """Positions in mm, shape (n, 3), as continuous indices (x, y, z) of a grid."""
+def indices_on(geometry: ImageGeometry, points: Points) -> Points:
+    """Convert positions in mm, shape (n, 3), to continuous indices (x, y, z) of a grid."""
     away = np.asarray(points, np.float64) - geometry.origin
     return np.asarray(np.linalg.solve(voxel_axes(geometry), away.T).T, np.float64)
 
 
 def voxel_axes(geometry: ImageGeometry) -> Points:
-    """Steps from voxel to voxel in mm, as columns."""
+    """Vectors from a voxel to its next neighbours in mm, as columns."""
     return np.asarray(np.reshape(geometry.direction, (3, 3)) * geometry.spacing, np.float64)
 
 
 def grid_of(slices: Sequence[Any], owner: str) -> tuple[ImageGeometry, list[int]]:
-    """The grid of the slices of a series, and the order in which they lie on it."""
+    """The grid of the slices of a series, and the order of the slices along it."""
     planes = [_plane_of(one, owner) for one in slices]
     first = planes[0]
     if not all(one.has_pixels_of(first) and one.size == first.size for one in planes):
@@ -119,14 +119,16 @@ def _plane_of(one: Any, owner: str) -> Plane:
         if isinstance(error, GeometryError):
             raise
         raise InputError(
-            f"a slice does not say where it lies: {without_values(error)}", owner=owner
+            "a slice has no valid position, orientation or pixel spacing: "
+            f"{describe_without_values(error)}",
+            owner=owner,
         ) from None
 
 
 def _plane_axes(directions: Points, owner: str) -> Points:
     lengths = np.linalg.norm(directions, axis=1)
     cosine = float(directions[0] @ directions[1])
-    # Written so that what is not a number fails too.
+    # Written so that NaN fails, too.
     is_upright = (np.abs(lengths - 1) <= DIRECTION_NOISE).all() and abs(cosine) <= DIRECTION_NOISE
     if not is_upright:
         raise GeometryError(
@@ -141,7 +143,7 @@ def _plane_axes(directions: Points, owner: str) -> Points:
 
 
 def _step(heights: Points, first: Any, owner: str) -> float:
-    """From slice to slice, in mm."""
+    """Distance between slices, in mm."""
     if len(heights) == 1:
         thickness = float(first.get("SliceThickness") or 1.0)
         if not (np.isfinite(thickness) and thickness > 0):
@@ -153,8 +155,8 @@ def _step(heights: Points, first: Any, owner: str) -> float:
     usual = float(np.median(steps))
     if not np.allclose(steps, usual, atol=_STEP_NOISE * usual):
         raise GeometryError(
-            f"slices lie {steps.min():g} to {steps.max():g} mm apart; a slice is missing, "
-            "or there twice",
+            f"slices lie {steps.min():g} to {steps.max():g} mm apart; a slice is missing "
+            "or duplicated",
             owner=owner,
         )
     if usual <= 0:
@@ -167,28 +169,28 @@ def _require_on_grid(planes: Sequence[Plane], geometry: ImageGeometry, owner: st
     last = np.array([*planes[0].size, 1]) - 1
     wanted = np.array([[(0, 0, z), (*last[:2], z)] for z in range(len(planes))], np.float64)
     ends = np.concatenate([one.ends for one in planes])
-    beside = places_on(geometry, ends).reshape(wanted.shape) - wanted
-    if np.abs(beside).max() <= PLACE_NOISE:
+    offsets = indices_on(geometry, ends).reshape(wanted.shape) - wanted
+    if np.abs(offsets).max() <= PLACE_NOISE:
         return
-    worst = np.unravel_index(np.abs(beside).argmax(), beside.shape)
-    where, voxels = "xyz"[worst[2]], float(np.abs(beside[worst]))
+    worst = np.unravel_index(np.abs(offsets).argmax(), offsets.shape)
+    where, voxels = "xyz"[worst[2]], float(np.abs(offsets[worst]))
     mm = voxels * geometry.spacing[worst[2]]
-    reason = _sideways(planes, geometry) or (
+    reason = _shear_description(planes, geometry) or (
         f"{len(planes)} slices in steps of {geometry.spacing[2]:g} mm do not reach the position "
         f"of slice {worst[0] + 1}"
         if where == "z"
-        else f"slice {worst[0] + 1} of {len(planes)} is moved or turned against the others"
+        else f"slice {worst[0] + 1} of {len(planes)} is shifted or rotated against the others"
     )
     raise GeometryError(
-        f"its slices lie on no grid: {reason}, which puts voxels {mm:.3g} mm "
-        f"({voxels:.2g} voxels along {where}) beside their place. Resample the images to evenly "
+        f"its slices lie on no regular grid: {reason}, which displaces voxels by {mm:.3g} mm "
+        f"({voxels:.2g} voxels along {where}). Resample the images to evenly "
         "stacked slices (converters to NIfTI correct gantry tilt) and outline those",
         owner=owner,
     )
 
 
-def _sideways(planes: Sequence[Plane], geometry: ImageGeometry) -> str:
-    """Says by how much each slice lies beside the one before, if all do so alike."""
+def _shear_description(planes: Sequence[Plane], geometry: ImageGeometry) -> str:
+    """Describe the in-plane shift from slice to slice if it is constant; otherwise ""."""
     moved = planes[-1].position - planes[0].position
     each = (planes[0].axes.T @ moved)[:2] / max(len(planes) - 1, 1)
     numbers = np.arange(len(planes))[:, None]
@@ -199,6 +201,6 @@ def _sideways(planes: Sequence[Plane], geometry: ImageGeometry) -> str:
         return ""
     angle = np.degrees(np.arctan2(drift, geometry.spacing[2]))
     return (
-        f"each lies {drift:.3g} mm beside the one before (a gantry tilted by {angle:.1f} degrees, "
-        "or a table that drifts)"
+        f"each is shifted by {drift:.3g} mm against the one before (a gantry tilted by "
+        f"{angle:.1f} degrees, or a drifting table)"
     )

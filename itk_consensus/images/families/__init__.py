@@ -1,1 +1,5 @@
-"""One class for each library of images."""
+"""One adapter per image library.
+
+To support another library, add a member to `Family` in `image_family.py`, a module here with its
+adapter, and a line to `_ADAPTERS` in `images/convert.py`.
+"""

@@ -1,7 +1,7 @@
 """Affine matrices of nibabel and MONAI, converted to ITK's geometry.
 
-An affine takes voxel indices to millimetres that grow to the right, to the front and to the top
-(RAS); ITK's grow to the left, to the back and to the top (LPS), so the first two change sign.
+An affine maps voxel indices to millimetres that increase towards right, anterior and superior
+(RAS); ITK's increase towards left, posterior and superior (LPS), so the first two change sign.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ _RAS_TO_LPS = (-1.0, -1.0, 1.0)
 def geometry_of_affine(
     affine: npt.ArrayLike, size: Sequence[int], where: Where, *, ras: bool = True
 ) -> ImageGeometry:
-    """Where a grid lies.
+    """Convert an affine matrix to a geometry.
 
     Parameters
     ----------
     affine : (r + 1, r + 1) array, r <= 3
-        Takes the indices of the first r axes to millimetres.
+        Maps indices of the first r axes to millimetres.
     size : sequence of int, length d
-        In the order of the indices. Axes beyond the affine's have steps of 1 from 0.
-    where : str
-        For the `InputError` if an axis of the affine has no length.
+        In the order of the indices. Axes beyond the affine's get spacing 1 and origin 0.
+    where : Where
+        The input, for the `InputError` if an axis of the affine has zero length.
     ras : bool
-        Whether millimetres are RAS, which is turned to LPS, or LPS already.
+        Whether the affine maps to RAS, which is converted to LPS, or to LPS already.
     """
     matrix = np.array(affine, dtype=np.float64)
     rank, dimension = len(matrix) - 1, len(size)
@@ -40,7 +40,9 @@ def geometry_of_affine(
     axes = min(rank, dimension)
     steps = np.linalg.norm(matrix[:rank, :axes], axis=0)
     if not (np.isfinite(matrix).all() and (steps > 0).all()):
-        raise InputError(f"has an affine whose axes have no length: {matrix.tolist()}", **where)
+        raise InputError(
+            f"has an affine with an axis of zero or non-finite length: {matrix.tolist()}", **where
+        )
     direction = np.eye(dimension)
     direction[:axes, :axes] = matrix[:axes, :axes] / steps
     beyond = dimension - axes

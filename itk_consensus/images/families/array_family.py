@@ -1,4 +1,4 @@
-"""NumPy arrays, and objects that NumPy can view as arrays."""
+"""NumPy arrays, and objects that NumPy can convert to arrays."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from itk_consensus.images.families.image_family import (
     Array,
     ReadImage,
     WrappingFamily,
-    real_numbers,
+    as_real_numbers,
 )
 from itk_consensus.images.geometry import ArrayGeometry
 from itk_consensus.images.kept_metadata import Keep
 
 
 class ArrayFamily(WrappingFamily):
-    """numpy.ndarray of any real type, order and byte order, and its subclasses.
+    """numpy.ndarray of any real dtype, memory order and byte order, and its subclasses.
 
-    What a masked array masks is missing. Outputs are plain arrays.
+    Masked elements of a masked array are missing annotations. Outputs are plain arrays.
     """
 
     def recognises(self, candidate: object) -> bool:
@@ -31,46 +31,46 @@ class ArrayFamily(WrappingFamily):
         """View the array, read-only."""
         geometry = ArrayGeometry.of_shape(image.shape)
         if type(image) is np.ndarray or not isinstance(image, np.ma.MaskedArray):
-            return ReadImage([real_numbers(image, where)], geometry)
-        said = image.compressed()
-        # Masked voxels have no label; a value that occurs adds no label to the table.
-        filled = image.filled(said[0] if said.size else 0)
-        return ReadImage([real_numbers(filled, where)], geometry, ~np.ma.getmaskarray(image))
+            return ReadImage([as_real_numbers(image, where)], geometry)
+        unmasked = image.compressed()
+        # Masked voxels are ignored; filling them with a value that occurs adds no label.
+        filled = image.filled(unmasked[0] if unmasked.size else 0)
+        return ReadImage([as_real_numbers(filled, where)], geometry, ~np.ma.getmaskarray(image))
 
     def metadata(self, image: Array, keep: Keep) -> dict[str, str]:
-        """Arrays have none."""
+        """Return {}: arrays have no metadata."""
         return {}
 
     def wrap(self, array: Array, metadata: Any, *, vector: bool = False) -> Array:
-        """The array is the image."""
+        """Return the array itself, which is the image."""
         return array
 
 
 class ArrayLikeFamily(WrappingFamily):
     """Arrays of other libraries.
 
-    Libraries that follow the array API standard get arrays of their own back, on the device of the
-    first input; others get NumPy arrays.
+    Outputs are arrays of the same library and device if it follows the array API standard, NumPy
+    arrays otherwise.
     """
 
     def recognises(self, candidate: object) -> bool:
-        """Whether `candidate` is an object, no number and no class, that NumPy can read."""
+        """Whether NumPy can convert `candidate` and it is neither a scalar nor a class."""
         if isinstance(candidate, (type, np.generic)):
             return False
         return hasattr(candidate, "__array__") or hasattr(candidate, "__dlpack__")
 
     def read(self, image: Any, where: Where) -> ReadImage:
-        """View the voxels, or copy them where the library cannot share them."""
+        """View the voxels, or copy them if the library cannot share memory."""
         try:
             array = np.asarray(image) if hasattr(image, "__array__") else np.from_dlpack(image)
         except (TypeError, ValueError, RuntimeError, BufferError) as error:
             raise InputError(
-                f"cannot be read as an array: {type(image).__name__} says {error}", **where
+                f"cannot be read as an array: {type(image).__name__}: {error}", **where
             ) from error
-        return ReadImage([real_numbers(array, where)], ArrayGeometry.of_shape(array.shape))
+        return ReadImage([as_real_numbers(array, where)], ArrayGeometry.of_shape(array.shape))
 
     def metadata(self, image: Any, keep: Keep) -> dict[str, Any]:
-        """How to make arrays of this library, if it can be asked."""
+        """Array namespace and device, with which outputs are made; {} outside the standard."""
         if not hasattr(image, "__array_namespace__"):
             return {}
         device = getattr(image, "device", None)
@@ -78,7 +78,7 @@ class ArrayLikeFamily(WrappingFamily):
         return {"namespace": image.__array_namespace__(), "placed": placed}
 
     def wrap(self, array: Array, metadata: dict[str, Any], *, vector: bool = False) -> Any:
-        """An array of the library, or NumPy's."""
+        """Convert to an array of the library, or return the NumPy array."""
         if not metadata:
             return array
         return metadata["namespace"].asarray(array, **metadata["placed"])

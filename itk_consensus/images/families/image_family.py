@@ -1,4 +1,4 @@
-"""The interface between the package and image libraries, which adapters implement."""
+"""The interface of adapters for image libraries, and base classes to implement it with."""
 
 from __future__ import annotations
 
@@ -45,33 +45,33 @@ class LoadedImages:
     arrays: tuple[Array | None, ...]
     geometry: ImageGeometry  #: Of the first input that is not missing
     family: Family
-    #: What its family copied of that input's header, and of its metadata what may be kept.
+    #: The family's copy of that input's header, and of those metadata entries that may be kept.
     metadata: Any
     owners: tuple[Any, ...]  #: The inputs as given, missing ones included
-    #: For each of `arrays`, where an input that can say so has a value; None: everywhere.
+    #: For each of `arrays`, a mask of voxels with a value; None: all of them.
     annotated: tuple[Array | None, ...] = ()
-    components: tuple[int, ...] = ()  #: How many of `arrays` each input is; 1 for a missing one
-    names: tuple[str, ...] = ()  #: What each input is called; () if they have no names
+    components: tuple[int, ...] = ()  #: Number of `arrays` per input; 1 for a missing one
+    names: tuple[str, ...] = ()  #: Name of each input; () if they have no names
 
     @property
     def reference_index(self) -> int:
-        """Index of the first input that is not missing, whose geometry outputs have.
+        """Index of the first input that is not missing, whose geometry outputs get.
 
-        0 once the inputs were released.
+        0 once the inputs have been released.
         """
         return next((i for i, owner in enumerate(self.owners) if owner is not None), 0)
 
     def without_inputs(self) -> LoadedImages:
-        """What outputs need, without the caller's images."""
+        """A copy without the caller's images, with all that outputs need."""
         return replace(self, arrays=(), owners=(), annotated=())
 
 
 @dataclass(frozen=True)
 class OutputImage:
-    """An output in the making: write every voxel of `array`, then call `image()`."""
+    """An unfinished output: write every voxel of `array`, then call `image()`."""
 
-    #: Of the shape and type asked for. It is the image's own memory wherever the family can hold
-    #: that type, and its contents are undefined until written.
+    #: Has the requested shape and dtype, and is uninitialised. It is the image's own memory if
+    #: the family supports that dtype.
     array: Array
     image: Callable[[], Any]  #: Returns the image
 
@@ -85,22 +85,22 @@ class _OwnedMemory:
 
 
 def keep_alive(view: Array, owner: object, *, writable: bool = False) -> Array:
-    """The memory of `view` as an array that holds `owner`.
+    """Return `view` as an array that holds a reference to `owner`.
 
     SimpleITK and itk return arrays on memory that is freed with the image; here the array's base
-    holds the image, so that no slice of it can outlive the voxels.
+    references the image, so that no slice of the array can outlive the voxels.
     """
     return np.asarray(_OwnedMemory(view, owner, writable))
 
 
-#: What to do with an image whose components are colours, not raters.
+#: End of the error message for an image whose components are colours.
 INSTEAD_OF_COLOURS = "its components are colours, not raters; give one label image per rater"
 
 WHAT_AN_INPUT_IS = "a scalar or vector image of integers or real numbers"
 
 
 class ReadImage(NamedTuple):
-    """One input: a read-only view per component, where it lies, and where it has a value."""
+    """One input: a read-only view per component, its geometry, and a mask of annotated voxels."""
 
     components: list[Array]
     geometry: ImageGeometry
@@ -117,7 +117,7 @@ class ImageFamily(Protocol):
         """View the voxels; `where` is for the `InputError` if that is impossible."""
 
     def metadata(self, image: Any, keep: Keep) -> Any:
-        """Copy what an output takes over, and of the metadata dictionary what may be kept."""
+        """Copy the header for outputs, and the entries of the metadata that may be kept."""
 
     def allocate(self, dtype: npt.DTypeLike, like: LoadedImages) -> OutputImage:
         """Make an output with the geometry and metadata of `like`."""
@@ -126,7 +126,7 @@ class ImageFamily(Protocol):
         """Turn a finished array into an image with the geometry and metadata of `like`."""
 
     def to_vector_image(self, components: Sequence[Array], like: LoadedImages) -> Any:
-        """Turn finished arrays into one image with a component each."""
+        """Turn finished arrays into the components of one vector image."""
 
 
 class CopyingFamily(ImageFamily, Protocol):
@@ -142,22 +142,22 @@ class CopyingFamily(ImageFamily, Protocol):
 class WrappingFamily:
     """Base of adapters for libraries whose images wrap an array."""
 
-    #: Module and name of the class of a library's images; nothing is imported for it.
+    #: Module and name of the library's image class; the module is not imported.
     image_class: ClassVar[tuple[str, str]] = ("", "")
 
     def recognises(self, candidate: object) -> bool:
-        """Whether `candidate` is of that class; if it was never imported, it is not."""
+        """Whether `candidate` is of that class; False if its module was never imported."""
         module, name = self.image_class
         found = getattr(sys.modules.get(module), name, None)
         return isinstance(found, type) and isinstance(candidate, found)
 
     def allocate(self, dtype: npt.DTypeLike, like: LoadedImages) -> OutputImage:
-        """Make an array of the shape of `like`, to be wrapped once it is written."""
+        """Make an array of the shape of `like`, which is wrapped once it has been written."""
         array = np.empty(like.geometry.shape, dtype)
         return OutputImage(array, lambda: self.wrap(array, like.metadata))
 
     def to_image(self, array: Array, like: LoadedImages) -> Any:
-        """Wrap the array itself, in C order and native bytes.
+        """Wrap the array, converted to C order and native byte order where necessary.
 
         A read-only array is copied: it may be a view of a caller's input.
         """
@@ -165,16 +165,16 @@ class WrappingFamily:
         return self.wrap(np.require(array, native, ["C", "W"]), like.metadata)
 
     def to_vector_image(self, components: Sequence[Array], like: LoadedImages) -> Any:
-        """Stack the components on a last axis, where image libraries keep them."""
+        """Stack the components along a last axis, and wrap the result."""
         return self.wrap(np.stack(components, axis=-1), like.metadata, vector=True)
 
     def wrap(self, array: Array, metadata: Any, *, vector: bool = False) -> Any:
-        """An image around this array, whose last axis holds the components of a vector image."""
+        """Wrap this array in an image; of a vector image its last axis holds the components."""
         raise NotImplementedError
 
 
-def real_numbers(array: Array, where: Where) -> Array:
-    """The array, read-only and of NumPy's own class; an `InputError` if it is not of numbers."""
+def as_real_numbers(array: Array, where: Where) -> Array:
+    """View an array read-only as a plain ndarray; raise unless it is of booleans or reals."""
     if array.dtype.kind not in "biuf" or array.ndim == 0:
         raise InputError(
             f"must be an array of booleans, integers or real numbers, "
@@ -187,13 +187,13 @@ def real_numbers(array: Array, where: Where) -> Array:
 
 
 def split_components(view: Array, dimension: int) -> list[Array]:
-    """One view per component; libraries keep components on a last axis, scalars without one."""
+    """One view per component; a vector image has them along an additional last axis."""
     if view.ndim == dimension:
         return [view]
     return [view[..., component] for component in range(view.shape[-1])]
 
 
 def stored_type(dtype: npt.DTypeLike) -> np.dtype[Any]:
-    """The pixel type for values of `dtype`: image libraries keep booleans as bytes."""
+    """The pixel type for values of `dtype`: image libraries store booleans as uint8."""
     wanted = np.dtype(dtype)
     return np.dtype(np.uint8) if wanted == np.bool_ else wanted

@@ -37,7 +37,7 @@ _EXACT_RANGES = {
 
 
 class Header(NamedTuple):
-    """What an itk image is apart from its voxels."""
+    """Everything of an itk image but its voxels."""
 
     region: Any
     spacing: tuple[float, ...]
@@ -50,13 +50,13 @@ class ItkFamily(CopyingFamily):
     """itk.Image and itk.VectorImage, of every pixel type and dimension itk wraps."""
 
     def recognises(self, candidate: object) -> bool:
-        """Whether `candidate` is any object of itk, told without importing it."""
+        """Whether `candidate` is an object of itk; never imports itk."""
         if isinstance(candidate, np.ndarray):  # itk's own views of images are arrays
             return False
         return any(base.__module__.split(".")[0] == "itk" for base in type(candidate).__mro__)
 
     def read(self, image: Any, where: Where) -> ReadImage:
-        """View the voxels, after bringing the pipeline behind them up to date."""
+        """View the voxels, after updating the pipeline that makes them."""
         import itk
 
         unreadable = InputError(f"must be {WHAT_AN_INPUT_IS}, got {type(image).__name__}", **where)
@@ -82,7 +82,7 @@ class ItkFamily(CopyingFamily):
         return ReadImage(split_components(view, geometry.dimension), geometry)
 
     def metadata(self, image: Any, keep: Keep) -> Header:
-        """Everything but the voxels, with a MetaDataDictionary of its own."""
+        """Copy the header, with a MetaDataDictionary of the entries to keep."""
         import itk
 
         dictionary = itk.MetaDataDictionary(image.GetMetaDataDictionary())
@@ -98,11 +98,11 @@ class ItkFamily(CopyingFamily):
         )
 
     def allocate(self, dtype: npt.DTypeLike, like: LoadedImages) -> OutputImage:
-        """Make an image and open its own memory for writing.
+        """Make an image and a writable view of its memory.
 
-        The voxels belong to itk: an image around a NumPy array (itk.image_view_from_array) loses
-        them as soon as only a filter holds it. Types that itk does not wrap are written to an array
-        and copied into the next wider type that it does.
+        itk owns the voxels: an image around a NumPy array (itk.image_view_from_array) loses
+        them once only a filter references it. Dtypes that itk does not wrap are written to an array
+        and cast to the next wider one that it wraps.
         """
         pixel_type = stored_type(dtype)
         image_class = _image_class(pixel_type, like.geometry.dimension)
@@ -110,9 +110,9 @@ class ItkFamily(CopyingFamily):
             raise InputError(f"allocate: an itk image cannot hold values of type {pixel_type}")
         if image_class is None:
             scratch = np.empty(like.geometry.shape, dtype)
-            return OutputImage(scratch, lambda: self.to_image(_widened(scratch), like))
+            return OutputImage(scratch, lambda: self.to_image(_widen(scratch), like))
         image = image_class.New()
-        _take_after(image, like)
+        _copy_header(image, like)
         memory = keep_alive(_pixels(image), image, writable=True)
         return OutputImage(memory.view(dtype), lambda: image)
 
@@ -126,13 +126,13 @@ class ItkFamily(CopyingFamily):
 
 
 def _pixels(image: Any) -> Array:
-    """The voxels as an array that does not keep them alive; RuntimeError if not real numbers."""
+    """View the voxels without keeping them alive; RuntimeError if they are not real numbers."""
     import itk
 
     shape = tuple(image.GetBufferedRegion().GetSize())[::-1]
     if 0 in shape:
         return np.empty(shape)
-    if itk.template(image)[1][0] is itk.B:  # the one scalar that itk.PyBuffer leaves out
+    if itk.template(image)[1][0] is itk.B:  # the only scalar type itk.PyBuffer does not support
         address = ctypes.cast(int(image.GetBufferPointer()), ctypes.POINTER(ctypes.c_bool))
         return np.ctypeslib.as_array(address, shape)
     pixels: Array = itk.array_view_from_image(image, update=False)
@@ -150,10 +150,10 @@ def _geometry(image: Any) -> ImageGeometry:
     )
 
 
-def _take_after(image: Any, like: LoadedImages) -> None:
+def _copy_header(image: Any, like: LoadedImages) -> None:
     """Give a new image the region, physical space and metadata of the first input."""
-    # Not from like.geometry: a cropped image starts at an index other than zero, and itk's own
-    # filters take the output beside its input only if both start there.
+    # Not from like.geometry: a cropped image starts at a non-zero index, and itk's own
+    # filters accept the output together with its input only if both start there.
     header: Header = like.metadata
     image.SetRegions(header.region)
     image.SetSpacing(header.spacing)
@@ -165,22 +165,22 @@ def _take_after(image: Any, like: LoadedImages) -> None:
 
 @cache
 def _image_class(pixel_type: np.dtype[Any], dimension: int) -> Any:
-    """The itk.Image class for these pixels, None where the installed itk wraps none."""
+    """The itk.Image class of this pixel type; None if the installed itk does not wrap it."""
     import itk
 
-    # itk takes 15 seconds to refuse a type that is not wrapped, so look it up instead.
+    # itk takes 15 seconds to reject a type that is not wrapped, so look it up instead.
     for image_class, *_ in itk.PyBuffer.keys():  # noqa: SIM118 - a template, not a dict
         template, (pixel, image_dimension, *_) = itk.template(image_class)
         if (template, image_dimension) == (itk.Image, dimension):
             dtype = getattr(pixel, "dtype", None)
-            # Vector pixels have none, and NumPy treats None as float64.
+            # Vector pixels have no dtype, and NumPy treats None as float64.
             if dtype is not None and dtype == pixel_type:
                 return image_class
     return None
 
 
-def _widened(integers: Array) -> Array:
-    """The same values in the next wider type that itk wraps: for int64 that depends on them."""
+def _widen(integers: Array) -> Array:
+    """Cast to the next wider type that itk wraps and that holds all of these values."""
     values = (int(integers.min()), int(integers.max()))
     for lowest, highest in (_EXACT_RANGES[integers.dtype.name], values):
         for name, (smallest, largest) in _EXACT_RANGES.items():

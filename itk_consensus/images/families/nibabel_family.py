@@ -1,4 +1,4 @@
-"""nibabel's images. nibabel is never imported here, only looked up."""
+"""nibabel's images. nibabel is never imported here, only looked up in sys.modules."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from itk_consensus.images.families.image_family import (
     Array,
     ReadImage,
     WrappingFamily,
-    real_numbers,
+    as_real_numbers,
     stored_type,
 )
 from itk_consensus.images.kept_metadata import Keep
 
-#: Fields of Analyze, NIfTI and MGH headers that say how voxels lie and are measured.
+#: Fields of Analyze, NIfTI and MGH headers that describe the grid and its units.
 _FIELDS = frozenset(
     {
         *("dim_info", "dim", "pixdim", "xyzt_units", "qform_code", "sform_code"),
@@ -29,7 +29,7 @@ _FIELDS = frozenset(
 
 
 class NibabelHeader(NamedTuple):
-    """What a nibabel image is apart from its voxels."""
+    """Everything of a nibabel image but its voxels."""
 
     make: type[Any]
     affine: Any
@@ -37,22 +37,22 @@ class NibabelHeader(NamedTuple):
 
 
 class NibabelFamily(WrappingFamily):
-    """NIfTI, MGH and every other SpatialImage; voxels are indexed (x, y, z) and placed in RAS."""
+    """NIfTI, MGH and every other SpatialImage; indices are (x, y, z), positions are RAS."""
 
     image_class = ("nibabel.spatialimages", "SpatialImage")
 
     def read(self, image: Any, where: Where) -> ReadImage:
-        """View the voxels, scaled as the header says, with their axes reversed as ITK has them."""
-        voxels = real_numbers(np.asanyarray(image.dataobj), where)
+        """View the voxels, scaled as the header says, with axes reversed to ITK's (z, y, x)."""
+        voxels = as_real_numbers(np.asanyarray(image.dataobj), where)
         affine = np.eye(4) if image.affine is None else image.affine
         return ReadImage([voxels.T], geometry_of_affine(affine, voxels.shape, where))
 
     def metadata(self, image: Any, keep: Keep) -> NibabelHeader:
-        """Class, affine and header; without its texts and extensions, unless all is kept."""
+        """Class, affine and header; texts and extensions only if everything is kept."""
         affine = None if image.affine is None else image.affine.copy()
         if keep is Keep.EVERYTHING:
             return NibabelHeader(type(image), affine, image.header.copy())
-        if not hasattr(image.header, "structarr"):  # others cannot be told field by field
+        if not hasattr(image.header, "structarr"):  # no fields that could be copied selectively
             return NibabelHeader(sys.modules["nibabel"].Nifti1Image, affine, None)
         header = type(image.header)()
         for name in _FIELDS.intersection(header.keys()):
@@ -60,7 +60,7 @@ class NibabelFamily(WrappingFamily):
         return NibabelHeader(type(image), affine, header)
 
     def wrap(self, array: Array, metadata: NibabelHeader, *, vector: bool = False) -> Any:
-        """An image around the array, axes reversed again; components lie on a last axis."""
+        """Wrap the array, with axes reversed again and components along the last axis."""
         turned = np.moveaxis(array.T, 0, -1) if vector else array.T
         voxels = turned.astype(stored_type(array.dtype), copy=False)
         header = None if metadata.header is None else metadata.header.copy()

@@ -32,18 +32,18 @@ _PIXEL_ID = {np.dtype(name.lower()): getattr(sitk, f"sitk{name}") for name in _P
 _VECTOR_ID = {getattr(sitk, f"sitkVector{name}") for name in _PIXELS}
 _READABLE_ID = {*_PIXEL_ID.values(), *_VECTOR_ID}
 
-_new_image: Any = sitk.Image  # SimpleITK annotates some of its functions, not these two
+_new_image: Any = sitk.Image  # SimpleITK has no type annotations for these two functions
 _compose: Any = sitk.Compose
 
 
-#: Under this key ITK keeps what a NRRD file says its components are,
+#: ITK's metadata key for the kind of a NRRD file's components.
 PIXEL_KIND = "NRRD_kinds[pixel]"
-#: and NIfTI has types of its own for RGB and RGBA.
+#: Metadata of colour images: of NRRD files, and of NIfTI files of the types RGB and RGBA.
 _COLOURS = {PIXEL_KIND: r".*-color", "datatype": r"128|2304"}
 
 
-def _says_it_is_coloured(image: Any) -> bool:
-    """Whether the file an image was read from says so; its type does not tell."""
+def _is_marked_as_colour(image: Any) -> bool:
+    """Whether metadata of the image's file mark it as RGB; its pixel type does not show it."""
     return image.GetNumberOfComponentsPerPixel() > 1 and any(
         image.HasMetaDataKey(key) and re.fullmatch(words, image.GetMetaData(key))
         for key, words in _COLOURS.items()
@@ -66,7 +66,7 @@ class SimpleITKFamily(CopyingFamily):
                 f"{image.GetPixelIDTypeAsString()}",
                 **where,
             )
-        if _says_it_is_coloured(image):
+        if _is_marked_as_colour(image):
             raise InputError(
                 f"must hold labels, got a colour image (RGB): {INSTEAD_OF_COLOURS}", **where
             )
@@ -77,16 +77,16 @@ class SimpleITKFamily(CopyingFamily):
         return ReadImage(split_components(view, geometry.dimension), geometry)
 
     def metadata(self, image: Any, keep: Keep) -> dict[str, str]:
-        """Keys and values, as text."""
+        """Copy the keys and values to keep, as text."""
         return {
-            _settable(key): _settable(value)
+            _as_utf8(key): _as_utf8(value)
             for key in image.GetMetaDataKeys()
-            # Asking for fifty values takes a while.
-            if keep.asks_for(key) and keep(key, value := image.GetMetaData(key))
+            # Getting values is slow, so it is avoided where the key alone decides.
+            if keep.needs_value(key) and keep(key, value := image.GetMetaData(key))
         }
 
     def allocate(self, dtype: npt.DTypeLike, like: LoadedImages) -> OutputImage:
-        """Make an image and open its own memory for writing, so that no copy is needed."""
+        """Make an image and a writable view of its memory, so that no copy is needed."""
         pixel_type = stored_type(dtype)
         if pixel_type not in _PIXEL_ID:
             raise InputError(f"allocate: a SimpleITK image cannot hold values of type {pixel_type}")
@@ -109,23 +109,26 @@ class SimpleITKFamily(CopyingFamily):
 
 
 def _view_of(image: Any) -> Any:
-    """The voxels; of an image that shares them SimpleITK 2.5 would drop the metadata."""
+    """View the voxels, without loss of metadata.
+
+    SimpleITK 2.5 drops them when it copies the voxels of an image that shares them.
+    """
     if image.IsUnique():
         return sitk.GetArrayViewFromImage(image)
     metadata = {key: image.GetMetaData(key) for key in image.GetMetaDataKeys()}
     image.MakeUnique()
     for key in metadata.keys() - set(image.GetMetaDataKeys()):
-        image.SetMetaData(_settable(key), _settable(metadata[key]))
+        image.SetMetaData(_as_utf8(key), _as_utf8(metadata[key]))
     return sitk.GetArrayViewFromImage(image)
 
 
 def simpleitk_default(name: str) -> Any:
-    """What users set for every filter of SimpleITK, such as "GlobalDefaultCoordinateTolerance"."""
+    """Get a global default of SimpleITK's filters, such as "GlobalDefaultCoordinateTolerance"."""
     return getattr(sitk.ProcessObject, f"Get{name}")()
 
 
-def _settable(text: str) -> str:
-    """Text that SetMetaData takes: headers in Latin-1 are read as bytes that are not UTF-8."""
+def _as_utf8(text: str) -> str:
+    """Make a text valid UTF-8, as SetMetaData requires; Latin-1 headers yield surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -1,6 +1,6 @@
 """torch tensors, which have no geometry, and MONAI's MetaTensors, which have an affine.
 
-Neither library is ever imported here, only looked up.
+Neither library is ever imported here, only looked up in sys.modules.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from itk_consensus.images.families.image_family import (
     Array,
     ReadImage,
     WrappingFamily,
-    real_numbers,
+    as_real_numbers,
 )
 from itk_consensus.images.geometry import ArrayGeometry
 from itk_consensus.images.kept_metadata import Keep
@@ -29,37 +29,37 @@ class TensorFamily(WrappingFamily):
     image_class = ("torch", "Tensor")
 
     def read(self, image: Any, where: Where) -> ReadImage:
-        """View the voxels, or copy them from their device."""
+        """View the voxels, or copy them to the host from another device."""
         array = tensor_voxels(image, where)
         return ReadImage([array], ArrayGeometry.of_shape(array.shape))
 
     def metadata(self, image: Any, keep: Keep) -> Any:
-        """The device."""
+        """Return the device."""
         return image.device
 
     def wrap(self, array: Array, metadata: Any, *, vector: bool = False) -> Any:
-        """A tensor around the array, or a copy of it on another device."""
+        """Wrap the array in a tensor, or copy it to another device."""
         return as_tensor(array, metadata)
 
 
 def tensor_voxels(tensor: Any, where: Where) -> Array:
-    """The voxels of a tensor as a read-only array, without its gradient."""
+    """The voxels of a tensor as a read-only array, detached from the graph."""
     try:
         plain = tensor.detach().cpu()
-        # NumPy has no bfloat16; every one of its values is a float32.
+        # NumPy has no bfloat16; float32 represents all of its values.
         array = (plain.float() if str(plain.dtype) == "torch.bfloat16" else plain).numpy()
     except (TypeError, RuntimeError) as error:
         raise InputError(f"must be a dense tensor of real numbers: {error}", **where) from error
-    return real_numbers(array, where)
+    return as_real_numbers(array, where)
 
 
 def as_tensor(array: Array, device: Any) -> Any:
-    """The array as a tensor on a device."""
+    """Convert an array to a tensor on a device."""
     return sys.modules["torch"].from_numpy(np.require(array, requirements=["C", "W"])).to(device)
 
 
 class TensorHeader(NamedTuple):
-    """What a MetaTensor is apart from its voxels."""
+    """Everything of a MetaTensor but its voxels."""
 
     make: type[Any]
     meta: dict[str, Any]  #: the affine included
@@ -71,14 +71,14 @@ class TensorHeader(NamedTuple):
 class MetaTensorFamily(WrappingFamily):
     """MetaTensor with spatial axes (x, y, z), and before them a channel axis if there is one more.
 
-    The affine is the rule: a tensor with one axis more than its affine has a channel axis, of one
-    component each. Outputs have a channel axis if the first input had one.
+    The affine decides: a tensor with one axis more than its affine has a channel axis, whose
+    channels are components. Outputs have a channel axis if the first input had one.
     """
 
     image_class = ("monai.data.meta_tensor", "MetaTensor")
 
     def read(self, image: Any, where: Where) -> ReadImage:
-        """View the voxels with their axes reversed, as ITK has them."""
+        """View the voxels with axes reversed to ITK's (z, y, x)."""
         rank = len(image.affine) - 1
         if image.affine.ndim != 2 or image.ndim > rank + 1:
             raise InputError(
@@ -98,8 +98,8 @@ class MetaTensorFamily(WrappingFamily):
         return ReadImage([channel.T for channel in channels], geometry)
 
     def metadata(self, image: Any, keep: Keep) -> TensorHeader:
-        """Affine, how transforms made the tensor, and of its other metadata what may be kept."""
-        space = {"space": image.meta.get("space")}  # which says what the affine means
+        """Copy the affine, the applied transforms, and the other metadata that may be kept."""
+        space = {"space": image.meta.get("space")}  # whether the affine is RAS or LPS
         meta = {"affine": image.affine, **Keep.DESCRIPTION.of(space), **keep.of(image.meta)}
         return TensorHeader(
             type(image),
@@ -110,7 +110,7 @@ class MetaTensorFamily(WrappingFamily):
         )
 
     def wrap(self, array: Array, metadata: TensorHeader, *, vector: bool = False) -> Any:
-        """A MetaTensor with a copy of the array, axes reversed again."""
+        """Convert the array to a MetaTensor, with axes reversed again."""
         channels = np.moveaxis(array, -1, 0) if vector else array[None]
         turned = channels.transpose(0, *range(channels.ndim - 1, 0, -1))
         voxels = turned if vector or metadata.has_channel else turned[0]

@@ -1,4 +1,4 @@
-"""xarray's DataArray. xarray is never imported here, only looked up."""
+"""xarray's DataArray. xarray is never imported here, only looked up in sys.modules."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from itk_consensus.images.families.image_family import (
     Array,
     ReadImage,
     WrappingFamily,
-    real_numbers,
+    as_real_numbers,
 )
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.images.kept_metadata import Keep
 
-#: How unequal steps between coordinates may be, as a share of the step: what float32 rounds away.
+#: Tolerance of evenly spaced coordinates, as a fraction of the step; allows float32 rounding.
 _UNEVEN = 1e-3
 
 
 class DataArrayHeader(NamedTuple):
-    """What a DataArray is apart from its voxels."""
+    """Everything of a DataArray but its voxels."""
 
     make: type[Any]
     coordinates: dict[Any, Any]
@@ -31,13 +31,13 @@ class DataArrayHeader(NamedTuple):
 
 
 class XarrayFamily(WrappingFamily):
-    """DataArray whose axes have evenly spaced coordinates, or none: then steps of 1 from 0."""
+    """DataArray whose axes have evenly spaced coordinates, or none, which means 0, 1, 2, ..."""
 
     image_class = ("xarray", "DataArray")
 
     def read(self, image: Any, where: Where) -> ReadImage:
         """View the voxels; the first axis of the array is ITK's last."""
-        voxels = real_numbers(np.asarray(image.data), where)
+        voxels = as_real_numbers(np.asarray(image.data), where)
         placed = [_first_and_step(image, axis, where) for axis in reversed(image.dims)]
         geometry = ImageGeometry(
             voxels.shape[::-1],
@@ -49,7 +49,7 @@ class XarrayFamily(WrappingFamily):
         return ReadImage([voxels], geometry)
 
     def metadata(self, image: Any, keep: Keep) -> DataArrayHeader:
-        """Coordinates and names of axes; attributes, other coordinates and name if kept."""
+        """Copy coordinates and names of axes; also other entries and the name if kept."""
         coordinates = {}
         for name, values in image.coords.items():
             if name in image.dims or keep(str(name), values.values):
@@ -60,7 +60,7 @@ class XarrayFamily(WrappingFamily):
         return DataArrayHeader(type(image), coordinates, tuple(image.dims), attributes, name)
 
     def wrap(self, array: Array, metadata: DataArrayHeader, *, vector: bool = False) -> Any:
-        """A DataArray around the array; components get an axis of that name."""
+        """Wrap the array in a DataArray; components get an axis named "component"."""
         return metadata.make(
             array,
             coords=metadata.coordinates,

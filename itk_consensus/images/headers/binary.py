@@ -25,15 +25,15 @@ _FLOAT_BYTES = 1 << 22
 _NIFTI_DATA_SUFFIXES = {".hdr": ".img", ".HDR": ".IMG"}
 _TAIL_BYTES = 1 << 16
 
-# TIFF: where pixels begin and how many bytes they take, in strips or in tiles.
+# TIFF tags of offsets and byte counts of strips and tiles.
 _OFFSET_TAGS, _COUNT_TAGS = {273, 324}, {279, 325}
 _TIFF_TYPES = {1: "u1", 3: "u2", 4: "u4", 13: "u4", 16: "u8"}
-# No volume of ours has so many strips.
+# More strips than any plausible volume has.
 _MOST_TIFF_ENTRIES = 10_000_000
 
 
 def nifti_header(path: Path, head: bytes, packed: bool) -> Header | None:
-    """NIfTI-1, NIfTI-2 and Analyze, in one file or as a header beside its voxels."""
+    """NIfTI-1, NIfTI-2 and Analyze, as one file or a pair of header and voxels."""
     if path.name.lower().removesuffix(".gz").endswith(".img"):
         return None
     found = _nifti(head)
@@ -44,7 +44,7 @@ def nifti_header(path: Path, head: bytes, packed: bool) -> Header | None:
         raise FileError("its NIfTI header is damaged", path=path)
     extents = [max(1, extent) for extent in found.dims[1 : number + 1]]
     needed = found.offset + voxel_bytes(extents, found.bits / 8, path)
-    data = path if found.alone else _beside(path)
+    data = path if found.is_single_file else _voxel_file(path)
     return Header("NiftiImageIO", (data,), needed, packed or data.suffix == ".gz")
 
 
@@ -54,11 +54,11 @@ class _Nifti(NamedTuple):
     kind: int
     bits: int
     offset: int
-    alone: bool  #: Whether the voxels are in the same file
+    is_single_file: bool  #: Whether the voxels are in the same file
 
 
 def _nifti(head: bytes) -> _Nifti | None:
-    """What a NIfTI or Analyze header says of the voxels; None if it is another format."""
+    """Parse a NIfTI or Analyze header; None if it is of another format."""
     if len(head) >= 540 and head[4:8] in (b"n+2\0", b"ni2\0"):
         order = "<" if head[:4] == struct.pack("<i", 540) else ">"
         dims = struct.unpack_from(order + "8q", head, 16)
@@ -75,10 +75,10 @@ def _nifti(head: bytes) -> _Nifti | None:
     return None
 
 
-def not_finite(head: bytes, header: Header) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Where the voxels of a complete NIfTI file are NaN or infinite, and what they are.
+def find_not_finite(head: bytes, header: Header) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Flat indices and values of the NaN and infinite voxels of a complete NIfTI file.
 
-    ITK's reader makes 0 of them, which is background.
+    ITK's reader replaces them by 0, which is background.
     """
     found = _nifti(head)
     places: list[NDArray[np.intp]] = [np.empty(0, np.intp)]
@@ -99,8 +99,8 @@ def not_finite(head: bytes, header: Header) -> tuple[NDArray[np.intp], NDArray[n
     return np.concatenate(places), np.concatenate(values)
 
 
-def _beside(path: Path) -> Path:
-    """The .img, perhaps gzipped, of a .hdr."""
+def _voxel_file(path: Path) -> Path:
+    """The .img or .img.gz that belongs to a .hdr."""
     name = path.name.removesuffix(".gz")
     for header, data in _NIFTI_DATA_SUFFIXES.items():
         if name.endswith(header):
@@ -110,7 +110,7 @@ def _beside(path: Path) -> Path:
 
 
 def nifti_header_file(path: Path) -> Path | None:
-    """The .hdr, perhaps gzipped, that describes an .img; None if there is none."""
+    """The .hdr or .hdr.gz that belongs to an .img; None if there is none."""
     name = path.name.removesuffix(".gz")
     for header, data in _NIFTI_DATA_SUFFIXES.items():
         if name.endswith(data):
@@ -159,7 +159,7 @@ def bmp_header(path: Path, head: bytes, packed: bool) -> Header | None:
 
 
 def jpeg_header(path: Path, head: bytes, packed: bool) -> Header | None:
-    """JPEG does not say how long it is, but it says where it ends."""
+    """JPEG: its header has no length, so its end marker is checked."""
     if packed or not head.startswith(b"\xff\xd8\xff"):
         return None
     with path.open("rb") as stream:
@@ -170,7 +170,7 @@ def jpeg_header(path: Path, head: bytes, packed: bool) -> Header | None:
 
 
 def tiff_header(path: Path, head: bytes, packed: bool) -> Header | None:
-    """TIFF, BigTIFF and LSM: every page says where its strips or tiles are."""
+    """TIFF, BigTIFF and LSM: every page lists the offsets and sizes of its strips or tiles."""
     if packed or head[:4] not in (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"):
         return None
     image_io = "LSMImageIO" if path.suffix.lower() == ".lsm" else "TIFFImageIO"
@@ -182,14 +182,14 @@ def tiff_header(path: Path, head: bytes, packed: bool) -> Header | None:
 
 
 def _tiff_end(stream: BinaryIO, head: bytes) -> int:
-    """The end of the last strip of any page."""
+    """Offset of the end of the last strip or tile of any page."""
     order = "<" if head.startswith(b"II") else ">"
     is_big = b"+" in head[:4]
     page = struct.unpack_from(order + ("Q" if is_big else "I"), head, 8 if is_big else 4)[0]
     end, entries, seen = 0, 0, set[int]()
     while page:
         if page in seen:
-            raise ValueError("its pages go in circles")
+            raise ValueError("its list of pages is circular")
         seen.add(page)
         stream.seek(page)
         offsets, counts, page = _tiff_page(stream, order, is_big)
@@ -197,13 +197,13 @@ def _tiff_end(stream: BinaryIO, head: bytes) -> int:
         if entries > _MOST_TIFF_ENTRIES:
             raise ValueError("it has too many strips")
         if len(offsets) == 0 or len(offsets) != len(counts):
-            raise ValueError("a page does not say where its pixels are")
+            raise ValueError("a page has no valid list of strips or tiles")
         end = max(end, int((offsets + counts).max()))
     return end
 
 
 def _tiff_page(stream: BinaryIO, order: str, is_big: bool) -> tuple[np.ndarray, np.ndarray, int]:
-    """Offsets and byte counts of a page's strips or tiles, and where the next page is."""
+    """Offsets and byte counts of a page's strips or tiles, and the offset of the next page."""
     count_code, entry_code, next_code = ("Q", "HHQ", "Q") if is_big else ("H", "HHI", "I")
     inline = 8 if is_big else 4
     (number,) = _unpack(stream, order + count_code)
@@ -228,7 +228,7 @@ def _entries(
 def _values(
     stream: BinaryIO, order: str, kind: int, length: int, value_at: int, inline: int
 ) -> np.ndarray:
-    """An entry's numbers, stored in the entry itself if they fit; the stream stays in place."""
+    """Values of an entry, stored inline if they fit; restores the position of the stream."""
     here = stream.tell()
     dtype = np.dtype(order + _TIFF_TYPES[kind])
     size = length * dtype.itemsize

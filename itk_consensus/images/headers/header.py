@@ -1,10 +1,10 @@
-"""What an image file's header promises: in which files its voxels are, and how many bytes.
+"""Validation of image file headers: which files hold the voxels, and how many bytes they need.
 
-The image libraries trust headers: they read voxels that are not there as background, format file
-names with patterns found in the file, and allocate whatever is asked for. So a header is read here
-first, by its contents and not by its name. Checked are NIfTI and Analyze, MetaImage, NRRD, VTK,
-TIFF and LSM, GIPL, MRC, BMP and JPEG; the readers of PNG, DICOM, JPEG 2000, HDF5, MINC and BioRad
-notice by themselves when something is missing.
+The image libraries trust headers: they read missing voxels as background, use patterns found in
+the file to format file names, and allocate any size. So headers are checked here
+first; the format is recognised by content, not by name. This covers NIfTI and Analyze, MetaImage,
+NRRD, VTK, TIFF and LSM, GIPL, MRC, BMP and JPEG; the libraries' readers of PNG, DICOM, JPEG 2000,
+HDF5, MINC and BioRad detect missing data themselves.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from typing import BinaryIO
 from itk_consensus.core.errors import FileError
 from itk_consensus.storage.guards import require_regular
 
-#: More than any header takes; text headers must end within it.
+#: Larger than any header; text headers must end within it.
 HEAD_BYTES = 1 << 20
 
 _CHUNK_BYTES = 1 << 20
-#: More than any header takes in a format that is compressed as a whole.
+#: Larger than any header of a format that is compressed as a whole.
 _PACKED_HEAD_BYTES = 1 << 12
-# The index range of ITK's readers, and more dimensions than any format of ours has.
+# The index range of ITK's readers, and more dimensions than any supported format has.
 _LARGEST_EXTENT = 2**31 - 1
 _MOST_DIMENSIONS = 16
-# Deflate cannot shrink anything further than this.
+# Maximum compression ratio of deflate.
 _STRONGEST_COMPRESSION = 1032
 _SLICE_PATTERN = re.compile(r"([^%]*)%(0?\d?)d([^%]*)")
 
@@ -40,17 +40,17 @@ class Header:
 
     image_io: str  #: SimpleITK's name of the reader
     data: tuple[Path, ...]  #: The files with the voxels: the file itself, or others that it names
-    #: Bytes the data files must hold together, unpacked, or numbers if they are text; None if the
-    #: format does not say.
+    #: Uncompressed bytes that the data files must contain together, or count of numbers if they
+    #: are text; None if the format does not specify it.
     needed: int | None = None
     packed: bool = False  #: Whether the data are compressed by deflate
-    #: Whether the library itself raises an error when unpacked bytes are missing.
+    #: Whether the library itself raises an error if uncompressed bytes are missing.
     reader_counts: bool = False
-    text_from: int | None = None  #: Where in each data file numbers written as text begin
+    text_from: int | None = None  #: Offset in each data file of numbers written as text
 
 
 def require_complete(header: Header, path: Path) -> None:
-    """Raise unless the data files hold what the header promises.
+    """Raise unless the data files contain all voxels that the header declares.
 
     Raises
     ------
@@ -64,70 +64,70 @@ def require_complete(header: Header, path: Path) -> None:
         except FileError as error:
             if file == path:
                 raise
-            raise FileError(f"names voxels that cannot be read: {error}", path=path) from error
+            raise FileError(f"the file with its voxels: {error}", path=path) from error
     if header.needed is None:
         return
     found, unit = sum(sizes), "bytes"
     if header.packed:
         found *= _STRONGEST_COMPRESSION
         if found >= header.needed and not header.reader_counts:
-            found = _unpacked(header.data, header.needed, path)
+            found = _uncompressed_size(header.data, header.needed, path)
     elif header.text_from is not None:
         found, unit = _numbers_in(header.data, header.text_from), "numbers"
     if found < header.needed:
         raise FileError(
-            f"is cut short: {found} of the {header.needed} {unit} it promises", path=path
+            f"is cut short: {found} of the {header.needed} {unit} its header declares", path=path
         )
 
 
 def head_of(path: Path) -> tuple[bytes, bool]:
-    """The first bytes of a file, unpacked if it is gzip, and whether it is."""
+    """The first bytes of a file, uncompressed if it is gzip, and whether it is."""
     try:
         with path.open("rb") as stream:
             if not is_gzip(stream):
                 return stream.read(HEAD_BYTES), False
-            return next(_inflated(stream, path, _PACKED_HEAD_BYTES), b""), True
+            return next(_decompress(stream, path, _PACKED_HEAD_BYTES), b""), True
     except OSError as error:
         raise FileError(f"{error.strerror}", path=path) from error
 
 
 def is_gzip(stream: BinaryIO) -> bool:
-    """Whether a file begins like gzip; the stream stays at the start."""
+    """Whether a stream starts with the magic number of gzip; rewinds it."""
     begins = stream.read(2) == b"\x1f\x8b"
     stream.seek(0)
     return begins
 
 
 def voxel_bytes(extents: Iterable[int], bytes_each: float, path: Path) -> int:
-    """Bytes of an image of these extents; an error if no image can have them."""
+    """Bytes of an image of these extents; raise if the extents are impossible."""
     extents = list(extents)
     possible = 0 < len(extents) <= _MOST_DIMENSIONS
     if not possible or not all(0 < extent <= _LARGEST_EXTENT for extent in extents):
-        raise FileError(f"its header promises an impossible size {tuple(extents)}", path=path)
+        raise FileError(f"its header declares an impossible size {tuple(extents)}", path=path)
     return -int(-prod(extents) * bytes_each // 1)
 
 
 def numbered_files(pattern: str, numbers: Iterable[int], path: Path) -> tuple[Path, ...]:
-    """The files ``slice%03d.raw`` stands for; only one plain ``%d`` is understood.
+    """Expand a pattern such as ``slice%03d.raw``; only a single ``%d`` is supported.
 
-    A library would hand the pattern to printf, which reads and writes memory at other patterns.
+    Libraries pass the pattern to printf, which is unsafe with other conversions.
     """
     parts = _SLICE_PATTERN.fullmatch(pattern)
     if parts is None:
-        raise FileError(f"names its voxels by {pattern!r}; only one %d is understood", path=path)
+        raise FileError(f"names its voxels by {pattern!r}; only one %d is supported", path=path)
     before, width, after = parts.groups()
     return tuple(path.parent / f"{before}{number:{width}d}{after}" for number in numbers)
 
 
-def _unpacked(files: Iterable[Path], needed: int, path: Path) -> int:
-    """Unpacked bytes of the files; whatever follows the needed ones is not looked at."""
+def _uncompressed_size(files: Iterable[Path], needed: int, path: Path) -> int:
+    """Uncompressed size of the files together; stops counting beyond the needed bytes."""
     found = 0
     for file in files:
         with file.open("rb") as stream:
             if not is_gzip(stream):
                 found += file.stat().st_size
                 continue
-            for chunk in _inflated(stream, path):
+            for chunk in _decompress(stream, path):
                 found += len(chunk)
                 if found > needed + _CHUNK_BYTES:
                     return found
@@ -135,7 +135,7 @@ def _unpacked(files: Iterable[Path], needed: int, path: Path) -> int:
 
 
 def _numbers_in(files: Iterable[Path], start: int) -> int:
-    """Words in files, from a position on."""
+    """Number of words in files, starting at an offset."""
     words = 0
     for file in files:
         with file.open("rb") as stream:
@@ -147,8 +147,8 @@ def _numbers_in(files: Iterable[Path], start: int) -> int:
     return words
 
 
-def _inflated(stream: BinaryIO, path: Path, most: int = _CHUNK_BYTES) -> Iterator[bytes]:
-    """Unpack gzip by chunks; junk after its end is ignored, an end that is missing is not."""
+def _decompress(stream: BinaryIO, path: Path, most: int = _CHUNK_BYTES) -> Iterator[bytes]:
+    """Decompress gzip in chunks; ignore data after its end, raise if the end is missing."""
     inflate, packed = zlib.decompressobj(wbits=31), b""
     while True:
         packed = packed or stream.read(_CHUNK_BYTES)

@@ -1,4 +1,4 @@
-"""Headers in plain text: MetaImage, NRRD, VTK."""
+"""Plain-text headers: MetaImage, NRRD, VTK."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _META_BYTES = {
     "FLOAT": 4,
     "DOUBLE": 8,
 }
-# How NRRD spells types of 1, 2, 4 and 8 bytes.
+# NRRD's names of types, by their size in bytes.
 _NRRD_BYTES = {
     1: r"u?int8(_t)?|(signed |unsigned |u)?char",
     2: r"u?int16(_t)?|(signed |unsigned |u)?short( int)?",
@@ -52,7 +52,7 @@ _MOST_SLICES = 1_000_000
 
 
 def meta_header(path: Path, head: bytes, packed: bool) -> Header | None:
-    """MetaImage: ``Key = Value`` lines; ElementDataFile is the last of them."""
+    """MetaImage: lines ``Key = Value``, the last of which is ElementDataFile."""
     if packed or path.suffix.lower() not in (".mha", ".mhd"):
         return None
     fields: dict[str, str] = {}
@@ -81,7 +81,7 @@ def _meta(path: Path, fields: dict[str, str], after: list[str], end: int) -> Hea
     needed = voxel_bytes([*extents, channels], _META_BYTES[kind], path)
     if fields.get("CompressedData", "False")[:1] in "Tt1Yy":
         return Header("MetaImageIO", data, needed, packed=True, reader_counts=True)
-    # A header size of -1 means that the voxels are the last bytes, wherever they begin.
+    # A header size of -1 means that the voxels are the last bytes of the file.
     skipped = max(0, _integer(fields.get("HeaderSize", "0"), path))
     return Header("MetaImageIO", data, needed + (end if data == (path,) else skipped * len(data)))
 
@@ -106,7 +106,7 @@ def _meta_data(path: Path, named: str, after: list[str], slices: int) -> tuple[P
 
 
 def nrrd_header(path: Path, head: bytes, packed: bool) -> Header | None:
-    """NRRD: ``field: value`` lines up to an empty one; voxels follow or are in other files."""
+    """NRRD: lines ``field: value`` up to an empty line; voxels follow or are in other files."""
     if packed or not re.match(rb"NRRD000\d", head):
         return None
     blank = re.search(rb"\r?\n\r?\n", head)
@@ -126,14 +126,14 @@ def nrrd_header(path: Path, head: bytes, packed: bool) -> Header | None:
         return Header("NrrdImageIO", data, needed, packed=True, reader_counts=True)
     if encoding != "raw":
         return Header("NrrdImageIO", data)
-    # A byte skip of -1 means that the voxels are the last bytes, wherever they begin.
+    # A byte skip of -1 means that the voxels are the last bytes of the file.
     skipped = max(0, _integer(fields.get("byteskip", "0"), path))
     start = end if data == (path,) else 0
     return Header("NrrdImageIO", data, needed + start + skipped * len(data))
 
 
 def vtk_header(path: Path, head: bytes, packed: bool) -> Header | None:
-    """Legacy VTK: keywords in lines, then voxels as text or big-endian."""
+    """Legacy VTK: lines of keywords, then voxels as text or big-endian binary."""
     if packed or not head.lower().startswith(b"# vtk datafile"):
         return None
     lines = head.split(b"\n", 3)
@@ -162,7 +162,7 @@ def vtk_header(path: Path, head: bytes, packed: bool) -> Header | None:
 
 
 def _nrrd_fields(lines: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-    """Fields, spelled without blanks, and the lines after ``data file: LIST``."""
+    """Fields by name without spaces, and the lines after ``data file: LIST``."""
     fields: dict[str, str] = {}
     for number, line in enumerate(lines):
         if line.startswith("#") or ":=" in line:
@@ -186,7 +186,9 @@ def _nrrd_data(
         first, last, step, *_ = [*_integers(" ".join(words[1:]), path), 0, 0, 0]
         numbers = range(first, last + (1 if step > 0 else -1), step or 1)
         if len(words) < 4 or not 0 < len(numbers) <= min(max(extents), _MOST_SLICES):
-            raise FileError(f"names its voxels by {named!r}, which fits no slices", path=path)
+            raise FileError(
+                f"names its voxels by {named!r}, which does not match its slices", path=path
+            )
         return numbered_files(words[0], numbers, path)
     return (path.parent / named,)
 
@@ -197,5 +199,5 @@ def _integers(text: str, path: Path) -> list[int]:
 
 def _integer(text: str, path: Path) -> int:
     if not re.fullmatch(r"[+-]?\d{1,18}", text.strip()):
-        raise FileError(f"its header has {text[:40]!r} where a whole number belongs", path=path)
+        raise FileError(f"its header has {text[:40]!r} instead of a whole number", path=path)
     return int(text)

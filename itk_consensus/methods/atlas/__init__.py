@@ -1,1 +1,1 @@
-"""Atlases whose images are compared with the target: local and joint weights."""
+"""Fusion of atlases weighted by the similarity of their images to the target."""

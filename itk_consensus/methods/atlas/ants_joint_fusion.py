@@ -1,4 +1,4 @@
-"""Joint label fusion called as ANTs's Python package calls it."""
+"""Joint label fusion with the signature of ANTs's Python package."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def joint_label_fusion(  # noqa: PLR0913  (the parameters are ANTs's)
     *,
     inputs_are_labels: bool = False,
 ) -> Any:
-    """Do as ``ants.joint_label_fusion`` with images of SimpleITK, itk or NumPy.
+    """Work as ``ants.joint_label_fusion``, but on images of SimpleITK, itk or NumPy.
 
-    Where it differs: the background is a label that can win; `usecor` and `verbose` change nothing,
-    since patches are always normalised before they are compared; the caller's images are not
-    changed; voxels that all atlases label alike keep their label.
+    Differences: the background is a label that can win; `usecor` and `verbose` have no effect,
+    since patches are always normalised before comparison; the input images are not changed; voxels
+    that all atlases give the same label keep it.
 
     Parameters
     ----------
@@ -48,28 +48,28 @@ def joint_label_fusion(  # noqa: PLR0913  (the parameters are ANTs's)
     atlas_list : list of images
         On the target's grid.
     beta, rho : float
-        Exponent of the errors, and what is added to the diagonal.
+        Exponent of the errors, and regularisation added to the diagonal.
     rad, r_search : int, or one for each axis
         Radii of patch and search in voxels.
     label_list : list of images, optional
         Labels of the atlases; without them only intensities are fused.
     nonnegative : bool
-        Whether weights are the best of those not below 0.
+        Whether weights are optimised under the constraint that they are not negative.
     no_zeroes : bool
         Whether voxels that any atlas labels 0 are left out.
     max_lab_plus_one : bool
-        Whether what the labels would be without background is wanted too.
+        Whether to return also the label map without background.
     output_prefix : str, optional
         Probabilities are also written to ``<output_prefix>prob01.nii.gz`` and so on.
     inputs_are_labels : bool
-        Take labels and mask for what they are given as although one looks like an image.
+        Accept labels and mask even if one looks like an intensity image.
 
     Returns
     -------
     dict, or image
-        "segmentation", "intensity", "probabilityimages" and, the label of each of them,
-        "segmentation_numbers"; with `max_lab_plus_one` also "segmentation_raw" and
-        "background_prob". Without labels the fused intensities.
+        "segmentation", "intensity", "probabilityimages" and their labels, "segmentation_numbers";
+        with `max_lab_plus_one` also "segmentation_raw" and "background_prob". Without labels, the
+        image of fused intensities.
     """
     atlases = list(atlas_list)
     maps = None if label_list is None else list(label_list)
@@ -92,7 +92,7 @@ def joint_label_fusion(  # noqa: PLR0913  (the parameters are ANTs's)
     filter_ = JointLabelFusionFilter(
         Image=target_image,
         AtlasImages=atlases,
-        MaskImage=convert.written(lambda out: np.copyto(out, mask), np.uint8, like),
+        MaskImage=convert.make_image(lambda out: np.copyto(out, mask), np.uint8, like),
         Beta=beta,
         Alpha=rho,
         ConstrainWeights=nonnegative,
@@ -102,8 +102,8 @@ def joint_label_fusion(  # noqa: PLR0913  (the parameters are ANTs's)
         InputsAreLabels=inputs_are_labels,
     )
     if not fuses_labels:
-        # Of labels that all atlases agree on nothing but the intensities is left to be found.
-        nothing = convert.written(lambda out: out.fill(0), np.uint8, like)
+        # With constant labels only the intensities are fused.
+        nothing = convert.make_image(lambda out: out.fill(0), np.uint8, like)
         filter_.Execute([nothing] * len(atlases))
         return filter_.GetFusedIntensityImage()
     assert maps is not None
@@ -125,7 +125,7 @@ def joint_label_fusion(  # noqa: PLR0913  (the parameters are ANTs's)
 
 
 def _mask(given: Any, like: LoadedImages, maps: Sequence[Any]) -> Any:
-    """Where the mask is not 0 and, of some label images, none is 0 either."""
+    """Return where the mask and all of the given label images are not 0."""
     mask = given != 0
     for index, one in enumerate(maps):
         labels = convert.load_one(one, like, owner=_NAME, parameter=f"label_list[{index}]")
@@ -134,7 +134,7 @@ def _mask(given: Any, like: LoadedImages, maps: Sequence[Any]) -> Any:
 
 
 def _in_mm(radius: int | Sequence[int], like: LoadedImages, name: str) -> tuple[float, ...]:
-    """Radii in voxels, in the order of an image's axes, as mm."""
+    """Convert radii in voxels, in ITK's axis order, to mm."""
     spacing = like.geometry.array_spacing[::-1]
     radii = np.ravel(radius)
     radii = np.repeat(radii, len(spacing)) if len(radii) == 1 else radii
@@ -150,13 +150,13 @@ def _in_mm(radius: int | Sequence[int], like: LoadedImages, name: str) -> tuple[
 def _without_background(
     filter_: JointLabelFusionFilter, labels: list[int], mask: Any, like: LoadedImages
 ) -> Any:
-    """The most probable label but 0 inside the mask."""
+    """Return the most probable label except 0 inside the mask."""
     best = np.zeros(mask.shape)
     winners = np.zeros(mask.shape, np.int64)
     for label in labels:
         probability = filter_.fused.probability(label)
         winners[probability > best] = label
         best = np.maximum(best, probability)
-    return convert.written(
+    return convert.make_image(
         lambda out: np.copyto(out, winners, casting="unsafe"), filter_.fused.dtype, like
     )

@@ -1,6 +1,6 @@
-"""Images of atlases beside the image they were warped to, made comparable; how alike they look.
+"""Match the intensities of atlases to their target, and measure their similarity.
 
-Atlas and target are matched globally, by the line through their quantiles.
+Intensities are matched globally, by a line fitted to the quantiles.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from itk_consensus.core.array_types import Floats
 from itk_consensus.core.work import in_threads
 from itk_consensus.votes.fields.patches import ScaledImage
 
-#: Quantiles that intensities are matched by: outliers of either image do not count.
+#: Quantiles that intensities are matched by; the tails are ignored, as they may be outliers.
 _QUANTILES = np.linspace(0.02, 0.98, 49)
 
-#: Quantiles are taken of about as many voxels, spread over the image.
+#: Approximate number of voxels, spread over the image, that quantiles are computed from.
 _SAMPLE = 1 << 17
 
 
-def matched(
+def match_intensities(
     target: NDArray[Any], atlases: Sequence[NDArray[Any]]
 ) -> tuple[ScaledImage, list[ScaledImage]]:
-    """Intensities in units of the target's spread, those of atlases matched to the target's.
+    """Scale the target by the spread of its intensities, and match the atlases to it.
 
     Parameters
     ----------
@@ -45,24 +45,24 @@ def matched(
 
 def _quantiles(image: NDArray[Any]) -> NDArray[np.float64]:
     step = math.ceil((image.size / _SAMPLE) ** (1 / image.ndim))
-    # Counted from the middle: a mirrored image has the same sample.
+    # Symmetric about the centre, so that a mirrored image has the same sample.
     from_middle = (np.abs(2 * np.arange(size) - (size - 1)) for size in image.shape)
     sample = image[np.ix_(*(steps // 2 % step == 0 for steps in from_middle))]
     return np.asarray(np.quantile(sample.astype(np.float64), _QUANTILES))
 
 
 def _line(own: NDArray[np.float64], goal: NDArray[np.float64]) -> tuple[float, float]:
-    """Slope and offset that take an image's quantiles to the target's, least squares."""
+    """Fit slope and offset that map an image's quantiles to the target's, by least squares."""
     centred = own - own.mean()
     variance = float(centred @ centred)
-    # Where quantiles say nothing, as when nearly all is background, an image stays as it is.
+    # Only shift the image if the fit is degenerate, e.g. where nearly all voxels are background.
     slope = float(centred @ goal) / variance if variance > 0 else 0.0
     slope = slope if slope > 0 else 1.0
     return slope, float(goal.mean() - slope * own.mean())
 
 
-#: By what images are compared. A correlation forgives any local scale, but has noise to go by
-#: where tissue is flat.
+#: Similarity measures. Correlation is invariant to scale, but determined by noise where tissue is
+#: homogeneous.
 Similarity = Literal["squared difference", "normalised correlation"]
 SIMILARITIES: tuple[Similarity, ...] = get_args(Similarity)
 
@@ -73,23 +73,23 @@ def region_similarities(
     region: NDArray[np.bool_] | None,
     similarity: Similarity,
 ) -> Floats:
-    """(J,) similarity of each atlas over a region, higher being more alike; NaN for a missing one.
+    """Return (J,) similarity of each atlas over a region, higher is better; NaN for a missing one.
 
-    The mean squared difference, of matched intensities, counts negative.
+    "squared difference" is the negative mean squared difference of matched intensities.
     """
     where: Any = ... if region is None else region
     present = [atlas for atlas in atlases if atlas is not None]
-    first, others = matched(target, present)
+    first, others = match_intensities(target, present)
     goal, *scaled = (_values(image, where) for image in (first, *others))
 
-    def one(own: Floats) -> float:
+    def similarity_of(own: Floats) -> float:
         if similarity == "squared difference":
             return -float(np.mean(np.square(own - goal)))
         spread = float(own.std() * goal.std())
         return float(np.mean((own - own.mean()) * (goal - goal.mean())) / max(spread, 1e-300))
 
     found = np.full(len(atlases), np.nan)
-    found[[atlas is not None for atlas in atlases]] = list(in_threads(one, scaled))
+    found[[atlas is not None for atlas in atlases]] = list(in_threads(similarity_of, scaled))
     return found
 
 
@@ -98,7 +98,7 @@ def _values(image: ScaledImage, where: Any) -> Floats:
 
 
 def most_similar(similarities: Floats, number: int) -> Floats:
-    """(J,) weight 1 for the most similar atlases, the first of equals, and 0 for all others."""
+    """Return (J,) weights: 1 for the most similar atlases (ties: the first ones), else 0."""
     ranked = np.argsort(-np.nan_to_num(similarities, nan=-np.inf), kind="stable")
     weights = np.zeros(len(similarities))
     weights[ranked[:number]] = 1.0

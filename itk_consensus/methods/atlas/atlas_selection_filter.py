@@ -1,4 +1,4 @@
-"""AtlasSelectionFilter: the atlases that look most like the target, as weights for any fuser."""
+"""AtlasSelectionFilter: select the atlases most similar to the target, as weights for a fuser."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from itk_consensus.methods.atlas.atlas_images import (
 
 @dataclass(frozen=True, eq=False)
 class SelectedAtlases(Result):
-    """What the choice was made by."""
+    """Similarities that the selection is based on."""
 
-    similarities: tuple[float, ...]  #: Of each atlas
+    similarities: tuple[float, ...]  #: Similarity of each atlas
     memo: Memo = field(default_factory=Memo, repr=False)
 
 
 class AtlasSelectionFilter(LabelInputs):
     """Gives weight 1 to the atlases whose images are most similar to the target, 0 to the others.
 
-    Execute(target, images) takes images on one grid, None for a missing atlas, and returns what any
-    fuser takes as RaterWeights. Intensities are first matched to the target's.
+    Execute(target, images) takes images on one grid, None for a missing atlas, and returns weights
+    that fusers accept as RaterWeights. Intensities are first matched to the target's.
     """
 
     NumberOfAtlases = Parameter(Integer(1), 5, "How many atlases are chosen.")
@@ -47,19 +47,19 @@ class AtlasSelectionFilter(LabelInputs):
 
     Similarities = Measurement(
         tuple[float, ...],
-        "Similarity of each atlas, higher is more alike: the correlation, or minus the mean "
-        "squared difference in units of the target's variance; NaN for a missing atlas.",
+        "Similarity of each atlas, higher is better: the correlation, or minus the mean squared "
+        "difference in units of the target's spread; NaN for a missing atlas.",
         "similarities",
     )
 
     def Execute(self, target: Any, images: Sequence[Any]) -> tuple[float, ...]:
-        """Choose atlases.
+        """Select atlases.
 
         Parameters
         ----------
         target : image
         images : list of images
-            One of each atlas, on the target's grid; None for a missing atlas.
+            One per atlas, on the target's grid; None for a missing atlas.
 
         Returns
         -------
@@ -71,7 +71,9 @@ class AtlasSelectionFilter(LabelInputs):
             given = convert.as_list(images, name)
             loaded = convert.load([target, *given], owner=name, **self._tolerances())
             if target is None or len(loaded.arrays) != len(given) + 1:
-                raise InputError(f"{name}: target and images must be scalar images, and be there")
+                raise InputError(
+                    f"{name}: target and images must be scalar images, and the target not None"
+                )
             for index, array in enumerate(loaded.arrays):
                 if array is not None and not np.isfinite(array).all():
                     raise InputError(
@@ -85,7 +87,7 @@ class AtlasSelectionFilter(LabelInputs):
                     owner=name,
                     parameter="MaskImage",
                     **self._tolerances(),
-                    **self._of_labels(),
+                    **self._label_options(),
                 )
                 region = np.asarray(mask != 0)
                 if not region.any():

@@ -1,19 +1,22 @@
-"""JointLabelFusionFilter: atlases whose images err alike share one voice."""
+"""JointLabelFusionFilter: atlases with correlated errors share their weight.
+
+The radii of patches and search are parameters of `AtlasFusionFilter`.
+"""
 
 from __future__ import annotations
 
 from itk_consensus.core.constraints import Boolean, Real
 from itk_consensus.core.parameters import Parameter
-from itk_consensus.methods.atlas.atlas_fusion_filter import AtlasFusionFilter
+from itk_consensus.methods.atlas.atlas_filter_base import AtlasFusionFilter
 from itk_consensus.votes.fields.patches import PatchRule
 
 
 class JointLabelFusionFilter(AtlasFusionFilter):
-    """Joint label fusion: weights by the patches' joint errors, which vote for whole patches.
+    """Joint label fusion: vote of patches, weighted by the atlases' joint errors.
 
     ``M_ij = (mean over the patch of |T - F_i| |T - F_j|)^Beta`` and
-    ``w = (M + Alpha I)^-1 1 / 1^T (M + Alpha I)^-1 1``, of normalised patches, each atlas at the
-    place of the search where it is nearest to the target.
+    ``w = (M + Alpha I)^-1 1 / 1^T (M + Alpha I)^-1 1`` for normalised patches; of each atlas the
+    patch in the search box that is most similar to the target's.
     """
 
     summary = (
@@ -22,7 +25,7 @@ class JointLabelFusionFilter(AtlasFusionFilter):
     )
 
     Beta = Parameter(
-        # Sums of intensities in units of their spread overflow with far larger ones.
+        # Far larger exponents overflow.
         Real(low=0.0, high=16.0, exclusive=True),
         PatchRule.beta,
         "Exponent of the errors.",
@@ -33,7 +36,8 @@ class JointLabelFusionFilter(AtlasFusionFilter):
     ConstrainWeights = Parameter(
         Boolean(),
         PatchRule.constrained,
-        "Whether weights are the best of those not below 0; else negative ones are taken for 0.",
+        "Whether weights are optimised under the constraint that they are not negative; else "
+        "negative weights are set to 0.",
     )
 
     def _rule(self, patch: tuple[int, ...], search: tuple[int, ...]) -> PatchRule:

@@ -1,22 +1,22 @@
-"""LocallyWeightedVoteFilter: atlases count where their images look like the target."""
+"""LocallyWeightedVoteFilter: atlases weighted by the local similarity of their images."""
 
 from __future__ import annotations
 
 from itk_consensus.core.constraints import Real
 from itk_consensus.core.parameters import Parameter
-from itk_consensus.methods.atlas.atlas_fusion_filter import AtlasFusionFilter
+from itk_consensus.methods.atlas.atlas_filter_base import AtlasFusionFilter
 from itk_consensus.votes.fields.patches import PatchRule
 
-#: Mean squared differences below this, of normalised patches or of intensities in units of the
-#: target's spread, tell no atlas from another.
+#: Mean squared differences below this do not distinguish atlases: by NormalizePatches, of
+#: normalised patches or of intensities in units of the target's spread.
 SMALLEST_DIFFERENCE = {True: 0.1, False: 0.01**2}
 
 
 class LocallyWeightedVoteFilter(AtlasFusionFilter):
-    """Vote of atlases, each weighted by how much its image looks like the target nearby.
+    """Vote of atlases, each weighted by the local similarity of its image to the target.
 
-    A weight is ``(1 + d / smallest)^-Power`` of the mean squared difference d of the patches: where
-    images say nothing atlases count alike.
+    A weight is ``(1 + d / smallest)^-Power`` of the mean squared difference d of the patches, so
+    that in homogeneous regions all atlases have nearly equal weights.
     """
 
     summary = (

@@ -1,11 +1,11 @@
 """Atlases that vote for whole patches of labels: joint label fusion and the locally weighted vote.
 
 Wang et al., IEEE TPAMI 35(3):611-623, 2013. Around each voxel every atlas is searched for the patch
-that is nearest to the target's. The expected joint error of two atlases is estimated from these,
+most similar to the target's. The expected joint error of two atlases is estimated from these,
 M_ij = (mean over the patch of |T - F_i| |T - F_j|)^beta, and the weights
 w = (M + alpha I)^-1 1 / 1^T (M + alpha I)^-1 1 minimise the expected error of the weighted vote. A
-weight counts for the labels of the whole patch that was found. Voxels that all atlases label alike
-keep their label: on real images the patches have nothing to add there.
+weight applies to the labels of the whole patch that was found. Voxels that all atlases give the
+same label keep it: on real images fusing patches did not improve them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats
-from itk_consensus.methods.atlas.atlas_images import matched
+from itk_consensus.methods.atlas.atlas_images import match_intensities
 from itk_consensus.votes.fields.patches import PatchRule, PatchVotes, patch_votes
 from itk_consensus.votes.fusions import VolumeFusion, VoxelShares
 from itk_consensus.votes.label_stack import LabelStack
@@ -26,11 +26,11 @@ from itk_consensus.votes.ties import UNDECIDED
 
 
 class PatchFusion(NamedTuple):
-    """The fused labels, and what came with them."""
+    """The fused labels, mean weights and fused intensities."""
 
     fusion: VolumeFusion
-    mean_weights: Floats  #: (J,) of the present atlases, over voxels that they dispute; sum 1
-    images: list[NDArray[np.float32]]  #: Fused intensities by modality, if they were wanted
+    mean_weights: Floats  #: (J,) of the present atlases, over disputed voxels; sum 1
+    images: list[NDArray[np.float32]]  #: Fused intensities by modality, if requested
 
 
 def patch_fusion(
@@ -43,15 +43,16 @@ def patch_fusion(
     exclusions: Mapping[int, NDArray[np.uint8]] | None = None,
     fuse_images: bool = False,
 ) -> PatchFusion:
-    """Fuse atlases by their images; parameters as of `patch_votes`, with images as they are.
+    """Match intensities and fuse atlases; other parameters are those of `patch_votes`.
 
     Parameters
     ----------
     target, atlases : sequence of ndarray of finite numbers
-        By modality; of the present atlases only.
+        Images by modality; of the present atlases only.
     """
     modalities = [
-        matched(goal, [images[number] for images in atlases]) for number, goal in enumerate(target)
+        match_intensities(goal, [images[number] for images in atlases])
+        for number, goal in enumerate(target)
     ]
     votes = patch_votes(
         stack,
@@ -70,7 +71,7 @@ def patch_fusion(
 
 @dataclass(frozen=True)
 class SharesOfPatches(VoxelShares):
-    """What patches say; 1 is what all atlases agree on."""
+    """Probabilities of the patch vote; 1 where all atlases agree."""
 
     votes: PatchVotes  #: Without fused images
 

@@ -1,4 +1,4 @@
-"""What the filters built on coherence report alike: their fusion, and how fine the raters agree."""
+"""Outputs shared by the filters based on coherence: the fusion and the raters' resolution."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from itk_consensus.core.parameters import Measurement
 from itk_consensus.core.process_object import ProcessObject
 from itk_consensus.core.work import in_threads
 from itk_consensus.methods.consensus.curve import CoherenceCurve, Resolution, coherence_curve
+from itk_consensus.space.blocks import Blocked
+from itk_consensus.space.boxes import Box
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fusions import VolumeFusion, VoxelShares
 from itk_consensus.votes.ties import BACKGROUND, UNDECIDED
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class ResolutionMixin(ProcessObject):
-    """How finely raters agree about each label, measured on demand."""
+    """Measurements of how finely raters agree about each label, computed on demand."""
 
     CoherenceCurves = Measurement(
         dict[int, CoherenceCurve],
@@ -40,8 +42,8 @@ class ResolutionMixin(ProcessObject):
 
 
 def coherence_curves(result: FusionResult[Any]) -> dict[int, CoherenceCurve]:
-    """By label; of two labels only the second, since the first mirrors it."""
-    return result.memo.made("coherence curves", lambda: _curves(result))
+    """Return curves by label; with two labels only the second, since they are equal."""
+    return result.memo.get_or_make("coherence curves", lambda: _curves(result))
 
 
 def _curves(result: FusionResult[Any]) -> dict[int, CoherenceCurve]:
@@ -56,18 +58,18 @@ def _curves(result: FusionResult[Any]) -> dict[int, CoherenceCurve]:
 
 
 def resolutions(result: FusionResult[Any]) -> dict[int, Resolution]:
-    """By label: the scale at which raters share half of their detail."""
+    """Return, by label, the scale at which raters share half of their detail."""
     found = {label: curve.resolution() for label, curve in coherence_curves(result).items()}
     return {label: value for label, value in found.items() if value is not None}
 
 
 @dataclass(frozen=True)
 class SettledShares(VoxelShares):
-    """What a result says inside the mask."""
+    """Probabilities of a result, 0 outside the mask."""
 
-    #: A result's method: writes the probability of a label index, whatever the mask.
+    #: Writes the probability of a label index, ignoring the mask.
     write_probability: Callable[[int, NDArray[Any]], None]
-    outside: Mask | None = None  #: Where the mask is not; None: nowhere
+    outside: Mask | None = None  #: Voxels outside the mask; None: there are none
 
     def write(self, label: int, out: NDArray[Any]) -> None:
         self.write_probability(label, out)
@@ -81,14 +83,33 @@ def settled_fusion(
     write_probability: Callable[[int, NDArray[Any]], None],
     frequencies: Floats,
 ) -> VolumeFusion:
-    """A decision for every voxel: the most frequent label where no rater annotated."""
-    unsettled = decision == UNDECIDED
-    settled = decision
-    if unsettled.any():
-        settled = np.where(unsettled, decision.dtype.type(frequencies.argmax()), decision)
-    assert patterns.codes is not None
-    if patterns.number_of_voxels == patterns.codes.size:
-        return VolumeFusion(settled, SettledShares(write_probability))
-    outside = patterns.expand(np.zeros(len(patterns.counts), bool), outside=True)
-    settled = np.where(outside, settled.dtype.type(BACKGROUND), settled)
+    """Make a fusion that has the most frequent label where no rater annotated."""
+    outside = _outside(patterns)
+    settled = _settle(decision, outside, frequencies)
     return VolumeFusion(settled, SettledShares(write_probability, outside))
+
+
+def settled_blocks(patterns: DecisionPatterns, voted: Blocked, frequencies: Floats) -> Blocked:
+    """Return the decision of `settled_fusion` for votes in blocks."""
+
+    def settle(block: Box) -> NDArray[Any]:
+        return _settle(voted.read(block), _outside(patterns.crop(block)), frequencies)
+
+    return Blocked.made(voted.blocks, settle)
+
+
+def _outside(patterns: DecisionPatterns) -> Mask | None:
+    """Return the voxels outside the mask; None: there are none."""
+    if patterns.outside_code is None:
+        return None
+    outside = patterns.expand(np.zeros(len(patterns.counts), bool), outside=True)
+    return outside if outside.any() else None
+
+
+def _settle(decision: NDArray[Any], outside: Mask | None, frequencies: Floats) -> NDArray[Any]:
+    unsettled = decision == UNDECIDED
+    if unsettled.any():
+        decision = np.where(unsettled, decision.dtype.type(frequencies.argmax()), decision)
+    if outside is not None:
+        decision = np.where(outside, decision.dtype.type(BACKGROUND), decision)
+    return decision

@@ -1,28 +1,37 @@
-"""CoherenceVoteFilter: keep what the raters share, smooth what they do not."""
+"""CoherenceVoteFilter: keep detail that the raters share, smooth the rest."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from itk_consensus.fusing.fused_blocks import FusedBlocks
 from itk_consensus.fusing.fusion_case import FusionCase
 from itk_consensus.fusing.fusion_result import Fused
 from itk_consensus.fusing.probability_inputs import SoftInputsMixin
 from itk_consensus.fusing.shared_parameters import RaterWeightsMixin
-from itk_consensus.methods.consensus.coherence_outputs import ResolutionMixin, settled_fusion
-from itk_consensus.methods.consensus.rater_masks import RaterMasks
+from itk_consensus.methods.consensus.blocked_masks import masks_of
+from itk_consensus.methods.consensus.coherence_outputs import (
+    ResolutionMixin,
+    settled_blocks,
+    settled_fusion,
+)
+from itk_consensus.methods.consensus.coherence_vote import coherence_vote
 from itk_consensus.methods.consensus.soft_masks import soft_masks
-from itk_consensus.methods.consensus.vote import coherence_vote
+from itk_consensus.votes.decision_patterns import DecisionPatterns
 
 
 class CoherenceVoteFilter(ResolutionMixin, RaterWeightsMixin, SoftInputsMixin):
     """The vote, smoothed only where raters do not share its detail.
 
-    Every rater's mask is split into bands of scale. Where the bands of different raters correlate
-    they are kept, elsewhere they go, and the contour is drawn midway between what raters mark
-    inside and outside. GetResolution tells, in mm, how fine the raters agree. The scales follow
-    the smallest voxel side; there is nothing to set. Probabilities are masks between 0 and 1.
-    ``examples/benchmarks/methods/consensus_evidence.py`` prints how it compares.
+    Every rater's mask is split into bands of scale. Bands are kept where those of different raters
+    correlate, and removed elsewhere; the contour is drawn between the mean vote shares inside and
+    outside. GetResolution returns, in mm, how finely the raters agree. The scales are multiples of
+    the smallest voxel side; there are no parameters to tune. Probability inputs are treated as
+    masks between 0 and 1.
+    ``examples/benchmarks/methods/consensus_evidence.py`` compares it with other fusers.
     """
 
-    whole_because = "its gains are measured on bands of scale of the whole image"
+    chunking_unsupported_reason = ""
     bytes_per_voxel = 20
     method = "coherence-vote"
     summary = (
@@ -30,7 +39,7 @@ class CoherenceVoteFilter(ResolutionMixin, RaterWeightsMixin, SoftInputsMixin):
         "that they share, smooths the rest, and reports in mm how finely they agree. Keeps thin "
         "and small structures, and handles noise."
     )
-    # Not relabelling: of two labels the first is taken for the background.
+    # Not relabelling: with two labels the first is treated as the background.
     laws = frozenset({"rater permutation", "unanimity", "clean background padding"})
 
     def _fuse(self, case: FusionCase) -> Fused[None]:
@@ -38,12 +47,16 @@ class CoherenceVoteFilter(ResolutionMixin, RaterWeightsMixin, SoftInputsMixin):
         weights, soft = self.weights_of(patterns.number_of_raters), case.opinions
         if soft is not None:
             masks = soft_masks(soft.opinions, soft.annotated, soft.mask, weights)
-        elif case.stack is not None:
-            masks = RaterMasks.from_stack(case.stack, patterns, weights)
         else:
-            masks = RaterMasks.from_patterns(patterns, weights)
+            masks = masks_of(case.stack, patterns, weights)
         found = coherence_vote(masks, case.spacing)
         fusion = settled_fusion(
             patterns, found.decision, found.write_probability, found.frequencies
         )
         return Fused(fusion, None, {"masks": found.masks})
+
+    def fuse_blocks(self, patterns: DecisionPatterns, spacing: Sequence[float]) -> FusedBlocks:
+        """Fuse votes in blocks; return the decision in blocks."""
+        masks = masks_of(None, patterns, self.weights_of(patterns.number_of_raters))
+        found = coherence_vote(masks, spacing)
+        return FusedBlocks(settled_blocks(patterns, found.voted, found.frequencies), None)

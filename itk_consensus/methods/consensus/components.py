@@ -1,4 +1,4 @@
-"""Connected components that a fused label lost, or gained, against its raters."""
+"""Connected components that a fused label lost or gained relative to its raters."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Mask
-from itk_consensus.space.pieces import finders_of, label_pieces
+from itk_consensus.space.blocks import Blocked, none_of
+from itk_consensus.space.pieces import block_pieces, label_pieces, raters_by_piece
 from itk_consensus.space.rater_field import pack_bits
 
-#: Single voxels are contour noise, not components.
+#: Minimum size of a component; single voxels are noise of the contour.
 LEAST_VOXELS = 2
 
 
 class Component(NamedTuple):
-    """Where a component is and how large."""
+    """Size and position of a component."""
 
     voxels: int
-    millilitres: float  #: Of the voxel sides in mm; in 2D the slice counts as 1 mm thick
-    place: tuple[int, ...]  #: Array index of the component's voxel nearest to its middle
+    millilitres: float  #: Volume; in 2D the slice counts as 1 mm thick
+    place: tuple[int, ...]  #: Array index of the component's voxel nearest to its centre
 
 
 class ChangedComponents(NamedTuple):
@@ -34,16 +35,16 @@ class ChangedComponents(NamedTuple):
 def changed_components(
     chosen: Mask, share: NDArray[np.floating[Any]], spacing: Sequence[float]
 ) -> ChangedComponents:
-    """Components of two or more voxels that were lost or gained.
+    """Return components of two or more voxels that were lost or gained.
 
     Parameters
     ----------
     chosen : (\\*shape) ndarray of bool
         The answer for one label.
     share : (\\*shape) ndarray
-        Share of the raters that mark the label.
+        Share of the raters who mark the label.
     spacing : sequence of float
-        Voxel sides in mm. The first of four axes is time, and connects nothing.
+        Voxel sides in mm. The first of four axes is time, along which nothing is connected.
     """
     majority = share > 0.5 + 1e-9
     lost = lost_components(majority, chosen)
@@ -54,23 +55,30 @@ def changed_components(
 
 
 def lost_components(mask: Mask, kept: Mask) -> Mask:
-    """Voxels of components of `mask`, two or more voxels large, of which nothing is kept.
+    """Return `lost_pieces` of arrays."""
+    return np.asarray(lost_pieces(Blocked.whole(mask), Blocked.whole(kept)).array())
 
-    A component is lost if none of it is kept, whether voxels connect by faces only or by corners
-    too: pieces lost side by side, or hanging on a kept one by a corner, all count.
+
+def lost_pieces(mask: Blocked, kept: Blocked) -> Blocked:
+    """Return voxels of components of `mask`, two or more voxels large, of which nothing is kept.
+
+    Face-connected components without kept voxels are lost; lost components that touch at edges or
+    corners are joined before their size is checked.
     """
-    if not (mask & ~kept).any():
-        return np.zeros(mask.shape, bool)
-    faces = label_pieces(mask, corners=False)
+    if not mask.map(lambda here, there: here & ~there, kept).any():
+        return none_of(mask.blocks)
+    faces = block_pieces(mask, corners=False)
     gone = faces.without(kept)
     if not gone.any():
-        return np.zeros(mask.shape, bool)
-    pieces = label_pieces(faces.any_of(gone))
+        return none_of(mask.blocks)
+    pieces = block_pieces(faces.any_of(gone))
     return pieces.any_of(pieces.sizes >= LEAST_VOXELS)
 
 
 def count_lone_components(raters: Mask) -> tuple[int, int]:
-    """Pieces of what any rater marked, two or more voxels large: marked by one rater only, and all.
+    """Count components of the raters' union: those marked by one rater only, and all.
+
+    Components have at least two voxels.
 
     Parameters
     ----------
@@ -78,13 +86,13 @@ def count_lone_components(raters: Mask) -> tuple[int, int]:
     """
     pieces = label_pieces(np.asarray(raters.any(axis=0)))
     large = pieces.sizes >= LEAST_VOXELS
-    found, _ = finders_of(pieces, pack_bits(raters), len(raters))
+    found, _ = raters_by_piece(pieces, pack_bits(raters), len(raters))
     lone = found.sum(axis=0) == 1
     return int(np.count_nonzero(lone & large)), int(np.count_nonzero(large))
 
 
 def describe_components(mask: Mask, spacing: Sequence[float]) -> list[Component]:
-    """Components of a mask, connected by faces, edges or corners, the largest first."""
+    """Return the components of a mask (full connectivity), the largest first."""
     pieces = label_pieces(mask)
     millilitres = float(np.prod(spacing[-3:])) / 1000
     found = []

@@ -21,18 +21,18 @@ from itk_consensus.methods.consensus.components import (
 from itk_consensus.methods.consensus.curve import Resolution
 from itk_consensus.methods.consensus.rater_masks import RaterMasks
 from itk_consensus.methods.consensus.shared_consensus import SharedConsensus
-from itk_consensus.space.boxes import Box, around
+from itk_consensus.space.boxes import Box, enclosing_box
 
 
 class ListedComponent(NamedTuple):
-    """A connected piece of a label, two or more voxels large."""
+    """A connected component of a label, at least two voxels large."""
 
     label: int
     voxels: int
     millilitres: float  #: In 2D the slice counts as 1 mm thick
-    #: Of the voxel nearest to its middle, in mm and ITK's order (x, y, z).
+    #: Position of the voxel nearest to its centre, in mm and ITK's order (x, y, z).
     position: tuple[float, ...]
-    unit: str = "mm"  #: Of lengths; voxels, of arrays, whose ml nobody knows (NaN)
+    unit: str = "mm"  #: Unit of lengths; "voxels" for arrays, whose millilitres are NaN
 
     def __str__(self) -> str:
         place = ", ".join(f"{value:.4g}" for value in self.position)
@@ -51,14 +51,14 @@ class ListedComponents(NamedTuple):
 def listed_components(
     raters: RaterMasks, decision: NDArray[Any], labels: Sequence[int], geometry: ImageGeometry
 ) -> ListedComponents:
-    """Components of all foreground labels, label by label, the largest first."""
+    """Return changed components of all foreground labels, by label, the largest first."""
     spacing = geometry.array_spacing
     unit = length_unit(spacing)
     chosen_boxes = dict(enumerate(scipy.ndimage.find_objects(decision), start=1))
 
     def changed(index: int) -> tuple[Box, ChangedComponents]:
-        # Where nobody marked the label and nothing was chosen there is nothing to find.
-        box = around(raters.marked_box(index), chosen_boxes.get(index))
+        # Neither marked nor chosen anywhere: nothing to compare.
+        box = enclosing_box(raters.marked_box(index), chosen_boxes.get(index))
         if box is None:
             return (), ChangedComponents([], [])
         share = raters.share(index, box)
@@ -81,7 +81,7 @@ def listed_components(
 
 
 def lone_components(raters: RaterMasks) -> tuple[int, int]:
-    """Components of all foreground labels that one rater only marked, and all of them."""
+    """Count components of foreground labels marked by one rater only, and all components."""
 
     def count(index: int) -> tuple[int, int]:
         box = raters.marked_box(index)
@@ -93,11 +93,7 @@ def lone_components(raters: RaterMasks) -> tuple[int, int]:
     return sum(lone for lone, _ in counts), sum(number for _, number in counts)
 
 
-#: Of more labels the explanation does not say how finely raters agree: it would take longer than
-#: fusing them.
-MANY_LABELS = 10
-
-#: Components that the explanation names; all of them are listed elsewhere.
+#: Maximum number of components that the explanation lists.
 NAMED_COMPONENTS = 3
 
 
@@ -109,16 +105,16 @@ def explain(
     changed: ListedComponents,
     labels: Sequence[int],
 ) -> str:
-    """One paragraph.
+    """Explain a consensus in one paragraph.
 
     Parameters
     ----------
     resolution : mapping of int to Resolution, optional
-        By label; without it nothing is said of it.
+        Resolution by label; omitted from the text if None.
     lone : (int, int)
-        Components that one rater only marked, and all components.
+        Number of components marked by one rater only, and of all components.
     labels : sequence of int
-        The label value behind each index.
+        Label value of each index.
     """
     raters = found.raters.number_of_raters
     if raters == 1:
@@ -160,7 +156,7 @@ def _agreement(resolution: Mapping[int, Resolution]) -> Iterator[str]:
         )
 
 
-#: What became of detail, by what the raters share of it.
+#: Texts about smoothing, by the bound of the resolution.
 _SMOOTHED = {
     "=": "finer detail was smoothed",
     "<=": "hardly anything was smoothed",
@@ -231,16 +227,21 @@ def _bounds(found: SharedConsensus) -> Iterator[str]:
     removed = sum(one.removed for one in bounds)
     if removed:
         yield f"{_count(removed, 'component')} that no majority found {_were(removed)} left out."
-    opened = sum(one.opened for one in bounds)
-    if opened:
-        holes = _count(opened, "hole")
-        yield f"{holes} that half of the raters left out alike {_were(opened)} kept."
+    untied = sum(one.untied for one in bounds)
+    if untied:
+        yield (
+            f"Raters share what they leave out inside: {_count(untied, 'voxel')} that half of them "
+            f"marked {_were(untied)} left out."
+        )
     small = sum(one.given_up > 0 for one in bounds)
     if small:
         yield (
             f"{_count(small, 'small label')} among others {_were(small)} held to the size that "
             "most of its raters drew."
         )
+    regained = sum(one.regained for one in bounds)
+    if regained:
+        yield f"{_count(regained, 'voxel')} went back to the label that most raters gave them."
     returned = sum(one.returned for one in bounds)
     if returned:
         yield (

@@ -1,26 +1,28 @@
-"""ConsensusFilter: the recommended fuser. Keeps what raters share, and explains it."""
+"""ConsensusFilter: the recommended fuser. Keeps what raters share, and explains its result."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from itk_consensus.core.errors import ParameterError
 from itk_consensus.core.parameters import Measurement
-from itk_consensus.core.process_object import made_later
-from itk_consensus.core.rater_names import naming_raters
-from itk_consensus.fusing.estimates import Estimate, Told
+from itk_consensus.core.process_object import output_method
+from itk_consensus.core.rater_names import name_raters
+from itk_consensus.fusing.estimates import AnswerFacts, Estimate
+from itk_consensus.fusing.fused_blocks import FusedBlocks
 from itk_consensus.fusing.fusion_case import FusionCase
 from itk_consensus.fusing.fusion_result import Fused, FusionResult
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
+from itk_consensus.fusing.vote_facts import MANY_LABELS
 from itk_consensus.methods.consensus.coherence_outputs import (
     ResolutionMixin,
     resolutions,
+    settled_blocks,
     settled_fusion,
 )
 from itk_consensus.methods.consensus.consensus_explanation import (
-    MANY_LABELS,
     ListedComponent,
     ListedComponents,
     explain,
@@ -41,16 +43,16 @@ COHERENCE = "coherence vote"
 
 @dataclass(frozen=True)
 class ConsensusEstimate(Estimate):
-    """What Consensus says of raters and of the vote."""
+    """Estimate of Consensus about raters and vote."""
 
-    choice: str  #: The rule that made the label map
+    choice: str  #: Name of the rule that made the label map
     copied_raters: tuple[tuple[int, ...], ...]  #: Groups of near copies
     vote_dice: float  #: Dice of the result with the plain vote
     vote_is_noise: bool  #: Whether the vote has specks that the result does not have
 
-    def told(self, patterns: DecisionPatterns) -> Told:
-        """How it relates to the vote; what raters share is what it is."""
-        return Told(
+    def answer_facts(self, patterns: DecisionPatterns) -> AnswerFacts:
+        """Return facts about copies and about the relation of the result to the vote."""
+        return AnswerFacts(
             merges_copies=True,
             vote_dice=self.vote_dice,
             vote_is_noise=self.vote_is_noise,
@@ -65,18 +67,17 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
 
     1. One rater: that rater's labels.
     2. Raters whose contours coincide where those of others do not are copies and count once.
-    3. A label that more than half of the raters left empty is absent. About the outline of an
-       object those are asked who found it, and not a rater far from others who agree. Objects that
-       no majority found are added where these raters overlook that many of the others.
-    4. The coherence vote: detail that raters share is kept, the rest smoothed.
-    5. What leaves the vote without such a reason returns to it: components that a majority marked
-       are kept, others are not invented, and no reader loses more by an outline than the readers'
-       own spread explains.
+    3. A label that more than half of the raters left empty is absent. The outline of an object is
+       fused from the raters who found it, without raters far from the others if these agree. An
+       object that no majority found is added if the raters miss that many of the other objects.
+    4. The coherence vote: detail that raters share is kept, the rest is smoothed.
+    5. Other deviations from the vote are reverted: components that a majority marked are kept, no
+       others are added, and no rater's loss by an outline exceeds what the raters' spread explains.
 
-    Other fusions of the same raters are made when GetCandidateImage asks for them.
+    GetCandidateImage computes other fusions of the same raters on demand.
     """
 
-    whole_because = "it weighs components and bands of scale, which know no chunks"
+    chunking_unsupported_reason = ""
     bytes_per_voxel = 20
     method = "consensus"
     summary = (
@@ -88,7 +89,7 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
     Choice = Measurement(str, "The rule that made the label map.", "estimate.choice")
     Explanation = Measurement(
         str,
-        "One paragraph: what was chosen and why, with the numbers of this case.",
+        "One paragraph: how the result was made and why, with the numbers of this case.",
         lambda result: explanation(result),
     )
     CopiedRaters = Measurement(
@@ -118,12 +119,12 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
     )
 
     def GetCandidateNames(self) -> tuple[str, ...]:
-        """The candidates of the last Execute."""
+        """Return the names of the candidates of the last Execute."""
         return tuple(self.fused.extras["candidates"])
 
-    @made_later
+    @output_method
     def GetCandidateImage(self, name: str) -> Any:
-        """The label map of a candidate of the last Execute, made on demand."""
+        """The label map of a candidate of the last Execute, computed on demand."""
         result = self.fused
         candidates = result.extras["candidates"]
         if name not in candidates:
@@ -140,33 +141,38 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
         frequencies = found.coherence.frequencies
         chosen = settled_fusion(patterns, found.decision, found.write_probability, frequencies)
         choice = _choice(found)
-        estimate = ConsensusEstimate(
-            choice,
-            tuple(tuple(group) for group in found.groups if len(group) > 1),
-            found.vote_dice,
-            found.vote_is_noise,
-        )
         extras = {
             "shared": found,
             "masks": found.coherence.masks,
             "candidates": {choice: chosen} | _candidates(case, found),
         }
-        return Fused(chosen, estimate, extras)
+        return Fused(chosen, _estimate(found), extras)
+
+    def fuse_blocks(self, patterns: DecisionPatterns, spacing: Sequence[float]) -> FusedBlocks:
+        """Fuse votes in blocks; return the decision in blocks and the estimate."""
+        found = shared_consensus(patterns, spacing)
+        frequencies = found.coherence.frequencies
+        return FusedBlocks(settled_blocks(patterns, found.bounded, frequencies), _estimate(found))
+
+
+def _estimate(found: SharedConsensus) -> ConsensusEstimate:
+    copies = tuple(tuple(group) for group in found.groups if len(group) > 1)
+    return ConsensusEstimate(_choice(found), copies, found.vote_dice, found.vote_is_noise)
 
 
 def changed_components_of(result: FusionResult[ConsensusEstimate]) -> ListedComponents:
-    """Components that most raters marked and the result lacks, or that none did."""
+    """Return components that most raters marked and the result lacks, and those none marked."""
     found, geometry = result.extras["shared"], result.like.geometry
-    return result.memo.made(
+    return result.memo.get_or_make(
         "components",
         lambda: listed_components(found.raters, found.decision, result.labels, geometry),
     )
 
 
 def explanation(result: FusionResult[ConsensusEstimate]) -> str:
-    """What was chosen and why, with the raters' names."""
+    """Return the explanation, with the raters' names."""
     found = result.extras["shared"]
-    text = result.memo.made(
+    text = result.memo.get_or_make(
         "explanation",
         lambda: explain(
             result.estimate.choice,
@@ -177,7 +183,7 @@ def explanation(result: FusionResult[ConsensusEstimate]) -> str:
             result.labels,
         ),
     )
-    return naming_raters(text, result.case.names)
+    return name_raters(text, result.case.names)
 
 
 def _choice(found: SharedConsensus) -> str:
@@ -189,9 +195,9 @@ def _choice(found: SharedConsensus) -> str:
 
 @dataclass(frozen=True)
 class Candidate:
-    """Another fusion of the same raters, made when called."""
+    """Another fusion of the same raters, computed when called."""
 
-    name: str  #: One of `OTHER_CANDIDATES`
+    name: str  #: Key of `OTHER_CANDIDATES`
     patterns: DecisionPatterns
     spacing: tuple[float, ...]  #: In mm, in array order
 
@@ -200,7 +206,7 @@ class Candidate:
 
     @property
     def sigma(self) -> float:
-        """By which votes are smoothed, in mm: the smallest voxel side."""
+        """Standard deviation of the smoothing of votes in mm: the smallest voxel side."""
         return float(min(voxel_sides(self.spacing)))
 
 
@@ -215,7 +221,7 @@ OTHER_CANDIDATES: dict[str, Callable[[Candidate], Fusion]] = {
 
 
 def _candidates(case: FusionCase, found: SharedConsensus) -> dict[str, Fusion | Candidate]:
-    """Other fusions of the same raters, by name."""
+    """Return other fusions of the same raters by name."""
     patterns, alone = case.patterns, found.coherence
     others: dict[str, Fusion | Candidate] = {
         name: Candidate(name, patterns, case.spacing) for name in OTHER_CANDIDATES

@@ -1,7 +1,7 @@
-"""How fine raters agree: coherence by scale, and the resolution of their consensus in mm.
+"""Coherence of raters by scale, and the resolution of their consensus in mm.
 
-As electron microscopy reads a map's resolution off the scale at which two half sets correlate by a
-fixed amount (Harauz & van Heel, Optik 73:146-156, 1986), so here: the scale at which half of the
+In electron microscopy, the resolution of a map is the scale at which two half sets correlate by a
+fixed amount (Harauz & van Heel, Optik 73:146-156, 1986). Here it is the scale at which half of the
 power in the raters' masks is shared.
 """
 
@@ -15,28 +15,28 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from itk_consensus.core.array_types import Floats, length_unit
-from itk_consensus.methods.consensus.bands import (
+from itk_consensus.methods.consensus.rater_masks import RaterMasks
+from itk_consensus.methods.consensus.scale_bands import (
     TRUNCATE,
     VOXELS_OF_FULL_GRID,
     effective_number,
     shared_power,
     smallest_sides,
 )
-from itk_consensus.methods.consensus.rater_masks import RaterMasks
 from itk_consensus.space.band_gains import band_powers
-from itk_consensus.space.boxes import Box, clipped, grown, relative_to, widened
+from itk_consensus.space.boxes import Box, clip_box, grow_box, relative_to, widen_box
 from itk_consensus.space.gaussian import Singles, band_means
 from itk_consensus.space.pyramid import band_power, bands_of_voxels
 from itk_consensus.space.rater_field import RaterField
 from itk_consensus.votes.disputed_voxels import chunks
 
-#: Smallest voxel sides where bands begin; each is sqrt(2) wide.
+#: First scale in smallest voxel sides; each band spans a factor of sqrt(2).
 FIRST_SCALE = 0.5
 NUMBER_OF_BANDS = 8
 
 SHARED_HALF = 0.5
 
-#: Of raters whose differences are measured at a time.
+#: Number of voxels, over raters, processed at once; bounds memory.
 _VOXELS_AT_ONCE = 1 << 22
 
 
@@ -44,10 +44,9 @@ class Resolution(NamedTuple):
     """The scale in mm at which raters share half of their detail."""
 
     millimetres: float
-    #: "<=" if they share even the finest scale that was looked at, ">=" if not
-    #: even the coarsest.
+    #: "<=" if they share half even at the finest scale, ">=" if not even at the coarsest.
     bound: Literal["=", "<=", ">="]
-    unit: str = "mm"  #: Or voxels, of arrays
+    unit: str = "mm"  #: Or "voxels", for arrays
 
     def __str__(self) -> str:
         sign = "" if self.bound == "=" else f"{self.bound} "
@@ -58,14 +57,14 @@ class CoherenceCurve(NamedTuple):
     """Share of the power that raters have in common, by scale."""
 
     scales: Floats  #: (B,) in mm, ascending
-    #: (B,) 1: they draw the same; 0: no more alike than by chance. NaN where nothing is drawn.
+    #: (B,) 1 for identical masks, 0 for independent ones; NaN without any power.
     coherence: Floats
-    unit: str = "mm"  #: Of the scales; voxels, of arrays
+    unit: str = "mm"  #: Unit of the scales; "voxels" for arrays
 
     def resolution(self) -> Resolution | None:
-        """Where the curve, followed from coarse to fine, falls below one half; None if undefined.
+        """Return the scale at which the curve, from coarse to fine, first falls below one half.
 
-        Between bands it is linear in the logarithm of the scale.
+        It is interpolated linearly in the logarithm of the scale. None if the curve is undefined.
         """
         scales, values = self.scales, self.coherence
         if np.isnan(values).all():
@@ -85,16 +84,16 @@ class CoherenceCurve(NamedTuple):
 def coherence_curve(
     masks: RaterMasks, label: int, spacing: Sequence[float], bands: int = NUMBER_OF_BANDS
 ) -> CoherenceCurve | None:
-    """Coherence by scale in the region where raters differ about a label.
+    """Return the coherence by scale in the region where raters differ about a label.
 
-    None if they differ nowhere, or there is one rater only.
+    None if they do not differ, or there is one rater only.
     """
     tight = masks.disputed_box(label)
     if tight is None or masks.number_of_raters < 2:
         return None
     sides = smallest_sides(spacing)
     starts = FIRST_SCALE * np.sqrt(2.0) ** np.arange(bands + 1)
-    wide = widened(tight, _reach(starts[-1] * sides))
+    wide = widen_box(tight, _reach(starts[-1] * sides))
     powers = _powers_of_some if masks.present is not None else _powers_of_all
     found = powers(masks, label, (tight, wide), starts[:, None] * sides)
     shares = [shared / total if total > 0 else np.nan for shared, total in found]
@@ -104,16 +103,16 @@ def coherence_curve(
 
 
 def _reach(sigmas: Floats) -> list[int]:
-    """Voxels to each side beyond which a Gaussian is cut off."""
+    """Return the radii of Gaussian kernels in voxels."""
     return [int(TRUNCATE * sigma + 0.5) for sigma in sigmas]
 
 
 def _powers_of_some(
     masks: RaterMasks, label: int, boxes: tuple[Box, Box], scales: Floats
 ) -> Iterator[tuple[float, float]]:
-    """Shared and all power of each band, where not everybody annotated all."""
+    """Yield shared and total power of each band, with missing annotations."""
     _, wide = boxes
-    box = clipped(wide, masks.shape)
+    box = clip_box(wide, masks.shape)
     assert masks.present is not None
     stack, present = masks.read(label, box), masks.present[(slice(None), *box)]
     for pair in itertools.pairwise(scales.tolist()):
@@ -133,22 +132,22 @@ def _powers_of_some(
 def _powers_of_all(
     masks: RaterMasks, label: int, boxes: tuple[Box, Box], scales: Floats
 ) -> Iterator[tuple[float, float]]:
-    """Shared and all power of each band.
+    """Yield shared and total power of each band.
 
     The mean square of the raters' bands is that of their mean plus that of their differences from
-    it, and differences end where raters agree: only the mean is looked at beyond.
+    it. Differences are 0 where raters agree, so only the mean is needed outside the tight box.
     """
     tight, wide = boxes
-    box = clipped(wide, masks.shape)
+    box = clip_box(wide, masks.shape)
     mean = masks.share(label, box).astype(np.float32)
     first = bands_of_voxels(scales)
     of_mean, of_differences = np.zeros((2, len(scales) - 1))
     if first:
-        # The widest band that is asked for is known at every second voxel only, and left out.
+        # Request one more band: the coarsest is computed at every second voxel only, and dropped.
         fine = scales[: first + 2]
         power, _ = _fine_power(RaterField.of(mean[None]), np.ones(1), fine)
         of_mean[:first] = power[:first]
-        raters = masks.field(label, grown(tight, _reach(fine[-1]), masks.shape))
+        raters = masks.field(label, grow_box(tight, _reach(fine[-1]), masks.shape))
         power, shared = _fine_power(raters, masks.weights, fine)
         apart = (power - shared) * (1 - 1 / effective_number(masks.weights))
         of_differences[:first] = apart[:first]
@@ -161,12 +160,12 @@ def _powers_of_all(
 
 
 def _fine_power(raters: RaterField, weights: Floats, scales: Floats) -> tuple[Floats, Floats]:
-    """(B,) power of bands that need the grid of the voxels, and the part of it that is shared."""
+    """Return (B,) total and shared power of bands that need the full voxel grid."""
     step = 1 if math.prod(raters.shape) <= VOXELS_OF_FULL_GRID else 2
     steps = [step if size > 1 else 1 for size in raters.shape]
     found = band_powers(raters, weights, scales.tolist(), steps, truncate=TRUNCATE)
     axes = tuple(range(1, found.power.ndim))
-    # A point stands for as many voxels as there are to each.
+    # Each grid point represents prod(steps) voxels.
     power, shared = (
         math.prod(steps) * part.sum(axis=axes, dtype=np.float64)
         for part in (found.power, found.shared)
@@ -177,7 +176,7 @@ def _fine_power(raters: RaterField, weights: Floats, scales: Floats) -> tuple[Fl
 def _coarse_differences(
     masks: RaterMasks, label: int, tight: Box, scales: Floats, first: int, middle: Singles
 ) -> Floats:
-    """The same of bands from one on, of some raters at a time."""
+    """Return the power of the raters' differences in bands from `first` on."""
     pairs = zip(tight, masks.shape, strict=True)
     fades = [(side.start > 0, side.stop < length) for side, length in pairs]
     power = np.zeros(len(scales) - 1 - first)

@@ -1,7 +1,8 @@
-"""Where the coherence vote draws the contour, and the probability that follows.
+"""Threshold at which the coherence vote draws the contour.
 
-Between what the raters mark inside and outside (Rogan & Gladen, American Journal of Epidemiology
-107:71-76, 1978), at the level where a clean mask sent through the same smoothing keeps its volume.
+It lies between the mean vote shares inside and outside (Rogan & Gladen, American Journal of
+Epidemiology 107:71-76, 1978), at the level at which a noise-free mask keeps its volume under the
+same smoothing.
 """
 
 from __future__ import annotations
@@ -11,90 +12,51 @@ from typing import NamedTuple
 import numpy as np
 
 from itk_consensus.core.array_types import Floats, Mask
-from itk_consensus.methods.consensus.bands import (
-    LEAST_POWER,
-    TRUNCATE,
-    Coherence,
-    CoherenceSettings,
-)
-from itk_consensus.space.contour_cut import CutCounts, Side, count_cut, cut_answer
-from itk_consensus.space.gaussian import Singles
+from itk_consensus.methods.consensus.scale_bands import LEAST_POWER
+from itk_consensus.space.contour_cut import CutCounts, Side
 from itk_consensus.space.rater_field import RaterField
-from itk_consensus.space.spread import spread
+from itk_consensus.space.spread import dilate
 
-#: Smallest voxel sides: what lies nearer to a contour, or farther from any mark, is not counted.
+#: Distance in smallest voxel sides: voxels nearer to a contour, or farther from any mark, are not
+#: counted.
 CONTOUR_REACH = 3
 
-#: The mean of a whole side counts as this many voxels far from its contour.
+#: Weight, in voxels, of the mean of a whole side, added to the voxels far from the contour.
 PSEUDO_VOXELS = 10.0
 
-#: Mean shares and the level are counted this often, each time against the last cut.
+#: Number of iterations of mean shares and level, each with the previous cut as reference.
 CUT_ROUNDS = 2
 
-#: A clean mask's level is kept away from where it would say nothing.
+#: Limits of the level, which is unreliable close to 0 and 1.
 LEVELS = (0.1, 0.9)
 
-#: How much of a clean mask's level is used: its profile is steeper than that of raters whose
-#: contours differ, by sqrt(2) where they differ as far as the smoothing reaches.
+#: Weight of a noise-free mask's level relative to 1/2: its profile is steeper than that of raters
+#: whose contours differ, by sqrt(2) if they differ as much as the smoothing.
 LEVEL_WEIGHT = 0.5**0.5
 
-#: Share of the coarsest power in common from which raters draw one thing: two of five who draw the
-#: same have .25, three .5, and what most raters miss voxel by voxel comes near 1.
+#: Minimum shared fraction of the coarsest power for raters to have drawn the same structure. It is
+#: .25 if two of five draw the same, .5 if three do, and near 1 if raters miss voxels independently.
 LEAST_COMMON = 0.3
 
-#: Values this close to the cut are ties and not chosen, as single precision cannot decide.
+#: Values this close to the threshold are ties in single precision and are not selected.
 TIE_TOLERANCE = 1e-6
 
 
 class Cut(NamedTuple):
-    """How a label's answer was cut."""
+    """Levels by which a label's answer is thresholded."""
 
     outside: float  #: Mean share of votes far outside the contour: a
-    inside: float  #: The same far inside: b
-    level: float  #: Where between them a clean mask, smoothed alike, keeps its volume
+    inside: float  #: Mean share of votes far inside the contour: b
+    level: float  #: Position of the threshold between them, 0 to 1
 
     @property
     def between(self) -> float:
-        """Where the contour lies where no detail is shared; where it is, it lies at one half."""
+        """Threshold where no detail is shared; where it is, the threshold is one half."""
         return self.outside + (self.inside - self.outside) * self.level
 
 
-def find_cut(
-    found: Coherence,
-    raters: RaterField,
-    weights: Floats,
-    sides: Floats,
-    settings: CoherenceSettings,
-) -> Cut:
-    """Begin with the strongest answers, then cut by what was counted against the last cut."""
-    # From one half, structures that most raters miss would never be found; but what hardly two of
-    # them draw alike is no structure that the others miss.
-    strongest = float(found.answer.max()) / 2
-    begin = min(0.5, strongest) if found.common >= LEAST_COMMON else 0.5
-    chosen = found.answer > begin
-    counted = counted_voxels(raters, sides)
-    scales, reach = settings.in_voxels(sides), contour_reach(sides)
-    cut = Cut(0.0, 1.0, 0.5)
-    for _ in range(CUT_ROUNDS):
-        counts = count_cut(
-            raters,
-            weights,
-            chosen,
-            counted,
-            reach,
-            found.kept,
-            scales,
-            truncate=TRUNCATE,
-        )
-        cut = cut_levels(counts)
-        cut_answer(found.answer, found.kept, _levels(cut), chosen)
-        if not chosen.any():
-            break
-    return cut
-
-
 def cut_levels(counts: CutCounts) -> Cut:
-    """Mean shares inside and outside a mask, and the level between them."""
+    """Return the mean shares inside and outside a mask, and the level between them."""
     outside = _mean_share(counts.far_outside, counts.outside)
     inside = _mean_share(counts.far_inside, counts.inside)
     if inside - outside < LEAST_POWER:
@@ -103,7 +65,7 @@ def cut_levels(counts: CutCounts) -> Cut:
 
 
 def volume_level(counts: CutCounts) -> float:
-    """Where to cut the answer, judged by where a clean mask's answer keeps its volume."""
+    """Return the level at which a noise-free mask keeps its volume, shrunk towards 1/2."""
     if not (counts.inside.voxels and counts.outside.voxels):
         return 0.5
     middle = (counts.before + counts.at) / 2
@@ -111,38 +73,30 @@ def volume_level(counts: CutCounts) -> float:
 
 
 def _mean_share(far: Side, side: Side) -> float:
-    """Mean of votes far from the contour; of the whole side, where little lies far."""
+    """Return the mean share of votes far from the contour, shrunk to that of the whole side."""
     if not side.voxels:
         return 0.0
     total = far.votes + PSEUDO_VOXELS * side.votes / side.voxels
     return total / (far.voxels + PSEUDO_VOXELS)
 
 
-def probability_of(found: Coherence, cut: Cut) -> Singles:
-    """0 at the mean share outside, one half at the contour, 1 at the mean share inside.
-
-    Overwrites the answer.
-    """
-    cut_answer(found.answer, found.kept, _levels(cut))
-    return found.answer
-
-
-def _levels(cut: Cut) -> tuple[float, float, float, float]:
+def levels(cut: Cut) -> tuple[float, float, float, float]:
+    """Return the arguments of `cut_answer`."""
     return cut.outside, cut.inside, cut.between, TIE_TOLERANCE
 
 
 def counted_voxels(raters: RaterField, sides: Floats) -> Mask:
-    """Annotated voxels within reach of what any rater marked.
+    """Return annotated voxels within reach of any mark.
 
-    Clean background, however much of it, must not count.
+    Other background is excluded, so that its amount does not matter.
     """
-    counted = spread(raters.marked(), contour_reach(sides))
-    annotated = raters.annotated()
+    counted = dilate(raters.marked_voxels(), contour_reach(sides))
+    annotated = raters.annotated_voxels()
     if annotated is not None:
         counted &= annotated
     return counted
 
 
 def contour_reach(sides: Floats) -> list[int]:
-    """`CONTOUR_REACH` in voxels of each axis."""
+    """Return `CONTOUR_REACH` in voxels of each axis."""
     return [int(radius + 1e-9) for radius in CONTOUR_REACH * sides]

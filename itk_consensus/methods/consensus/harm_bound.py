@@ -1,37 +1,43 @@
-"""A bound on harm: where a result leaves the vote without a known reason, it returns to it.
+"""A bound on harm: deviations of a result from the vote without a valid reason are reverted.
 
-A consensus leaves the vote to smooth what raters do not share, to ask only those who found an
-object about its outline, and to add what `detection` says is there. Whatever it was made by, five
-things hold of every label:
+A consensus may deviate from the vote to smooth detail that raters do not share, to fuse an outline
+from those who found the object only, and to add objects that `detection` finds real. Whichever
+method made the result, the following holds for each label:
 
-- A component that more than half of the raters marked, and marked alike, is not lost; nor is a
-  label whole, if the vote has one thing of it and not specks.
-- A component of which the vote has nothing was found by more than half of the raters, or rescued.
-- A hole that half of the raters left out alike, inside what the others drew, stays a hole.
-- A small label among others is hardly larger than most of its raters drew it.
-- Who is asked and agrees with most of the others loses no more than `LARGEST_LOSS` of Dice against
-  the vote; nor does what two of them share. Readers of a thin or tiny structure may differ fourfold
-  in volume: who does not agree with most loses no more than half of the distance between the two
-  who are farthest apart, for an answer in the middle between readers needs no other reason. One of
-  them all may have slipped, and is left out when that distance is measured. Where more is lost, the
-  region returns to the vote.
+- A component that more than half of the raters marked, with similar shapes, is kept; and the label
+  does not vanish if most of its vote is one component rather than specks.
+- A component that does not overlap the vote was found by more than half of the raters, or rescued.
+- If raters share what they leave out inside a label beyond chance, it is detail, such as spared
+  vessels, and not an error: ties inside then follow the vote, i.e. become background.
+- A small label among others is at most slightly larger than most of its raters drew it; with three
+  raters or fewer it has all voxels that most raters gave it.
+- A rater who is used and agrees with most others loses at most `LARGEST_LOSS` of Dice relative to
+  the vote; so does the intersection of two such raters. Raters of a thin or tiny structure may
+  differ fourfold in volume. So a rater who does not agree with most others may lose up to half of
+  the distance (1 - Dice) between the two most distant raters, as a result midway between raters
+  does. This distance is measured without one outlier. If a region's loss is larger, the region
+  reverts to the vote.
 
-Where somebody did not find an object, its finders lose no more than `LARGEST_LOSS`, unless the
-answer is as close to them as the other finders are. None of this holds in noise, where the vote is
-close to every reader because it shares their specks, and an answer without them is not.
+If some raters did not find an object, its finders lose at most `LARGEST_LOSS`, unless the result is
+as close to them as the other finders are. Losses are not bounded if the vote is noise: it is then
+close to every rater because it shares their specks, which the result lacks.
 """
 
 from __future__ import annotations
 
 import itertools
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats, Mask
-from itk_consensus.methods.consensus.components import lost_components
+from itk_consensus.methods.consensus.components import lost_pieces
+from itk_consensus.methods.consensus.cut import CONTOUR_REACH, PSEUDO_VOXELS
 from itk_consensus.methods.consensus.label_voters import (
     LEAST_AGREEMENT,
     LEAST_VOXELS,
@@ -39,369 +45,541 @@ from itk_consensus.methods.consensus.label_voters import (
     mean_dice,
 )
 from itk_consensus.methods.consensus.rater_masks import RaterMasks
-from itk_consensus.space.boxes import Box, grown, intersection, relative_to
-from itk_consensus.space.pieces import Pieces, label_pieces
+from itk_consensus.space.blocks import Blocked, flagged, none_of, unequal
+from itk_consensus.space.boxes import Box, intersection, relative_to, widen_box
+from itk_consensus.space.pieces import BlockPieces, block_finders, block_pieces, label_pieces
 from itk_consensus.space.rater_field import bits_of, marked_by_any, unpack_bits
 from itk_consensus.votes.overlap import dice_of
 
-#: Dice that who agrees with most readers may lose against the vote.
+#: Largest loss of Dice, relative to the vote, for a rater who agrees with most others.
 LARGEST_LOSS = 0.02
 
-#: Readers with this Dice to each other agree.
+#: Two raters agree if their Dice is at least this.
 AGREEMENT = 0.9
 
-#: Share of the distance between two readers from each of them to the middle: so much may be lost by
-#: who does not agree with most.
+#: Largest loss for other raters, as a fraction of the largest distance between two raters: a result
+#: midway between them has half of it.
 TO_THE_MIDDLE = 0.5
 
-#: Mean Dice to the best corroborated readers that an answer may lose against a vote whose ties are
+#: Largest loss of mean Dice with the best corroborated raters, relative to the vote with ties as
 #: background.
 LARGEST_DROP = 0.01
 
-#: Of more readers, pairs are too many to look at, and none of them stands alone.
+#: With more raters, intersections of pairs are not checked: they are too many, and each rater
+#: matters less.
 MOST_IN_PAIRS = 8
 
-#: Counts below this are exact in single precision.
-EXACT_IN_SINGLE = 1 << 24
-
-#: Readers corroborate each other best whose distance 1 - Dice to their two nearest is at most so
-#: many times the smallest.
+#: The best corroborated raters are those whose mean distance (1 - Dice) to their two nearest raters
+#: is at most this multiple of the smallest.
 CORROBORATION = 2.0
 
-#: Share of the vote in components that the answer does not have from which the vote is noise.
+#: The vote is noise if more than this fraction of it is in specks that the answer does not have.
 NOISE = 0.002
 
-#: Components of a majority that are expected by chance, from which one of them may be lost.
+#: A component of the vote may be lost if at least this number is expected by chance.
 CHANCE = 0.001
 
-#: Ways in which a voxel connects to the next, by which chance is multiplied for each further one.
+#: Number of ways in which a component can grow by a voxel, for the chance of large components.
 WAYS_TO_CONNECT = 8.0
 
-#: Share of the border of a filled hole that may lie outside the label: a hole lies within, what is
-#: tied along a contour touches the outside with half of its border.
-OPEN_BORDER = 0.4
+#: Intraclass correlation inside a label from which omissions are shared. It is 1/3 if two of four
+#: raters leave out the same part, .2 if their contours vary as well, and 0 for independent
+#: omissions, where it exceeded .05 in one real case of twenty.
+LEAST_SHARED = 0.07
 
-#: Mean Dice between what raters left out from which they left out the same hole.
-SPARED_ALIKE = 0.7
-
-#: Voxels of a label that is small: hardly any of it lies far from its contour, so that what raters
-#: leave out of it is their contours' wandering, and no sign that they missed a part.
+#: A label with fewer voxels is small: nearly all of it is close to its contour, so omissions are
+#: variations of the contour, not missed parts.
 SMALL_LABEL = 1000
 
-#: How much larger than most of its raters drew it a small label may become.
+#: With at most this many raters there are too few pairs to estimate shared detail, so that a small
+#: label keeps its vote.
+FEW_RATERS = 3
+
+#: Largest ratio of a small label's volume to that of its vote or its raters' median.
 LARGEST_GROWTH = 1.1
 
-#: The vote of all raters, where votes are summed as whole numbers.
+#: Scale at which vote shares are rounded to integers, so that sums are exact.
 VOTES_OF_ALL = 1 << 20
 
-#: Weights along each axis of the voxels whose votes count as those around one.
+#: Kernel along each axis for summing votes over the neighbourhood.
 NEIGHBOURS = (1, 2, 1)
 
 #: A share of votes above this is a majority.
 MAJORITY = 0.5 + 1e-9
 
-#: Voxels around a component within which the marks that belong to it lie.
+#: Distance in voxels from answer and vote beyond which marks are taken to be chance.
+FAR = 3
+
+#: Margin in voxels around a component in which its marks are collected.
 REACH = 2
 
 
-class BoundedLabel(NamedTuple):
-    """A label's mask in a box, and how many of its parts were changed."""
+class BoundChanges(NamedTuple):
+    """Number of changes of a label by the bound."""
 
-    mask: Mask
-    restored: int = 0  #: Components that a majority marked and the answer had lost
-    removed: int = 0  #: Components that no majority found
-    returned: int = 0  #: Regions that have the vote's outline
-    opened: int = 0  #: Holes that half of the raters left out, and the answer had filled
-    given_up: int = 0  #: Voxels by which a small label was larger than its raters drew it
+    restored: int = 0  #: Restored components that a majority marked
+    removed: int = 0  #: Removed components that no majority found
+    returned: int = 0  #: Regions that reverted to the vote's outline
+    untied: int = 0  #: Tied voxels removed because raters share what they leave out
+    given_up: int = 0  #: Voxels removed because a small label was too large
+    regained: int = 0  #: Voxels that most raters gave it, taken back from other labels
     vote_is_noise: bool = False  #: Whether the vote has specks that the answer does not
 
     @property
-    def is_changed(self) -> bool:
-        """Whether the vote had a word."""
-        return any((self.restored, self.removed, self.returned, self.opened, self.given_up))
+    def any(self) -> bool:
+        """Whether the bound changed the answer."""
+        return self != BoundChanges(vote_is_noise=self.vote_is_noise)
+
+
+class BoundedLabel(NamedTuple):
+    """A label's mask in a box after applying the bound, and the changes."""
+
+    mask: Blocked
+    changes: BoundChanges = BoundChanges()
+    #: Voxels that most raters gave the label, taken back from other labels; None: there are none.
+    regained: Blocked | None = None
 
 
 def bound_harm(
-    masks: RaterMasks, index: int, decision: NDArray[Any], voters: LabelVoters, box: Box
+    masks: RaterMasks, index: int, voted: Blocked, voters: LabelVoters, box: Box
 ) -> BoundedLabel:
     """Apply the bound to the result of a label.
 
     Parameters
     ----------
     masks : RaterMasks
-        Copies merged.
+        Raters, with copies merged.
     index : int
-        Of the label, which is not absent.
-    decision : (\\*box) ndarray of int
-        Label indices, in a box around all that any rater marked.
+        Index of the label, which is not absent.
+    voted : Blocked
+        Label index by voxel.
     voters : LabelVoters
-        Who was asked about it.
+        Raters used for the label.
+    box : tuple of slice
+        Bounding box of all marks.
     """
-    answer = decision == index
-    share = masks.share(index, box)
-    vote, tied = share > MAJORITY, np.abs(share - 0.5) <= MAJORITY - 0.5
-    if np.array_equal(vote, answer):
-        return BoundedLabel(answer)
-    others = (decision > 0) & ~answer
-    case = _Case(masks.bits(index, box), answer, others, vote, tied, voters, box)
-    if not answer.any() and case.vote_is_one_thing():
-        return BoundedLabel(case.largest_of_vote(), restored=1)
-    restored, number_restored = case.wrongly_lost()
-    removed, number_removed = case.wrongly_gained(answer | restored)
-    mask = (answer | restored) & ~removed
-    if case.vote_is_noise():
-        return BoundedLabel(mask, number_restored, number_removed, vote_is_noise=True)
-    filled, opened = case.filled_holes(mask)
-    mask, returned = case.returned(mask & ~filled)
-    grown_by = case.growth(mask, share) if masks.number_of_labels > 2 else np.zeros(0, np.intp)
-    if len(grown_by):
-        mask = mask.copy()
-        mask.reshape(-1)[grown_by] = False
-    counts = number_restored, number_removed, returned, opened, len(grown_by)
-    return BoundedLabel(mask, *counts)
+    among_others = masks.number_of_labels > 2
+    case = _Case.of(masks, index, voted, voters, box)
+    decided = case.answer
+    if not unequal(case.vote, decided):
+        return BoundedLabel(decided)
+    is_small = among_others and case.vote.count() < SMALL_LABEL
+    keeps_vote = is_small and len(voters.asked) <= FEW_RATERS
+    if keeps_vote:
+        with_vote = decided.map(np.logical_or, case.vote)
+        case = replace(case, answer=with_vote, others=case.others.map(_but, with_vote))
+    mask, changes = case.bounded()
+    growth = case.growth(mask) if among_others else none_of(mask.blocks)
+    mask = mask.map(_but, growth)
+    changes = changes._replace(given_up=growth.count())
+    if not (changes.restored or keeps_vote):
+        return BoundedLabel(mask, changes)
+    taken = Blocked.made(decided.blocks, lambda block: voted.read(block) > 0)
+    regained = mask.map(_but, decided).map(np.logical_and, case.vote).map(np.logical_and, taken)
+    number = regained.count()
+    return BoundedLabel(mask, changes._replace(regained=number), regained if number else None)
 
 
-class _Case(NamedTuple):
-    """One label in a box."""
+def _within(box: Box, margin: int, around: Box) -> Box:
+    """Widen a box on all sides, clipped to another box."""
+    return intersection(widen_box(box, [margin] * len(box)), around)
 
-    bits: NDArray[np.uint8]  #: (ceil(J / 8), *box) what each rater marked
-    answer: Mask
-    others: Mask  #: Where other labels are
-    vote: Mask  #: Where more than half mark the label
-    tied: Mask  #: Where half do
+
+def _but(one: Mask, other: Mask) -> Mask:
+    return np.asarray(one & ~other)
+
+
+@dataclass(frozen=True)
+class _Case:
+    """One label's answer and votes in a box."""
+
+    masks: RaterMasks
+    index: int
+    answer: Blocked
+    others: Blocked  #: Where the answer has other foreground labels
+    vote: Blocked  #: Where more than half mark the label
+    tied: Blocked  #: Where exactly half mark the label
     voters: LabelVoters
     box: Box
 
-    def marks(self, box: Box = ()) -> Mask:
-        """(J, \\*box) what each rater marked, of a part of the box."""
-        return unpack_bits(self.bits[(slice(None), *box)], self.voters.number)
+    @classmethod
+    def of(
+        cls, masks: RaterMasks, index: int, voted: Blocked, voters: LabelVoters, box: Box
+    ) -> _Case:
+        """Collect a label's fields from the raters and the result."""
 
-    def wrongly_lost(self) -> tuple[Mask, int]:
-        """Components of the vote that the result lost although their raters marked them alike."""
-        lost = lost_components(self.vote, self.answer)
+        def fields(block: Box) -> tuple[Mask, Mask, Mask, Mask]:
+            decision = voted.read(block)
+            answer = decision == index
+            if block != box and not masks.bits(index, block).any():
+                return answer, (decision > 0) & ~answer, np.array(False), np.array(False)
+            share = masks.share(index, block)
+            tied = np.abs(share - 0.5) <= MAJORITY - 0.5
+            return answer, (decision > 0) & ~answer, share > MAJORITY, tied
+
+        answer, others, vote, tied = Blocked.all_made(masks.blocks(box), fields)
+        return cls(masks, index, answer, others, vote, tied, voters, box)
+
+    def marks(self, box: Box) -> Mask:
+        """Return (J, \\*box) the raters' masks."""
+        return unpack_bits(self.masks.bits(self.index, box), self.voters.number)
+
+    def bounded(self) -> tuple[Blocked, BoundChanges]:
+        """Return the bounded answer and the changes."""
+        if not self.answer.any() and self.vote_is_one_thing():
+            return self.largest_of_vote, BoundChanges(restored=1)
+        restored, number_restored = self.wrongly_lost()
+        mask = self.answer.map(np.logical_or, restored)
+        removed, number_removed = self.wrongly_gained(mask)
+        mask = mask.map(_but, removed)
+        changes = BoundChanges(number_restored, number_removed)
+        if self._shared_inside(mask) > LEAST_SHARED:
+            changes = changes._replace(untied=mask.map(np.logical_and, self.tied).count())
+            mask = mask.map(_but, self.tied)
+        if self.vote_is_noise():
+            return mask, changes._replace(vote_is_noise=True)
+        mask, returned = self.returned(mask)
+        return mask, changes._replace(returned=returned)
+
+    def wrongly_lost(self) -> tuple[Blocked, int]:
+        """Return lost components of the vote that are not due to chance and have similar marks."""
+        lost = lost_pieces(self.vote, self.answer)
         if not lost.any():
             return lost, 0
-        pieces = label_pieces(lost)
+        pieces = block_pieces(lost)
         by_chance = self._chance_of_majority()
-        # In logarithms: large pieces have too many voxels for a power.
+        # In logarithms, since the power underflows for large pieces.
         further = (pieces.sizes - 1) * np.log(np.maximum(WAYS_TO_CONNECT * by_chance, 1e-300))
         kept = np.log(max(lost.size * by_chance, 1e-300)) + further < np.log(CHANCE)
         kept[0] = False
-        # Where chance makes no majority at all, nobody needs to have drawn alike; but the vote
-        # counts a rater of something else, too.
+        # Marks need not be similar if chance cannot make majorities, unless the vote includes
+        # raters who marked something else.
         if self.voters.elsewhere or lost.size * by_chance >= CHANCE:
-            for piece in np.flatnonzero(kept).tolist():
+            for piece in pieces.in_blocks(kept):
                 kept[piece] = self._marked_alike(pieces, piece)
         return pieces.any_of(kept), int(kept.sum())
 
     def _chance_of_majority(self) -> float:
-        """That most of those asked mark a voxel far from answer and vote, each on his own."""
-        asked = self.marks()[self.voters.asked]
-        far = ~scipy.ndimage.binary_dilation(self.answer | self.largest_of_vote(), iterations=3)
-        rates = asked[:, far].mean(axis=1) if far.any() else np.zeros(len(asked))
+        """Return the probability that most raters mark a voxel by chance, independently.
+
+        Each rater's rate is measured far from answer and vote.
+        """
+        near = self.answer.map(np.logical_or, self.largest_of_vote)
+
+        def count(block: Box) -> NDArray[np.int64]:
+            wide = _within(block, FAR, self.box)
+            spread = scipy.ndimage.binary_dilation(near.read(wide), iterations=FAR)
+            far = ~spread[relative_to(block, wide)]
+            asked = self.marks(block)[self.voters.asked]
+            marked = [np.count_nonzero(marks & far) for marks in asked]
+            return np.array([np.count_nonzero(far), *marked])
+
+        voxels, *marked = np.sum([count(block) for block in near.boxes], axis=0).tolist()
         number_who_mark = np.ones(1)
-        for rate in rates:
+        for rate in (number / voxels if voxels else 0.0 for number in marked):
             number_who_mark = np.convolve(number_who_mark, [1 - rate, rate])
-        return float(number_who_mark[len(asked) // 2 + 1 :].sum())
+        return float(number_who_mark[len(marked) // 2 + 1 :].sum())
 
     def vote_is_one_thing(self) -> bool:
-        """Whether at least half of the vote is one component, and that no speck."""
-        largest = np.count_nonzero(self.largest_of_vote())
-        return bool(largest >= max(LEAST_VOXELS, np.count_nonzero(self.vote) / 2))
+        """Whether at least half of the vote is one component, which is not a speck."""
+        return self.largest_of_vote.count() >= max(LEAST_VOXELS, self.vote.count() / 2)
 
-    def largest_of_vote(self) -> Mask:
-        """The vote's largest component, which is no speck."""
-        pieces = label_pieces(self.vote)
-        return np.asarray((pieces.places == pieces.sizes.argmax()) & self.vote)
+    @cached_property
+    def largest_of_vote(self) -> Blocked:
+        """The vote's largest component."""
+        pieces = block_pieces(self.vote)
+        return pieces.any_of(np.arange(pieces.number + 1) == pieces.sizes.argmax())
 
-    def _marked_alike(self, pieces: Pieces, piece: int) -> bool:
-        """Whether raters drew the same thing there, apart from what the answer has."""
-        wide = grown(pieces.box(piece), [REACH] * self.answer.ndim, self.answer.shape)
+    def _marked_alike(self, pieces: BlockPieces, piece: int) -> bool:
+        """Return whether the raters' marks around a piece, outside the answer, are similar."""
+        wide = _within(pieces.box(piece), REACH, self.box)
         marks = self.marks(wide)
-        around = label_pieces(marks.any(axis=0) & ~self.answer[wide]).places
-        belonging = np.unique(around[pieces.places[wide] == piece])
+        around = label_pieces(marks.any(axis=0) & ~self.answer.read(wide)).places
+        belonging = np.unique(around[pieces.places.read(wide) == piece])
         drawn = marks & np.isin(around, belonging[belonging > 0])
         return mean_dice(drawn[drawn.reshape(len(drawn), -1).any(axis=1)]) >= LEAST_AGREEMENT
 
-    def wrongly_gained(self, mask: Mask) -> tuple[Mask, int]:
-        """Components of a mask that neither the vote has nor a majority found, nor were rescued."""
-        gained = lost_components(mask, self.vote)
+    def wrongly_gained(self, mask: Blocked) -> tuple[Blocked, int]:
+        """Return components that neither the vote nor most raters have, and are not rescued."""
+        gained = lost_pieces(mask, self.vote)
         if not gained.any():
             return gained, 0
-        pieces = label_pieces(gained)
-        found = np.zeros(pieces.number + 1, np.int64)
-        for marks in self.marks():
-            found += ~pieces.without(marks)
-        wrong = 2 * found <= self.voters.number
+        pieces = block_pieces(gained)
+        number = self.voters.number
+        found, _ = block_finders(pieces, lambda block: self.masks.bits(self.index, block), number)
+        wrong = 2 * found.sum(axis=0) <= number
         wrong[0] = False
-        wrong[self._pieces_of_objects(pieces.places)] = False
+        wrong[self._pieces_of_objects(pieces)] = False
         return pieces.any_of(wrong), int(wrong.sum())
 
-    def _pieces_of_objects(self, pieces: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Pieces that belong to objects which some raters did not find."""
+    def _pieces_of_objects(self, pieces: BlockPieces) -> NDArray[np.int32]:
+        """Return pieces that belong to objects which some raters did not find."""
         found = [np.zeros(0, np.int32)]
-        for one in self.voters.found:
-            both = intersection(one.box, self.box)
+        # In the order of blocks, since pieces are recomputed for each block.
+        boxes = [intersection(one.box, self.box) for one in self.voters.found]
+        blocks = [next(pieces.places.blocks.touching(box)) for box in boxes]
+        for number in np.argsort(blocks, kind="stable").tolist():
+            one, both = self.voters.found[number], boxes[number]
             inside = one.where[relative_to(both, one.box)]
-            found.append(np.unique(pieces[relative_to(both, self.box)][inside]))
+            found.append(np.unique(pieces.places.read(both)[inside]))
         return np.concatenate(found)
 
-    def filled_holes(self, mask: Mask) -> tuple[Mask, int]:
-        """Voxels of holes that half of the raters left out alike and a mask does not."""
-        asked = self.voters.asked
-        tied = mask & self.tied
-        if len(asked) < 3 or np.count_nonzero(tied) < LEAST_VOXELS:
-            return np.zeros(mask.shape, bool), 0
-        pieces = label_pieces(tied)
-        holes = pieces.sizes >= LEAST_VOXELS
-        holes[0] = False
-        for piece in np.flatnonzero(holes).tolist():
-            holes[piece] = self._is_hole(pieces, piece, mask)
-        return pieces.any_of(holes), int(holes.sum())
+    def _shared_inside(self, mask: Blocked) -> float:
+        """Return the intraclass correlation of raters inside a mask; 0 without ties.
 
-    def _is_hole(self, pieces: Pieces, piece: int, mask: Mask) -> bool:
-        """Whether a tied piece lies within a mask, and who left it out left out the same."""
-        wide = grown(pieces.box(piece), [REACH] * mask.ndim, mask.shape)
-        here, inside = pieces.places[wide] == piece, mask[wide]
-        border = scipy.ndimage.binary_dilation(here) & ~here
-        if np.count_nonzero(border & ~inside) > OPEN_BORDER * np.count_nonzero(border):
-            return False
-        near = scipy.ndimage.binary_dilation(here, iterations=REACH)
-        left_out = ~self.marks(wide)[self.voters.asked] & inside & near
-        who = 2 * np.count_nonzero(left_out[:, here], axis=1) >= np.count_nonzero(here)
-        enough = 2 * np.count_nonzero(who) >= len(who)
-        return bool(enough and mean_dice(left_out[who]) >= SPARED_ALIKE)
-
-    def growth(self, mask: Mask, share: Floats) -> NDArray[np.intp]:
-        """Flat indices by which a small label exceeds its raters, those of fewest votes first.
-
-        Of equal votes those go first that have fewest around them; equal ones go together, or the
-        order of voxels would choose.
+        It is the variance of the raters' mean in excess of that of independent raters, over the
+        mean variance of a rater.
         """
-        size, voxels = float(np.count_nonzero(self.vote)), int(np.count_nonzero(mask))
+        asked = self.voters.asked
+        if len(asked) < 3 or not mask.map(np.logical_and, self.tied).any():
+            return 0.0
+        axes = scipy.ndimage.generate_binary_structure(len(self.box), 1)
+        if len(self.box) > 3:
+            axes[[0, 2]] = False  # No connection along the time axis.
+        number = len(asked)
+
+        def count(block: Box) -> NDArray[np.int64]:
+            """Count voxels inside, voxels of each rater, and voxels by number of raters."""
+            wide = _within(block, CONTOUR_REACH, self.box)
+            own = mask.read(wide)
+            if not own.any():
+                return np.zeros(2 * number + 2, np.int64)
+            inside = scipy.ndimage.binary_erosion(own, axes, iterations=CONTOUR_REACH)
+            inside = inside[relative_to(block, wide)]
+            bits = self.masks.bits(self.index, block)[:, inside]
+            marks = unpack_bits(bits, self.voters.number)[asked]
+            drawn = np.count_nonzero(marks, axis=1)
+            votes = np.bincount(np.count_nonzero(marks, axis=0), minlength=number + 1)
+            return np.concatenate([[np.count_nonzero(inside)], drawn, votes])
+
+        voxels, *counts = np.sum([count(block) for block in mask.boxes], axis=0).tolist()
+        if not voxels:
+            return 0.0
+        drawn, votes = np.array(counts[:number]) / voxels, np.array(counts[number:]) / voxels
+        shares = np.arange(number + 1) / number
+        of_one = float((drawn * (1 - drawn)).mean())
+        of_mean = float(votes @ shares**2 - (votes @ shares) ** 2)
+        common = (number * of_mean - of_one) / (number - 1)
+        return float(common / (of_one + PSEUDO_VOXELS / voxels))
+
+    def growth(self, mask: Blocked) -> Blocked:
+        """Return voxels to remove from a small label that is too large, fewest votes first.
+
+        Among equal votes, those with fewest votes around them go first. Voxels equal in both go
+        together, so that the result does not depend on the order of voxels.
+        """
+        size, voxels = float(self.vote.count()), mask.count()
         if voxels > LARGEST_GROWTH * size and size < SMALL_LABEL and len(self.voters.asked):
-            drawn = [np.count_nonzero(marks) for marks in self.marks()[self.voters.asked]]
-            size = max(size, float(np.median(drawn)))
+            size = max(size, float(np.median(self._drawn())))
         excess = voxels - int(LARGEST_GROWTH * size)
         if size >= SMALL_LABEL or excess <= 0:
-            return np.zeros(0, np.intp)
-        gained = np.flatnonzero(mask & ~self.vote)
-        if not len(gained):
+            return none_of(mask.blocks)
+        gained = mask.map(_but, self.vote)
+        votes = [
+            self._votes_around(box)[:, flags]
+            for number, box in enumerate(gained.boxes)
+            if (flags := flagged(gained, number)) is not None
+        ]
+        if not votes:
             return gained
-        # Sums of whole numbers are the same in any order, as in a mirrored image.
-        votes = np.rint(share * VOTES_OF_ALL).astype(np.int64)
+        own, near = np.concatenate(votes, axis=1)
+        order = np.lexsort((near, own))
+        last = order[min(excess, len(order)) - 1]
+
+        def given_up(block: Box) -> Mask:
+            gains = gained.read(block)
+            if not gains.any():
+                return np.array(False)
+            votes, around = self._votes_around(block)
+            fewer = (votes < own[last]) | ((votes == own[last]) & (around <= near[last]))
+            return np.asarray(gains & fewer)
+
+        return Blocked.made(gained.blocks, given_up)
+
+    def _drawn(self) -> NDArray[np.int64]:
+        """Return the number of voxels of each rater who is used."""
+        blocks = (self.marks(box)[self.voters.asked] for box in self.vote.boxes)
+        drawn = [np.count_nonzero(one.reshape(len(one), -1), axis=1) for one in blocks]
+        return np.asarray(np.sum(drawn, axis=0))
+
+    def _votes_around(self, block: Box) -> NDArray[np.int64]:
+        """Return (2, \\*block) votes of each voxel, and of its neighbourhood.
+
+        Integers, whose sums do not depend on the order, so that mirroring changes nothing.
+        """
+        wide = _within(block, 1, self.box)
+        votes = np.rint(self.masks.share(self.index, wide) * VOTES_OF_ALL).astype(np.int64)
         around = votes
         for axis in range(votes.ndim):
             around = scipy.ndimage.correlate1d(around, NEIGHBOURS, axis, mode="constant")
-        own, near = votes.reshape(-1)[gained], around.reshape(-1)[gained]
-        order = np.lexsort((near, own))
-        last = order[min(excess, len(order)) - 1]
-        return np.asarray(gained[(own < own[last]) | ((own == own[last]) & (near <= near[last]))])
+        here = relative_to(block, wide)
+        return np.stack([votes[here], around[here]])
 
-    def returned(self, mask: Mask) -> tuple[Mask, int]:
-        """The mask, with the vote's outline where readers lose too much by its own."""
+    def returned(self, mask: Blocked) -> tuple[Blocked, int]:
+        """Revert regions to the vote in which raters lose too much; return their number, too."""
         asked = self.voters.asked
         if len(asked) < 3:
             return mask, 0
-        differs = mask != self.vote
-        drawn_by_any = marked_by_any(self.bits, bits_of(asked, self.voters.number))
-        regions = label_pieces(drawn_by_any | mask | self.vote)
-        pieces, number = regions.places, regions.number
-        changed = np.bincount(pieces[differs], minlength=number + 1)
-        voted = np.bincount(pieces[self.vote], minlength=number + 1)
-        # So few voxels cannot lower a Dice to anybody by as much, or are a contour's noise.
-        judged = (changed > LARGEST_DROP / 2 * voted) & (changed >= LEAST_VOXELS)
+        used = bits_of(asked, self.voters.number)
+
+        def drawn_or_voted(block: Box) -> Mask:
+            drawn = marked_by_any(self.masks.bits(self.index, block), used)
+            return np.asarray(drawn | mask.read(block) | self.vote.read(block))
+
+        regions = block_pieces(Blocked.made(mask.blocks, drawn_or_voted))
+        changed = regions.counts(mask.map(np.not_equal, self.vote))
+        # Fewer changed voxels cannot lower a Dice by that much, or are noise of the contour.
+        judged = (changed > LARGEST_DROP / 2 * regions.counts(self.vote)) & (
+            changed >= LEAST_VOXELS
+        )
+        # Regions next to other labels are skipped: reverting one side of a common contour would
+        # leave gaps.
+        judged &= regions.counts(self.others) == 0
         judged[0] = False
-        # An outline between two labels is both of theirs: returning one side would tear them.
-        judged[pieces[self.others]] = False
-        # Outlines of objects that some did not find are their finders', for that reason.
-        by_finders = np.zeros(number + 1, bool)
-        by_finders[self._pieces_of_objects(pieces)] = True
-        number_returned = 0
-        for piece in np.flatnonzero(judged).tolist():
-            box = regions.box(piece)
-            here = pieces[box] == piece
-            drawn, answer = self.marks(box)[asked][:, here], mask[box][here]
-            better = _better(
-                drawn, answer, self.vote[box][here], self.tied[box][here], by_finders[piece]
-            )
-            if better is not None:
-                if number_returned == 0:
-                    mask = mask.copy()
-                mask[box][here] = better
-                number_returned += 1
-        return mask, number_returned
+        # Outlines of objects that some raters did not find are fused from their finders only.
+        by_finders = np.zeros(regions.number + 1, bool)
+        by_finders[self._pieces_of_objects(regions)] = True
+        with_ties, without = np.zeros((2, regions.number + 1), bool)
+        for piece, votes in self._votes_of(regions, judged, mask):
+            ties = _ties_of_better(votes, by_finders[piece])
+            if ties is not None:
+                (with_ties if ties else without)[piece] = True
+        number = int(np.count_nonzero(with_ties | without))
+        if not number:
+            return mask, 0
+
+        def outline(answer: Mask, vote: Mask, tied: Mask, kept: Mask, plain: Mask) -> Mask:
+            voted = vote | (tied & answer & kept)
+            return np.asarray(np.where(kept | plain, voted, answer))
+
+        fields = (self.vote, self.tied, regions.any_of(with_ties), regions.any_of(without))
+        return mask.map(outline, *fields), number
+
+    def _votes_of(
+        self, regions: BlockPieces, judged: Mask, mask: Blocked
+    ) -> Iterator[tuple[int, _RegionVotes]]:
+        """Yield the votes of judged regions, merged over blocks."""
+        begun: dict[int, _RegionVotes] = {}
+        blocks_of = np.zeros(regions.number + 1, np.int64)
+        for numbers in regions.numbers:
+            blocks_of[numbers] += 1
+        for at, block in enumerate(regions.places.boxes):
+            pieces = regions.numbers[at]
+            for piece in pieces[judged[pieces]].tolist():
+                own = intersection(regions.box(piece), block)
+                here = regions.places.part(at)[relative_to(own, block)] == piece
+                drawn = self.marks(own)[self.voters.asked]
+                fields = (self.vote.read(own), self.tied.read(own), mask.read(own))
+                votes = _RegionVotes.of(*(field[..., here] for field in (drawn, *fields)))
+                if piece in begun:
+                    votes = begun.pop(piece).joined(votes)
+                blocks_of[piece] -= 1
+                if blocks_of[piece]:
+                    begun[piece] = votes
+                else:
+                    yield piece, votes
 
     def vote_is_noise(self) -> bool:
-        """Whether the vote has much that the answer dropped as specks."""
-        pieces = label_pieces(self.vote)
+        """Return whether a relevant part of the vote is specks that the answer lacks."""
+        pieces = block_pieces(self.vote)
         small = pieces.sizes < LEAST_VOXELS
         if not small[1:].any():
             return False
-        specks = pieces.sizes[pieces.without(self.answer & self.vote) & small].sum()
-        return bool(specks > NOISE * np.count_nonzero(self.vote))
+        shared = self.answer.map(np.logical_and, self.vote)
+        specks = pieces.sizes[pieces.without(shared) & small].sum()
+        return bool(specks > NOISE * self.vote.count())
 
 
-def _better(drawn: Mask, answer: Mask, vote: Mask, tied: Mask, by_finders: bool) -> Mask | None:
-    """The vote's outline of a region, where readers lose too much by the answer; None elsewhere.
+class _RegionVotes(NamedTuple):
+    """Distinct combinations of raters, vote and answer at a region's voxels."""
 
-    A tied vote has no say: there the answer stands, unless the readers who corroborate each other
-    most would lose by it.
+    drawn: Mask  #: (J, P) masks of the raters who are used
+    vote: Mask  #: (P,)
+    tied: Mask  #: (P,)
+    answer: Mask  #: (P,)
+    counts: NDArray[np.int64]  #: (P,) number of voxels
+
+    @classmethod
+    def of(cls, drawn: Mask, vote: Mask, tied: Mask, answer: Mask) -> _RegionVotes:
+        """Count combinations of (J, N) and (N,) flags."""
+        rows = np.concatenate([drawn, vote[None], tied[None], answer[None]])
+        return cls._counted(rows, np.ones(rows.shape[1], np.int64))
+
+    def joined(self, other: _RegionVotes) -> _RegionVotes:
+        """Merge the votes of two parts of a region."""
+        rows = np.concatenate([np.concatenate([one.drawn, one[1:4]]) for one in (self, other)], 1)
+        return self._counted(rows, np.concatenate([self.counts, other.counts]))
+
+    @classmethod
+    def _counted(cls, rows: Mask, counts: NDArray[np.int64]) -> _RegionVotes:
+        bits = np.packbits(rows, axis=0)
+        if len(bits) <= 2:
+            keys = bits[0] if len(bits) == 1 else bits[0] * np.uint16(256) + bits[1]
+            # Counts are exact in double precision.
+            found = np.bincount(keys, counts)
+            occur = np.flatnonzero(found)
+            some = np.stack([occur >> 8 * place & 255 for place in reversed(range(len(bits)))])
+            bits, voxels = some.astype(np.uint8), found[occur].astype(np.int64)
+        else:
+            bits, which = np.unique(bits, axis=1, return_inverse=True)
+            voxels = np.bincount(which.reshape(-1), counts).astype(np.int64)
+        some = np.unpackbits(bits, axis=0, count=len(rows)).view(bool)
+        return cls(some[:-3], some[-3], some[-2], some[-1], voxels)
+
+
+def _ties_of_better(votes: _RegionVotes, by_finders: bool) -> bool | None:
+    """Decide whether a region reverts to the vote, and how ties of the vote are resolved.
+
+    Returns None if raters do not lose too much, so that the answer is kept; True if the region
+    reverts to the vote with ties as in the answer; False if ties become background, because the
+    best corroborated raters would lose otherwise.
 
     Parameters
     ----------
-    drawn : (J, N) ndarray of bool
-        What those asked drew of a region's voxels.
-    answer, vote, tied : (N,) ndarray of bool
-        Of the same voxels.
+    votes : _RegionVotes
+        Votes of the raters who are used.
     by_finders : bool
-        Whether it is an object's that somebody did not find, and those are not asked.
+        Whether the region is an object that some raters, who are not used, did not find.
     """
-    drew = drawn.any(axis=1)
-    drawn = drawn[drew]
+    drew = votes.drawn.any(axis=1)
+    drawn, answer, vote, tied = votes.drawn[drew], votes.answer, votes.vote, votes.tied
     if len(drawn) < 3:
         return None
-    with_ties = vote | (tied & answer)
-    views = _Views.of(drawn, answer, with_ties)
+    views = _Overlaps.of(drawn, answer, vote | (tied & answer), votes.counts)
     if by_finders or not drew.all():
-        return with_ties if views.finders_lose() else None
+        return True if views.finders_lose() else None
     if views.lose():
-        return with_ties
-    if tied.any() and _Views.of(drawn, answer, vote).corroborated_lose():
-        return vote
+        return True
+    if tied.any() and _Overlaps.of(drawn, answer, vote, votes.counts).corroborated_lose():
+        return False
     return None
 
 
-class _Views(NamedTuple):
-    """How close answer and vote are to what readers drew of a region."""
+class _Overlaps(NamedTuple):
+    """Dice of answer and vote with the raters in a region."""
 
-    between: Floats  #: (J, J) Dice of every two readers
-    answer: Floats  #: (J,) Dice of the answer to each reader
-    vote: Floats  #: (J,) likewise of the vote
-    lost_by_pairs: Floats  #: (J, J) Dice to what two readers share that is lost against the vote
+    between: Floats  #: (J, J) Dice of each pair of raters
+    answer: Floats  #: (J,) Dice of the answer with each rater
+    vote: Floats  #: (J,) Dice of the vote with each rater
+    lost_by_pairs: Floats  #: (J, J) loss of Dice with the intersection of two raters
 
     @classmethod
-    def of(cls, drawn: Mask, answer: Mask, vote: Mask) -> _Views:
-        """Of (J, N) marks of a region's voxels, and (N,) flags of answer and vote."""
-        readers = len(drawn)
-        # Where all of them agree only answer and vote need to be counted.
-        agreed = drawn.all(axis=0)
-        core = np.full(readers + 2, np.count_nonzero(agreed), np.float64)
-        core[readers:] = np.count_nonzero(np.stack([answer, vote])[:, agreed], axis=1)
-        maps = np.concatenate([drawn, answer[None], vote[None]])[:, ~agreed]
-        exact = np.float32 if maps.shape[1] < EXACT_IN_SINGLE else np.float64
-        disputed: NDArray[Any] = maps.astype(exact)
-        shared = np.asarray(disputed @ disputed.T, np.float64) + np.minimum.outer(core, core)
+    def of(cls, drawn: Mask, answer: Mask, vote: Mask, counts: NDArray[np.int64]) -> _Overlaps:
+        """Compute from (J, P) masks, (P,) answer and vote, and (P,) voxel counts."""
+        raters = len(drawn)
+        # Counts are exact in double precision.
+        maps = np.concatenate([drawn, answer[None], vote[None]]).astype(np.float64)
+        shared = (maps * counts) @ maps.T
         dices = _dices(shared)
         return cls(
-            dices[:readers, :readers],
-            dices[:readers, readers],
-            dices[:readers, readers + 1],
-            _lost_by_pairs(disputed, np.diag(shared), core),
+            dices[:raters, :raters],
+            dices[:raters, raters],
+            dices[:raters, raters + 1],
+            _lost_by_pairs(maps, np.diag(shared), counts),
         )
 
     def lose(self) -> bool:
-        """Whether a reader, or what two share, loses more than the readers' spread explains."""
+        """Return whether a rater, or an intersection of two, loses more than the spread allows."""
         agree = 2 * np.count_nonzero(self.between >= AGREEMENT, axis=1) > len(self.answer)
         to_the_middle = max(LARGEST_LOSS, TO_THE_MIDDLE * (1 - self._least_dice()))
         may_lose = np.where(agree, LARGEST_LOSS, to_the_middle)
@@ -410,22 +588,22 @@ class _Views(NamedTuple):
         return bool(lost.any() or lost_by_pairs.any())
 
     def _least_dice(self) -> float:
-        """Between two readers, if the one who is farthest from the others slipped."""
+        """Return the smallest Dice between two raters, without one outlier."""
         farthest = np.unravel_index(self.between.argmin(), self.between.shape)
         rest = [np.delete(np.delete(self.between, j, axis=0), j, axis=1) for j in farthest]
         return max(float(dices.min()) for dices in rest)
 
     def finders_lose(self) -> bool:
-        """Whether a finder loses, and the answer is farther from them than other finders are.
+        """Return whether a finder loses relative to both the vote and the other finders.
 
-        Somebody found nothing, so that the vote is too small for a reason, and what two finders
-        share may be the vote itself: only single readers count.
+        Since some raters did not find the object, the vote may be too small, and equal to the
+        intersection of two finders: so only single raters are checked.
         """
         others = (self.between.sum(axis=1) - 1) / (len(self.answer) - 1)
         return bool((np.minimum(self.vote, others) - self.answer > LARGEST_LOSS).any())
 
     def corroborated_lose(self) -> bool:
-        """Whether readers who corroborate each other lose, while others do not corroborate them."""
+        """Return whether the best corroborated raters, if not all, lose on average."""
         between = self.between.copy()
         np.fill_diagonal(between, -1)
         distance = 1 - np.sort(between, axis=1)[:, -2:].mean(axis=1)
@@ -435,31 +613,33 @@ class _Views(NamedTuple):
         return bool((self.vote - self.answer)[best].mean() > LARGEST_DROP)
 
 
-def _lost_by_pairs(disputed: NDArray[Any], sizes: Floats, agreed: Floats) -> Floats:
-    """(J, J) Dice to what two readers share that the answer loses against the vote.
+def _lost_by_pairs(maps: Floats, sizes: Floats, counts: NDArray[np.int64]) -> Floats:
+    """Return (J, J) loss of Dice with intersections of two raters, relative to the vote.
 
-    Of more than `MOST_IN_PAIRS` readers nothing is looked at.
+    With more than `MOST_IN_PAIRS` raters nothing is computed; entries are then -1.
 
     Parameters
     ----------
-    disputed : (J + 2, N) ndarray
-        Readers, answer and vote where readers differ.
-    sizes, agreed : (J + 2,) ndarray
-        Voxels of each, and those of them where all readers agree.
+    maps : (J + 2, P) ndarray
+        Raters, answer and vote.
+    sizes : (J + 2,) ndarray
+        Number of voxels of each.
+    counts : (P,) ndarray
+        Number of voxels of each column.
     """
-    readers = len(disputed) - 2
-    lost = np.full((readers, readers), -1.0)
-    few = readers if readers <= MOST_IN_PAIRS else 0
+    raters = len(maps) - 2
+    lost = np.full((raters, raters), -1.0)
+    few = raters if raters <= MOST_IN_PAIRS else 0
     for i, j in itertools.combinations(range(few), 2):
-        both = disputed[i] * disputed[j]
-        shared = disputed[readers:] @ both + agreed[readers:]
-        size = float(both.sum()) + agreed[i]
-        answer, vote = 2 * shared / np.maximum(sizes[readers:] + size, 1)
+        both = maps[i] * maps[j] * counts
+        shared = maps[raters:] @ both
+        size = float(both.sum())
+        answer, vote = 2 * shared / np.maximum(sizes[raters:] + size, 1)
         lost[i, j] = vote - answer
     return lost
 
 
 def _dices(shared: Floats) -> Floats:
-    """Dice of every two masks, from the voxels that they share."""
+    """Return the Dice of each pair of masks from the matrix of intersections."""
     sizes = np.diag(shared)
     return dice_of(shared, sizes[:, None] + sizes)

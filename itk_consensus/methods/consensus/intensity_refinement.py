@@ -1,12 +1,13 @@
-"""What intensities add to votes: learned where raters agree, used if they predict held-out raters.
+"""Combine votes with intensities, learned where raters agree and weighted by held-out raters.
 
-Where all raters agree, each label shows its intensities. Their mean and spread around a disputed
-voxel say how likely the voxel's intensity is under each label. How much that counts is a power that
-held-out raters choose: each rater in turn is foreseen, where the others disagree, by the others'
-votes with and without intensities, and the power is the one that helps the rater it helps least.
-If no power helps every rater, intensities count nothing. They tell disputed voxels apart, but not
-how many of them belong to a label: where raters draw the line, at half the contrast or at its foot,
-is theirs to say, so each label keeps the volume that the fuser expects.
+Intensities of each label are learned from voxels on which all raters agree: their local mean and
+variance around a disputed voxel give the likelihood of its intensity under each label. The
+likelihood's exponent is chosen by cross-validation: each rater in turn is predicted, where the
+others disagree, from the others' votes with and without intensities, and the exponent is that with
+the largest minimum gain over raters. If no exponent improves the prediction of every rater,
+intensities are not used. They rank disputed voxels, but do not change a label's volume, since
+raters decide whether the contour is at half of the contrast or at its foot: each label keeps the
+volume that the fuser expects.
 """
 
 from __future__ import annotations
@@ -25,58 +26,57 @@ from itk_consensus.votes.disputed_voxels import DisputedVoxels
 
 Floats = NDArray[np.float64]
 
-#: Powers of the likelihood that held-out raters choose from.
+#: Candidate exponents of the likelihood.
 _WEIGHTS = (0.125, 0.25, 0.5, 1.0)
-#: Pseudo-votes for every label: no vote is ever certain.
+#: Pseudo-votes for every label, so that no vote is certain.
 _PSEUDO_VOTES = 0.5
-#: Fewer disputed voxels cannot judge anything.
+#: Minimum number of disputed voxels for estimating a gain.
 _FEWEST_VOXELS = 10
-#: Of Student's t: partial volumes and vessels are outliers, not evidence.
+#: Degrees of freedom of Student's t, which is robust to outliers such as partial volumes.
 _DEGREES_OF_FREEDOM = 4.0
 #: Deviations from a label's median at which intensities are clipped.
 _CLIPPED_AT = 3.0
 #: Median absolute deviation to standard deviation of a Gaussian.
 _MAD_TO_DEVIATION = 1.4826
-#: Weight of the whole region beside the surroundings of a voxel, of which all voxels weigh 1.
+#: Weight of the whole region relative to the neighbourhood of a voxel.
 _REGION_WEIGHT = 0.01
-#: Share of the labels' mean variance that every variance has at least.
+#: Variance added to every label, as a fraction of the labels' mean variance.
 _VARIANCE_FLOOR = 0.1
-#: Steps after which a rater's preference for some labels is known well enough.
+#: Number of iterations for fitting label preferences.
 _HABIT_STEPS = 10
 _NOBODY = -1
-#: Smallest voxel sides to the border from which a voxel lies inside, and the share of a label that
-#: must: three voxels wide is a line.
+#: Distance to the border, in smallest voxel sides, of inner voxels, and the minimum fraction of
+#: inner voxels for a label that is not a thin line.
 _INSIDE = 2.2
 _LEAST_INSIDE = 0.05
 
 
 @dataclass(frozen=True)
 class HeldOutChoice(Estimate):
-    """The power that intensities get."""
+    """Exponent of the intensities' likelihood, chosen by held-out raters."""
 
-    weight: float  #: 0 if some held-out rater is foreseen worse with intensities, or none can be
-    #: (J,) by how much each held-out rater's mean log-likelihood rises; NaN where there is no
-    #: telling.
+    weight: float  #: 0 if the prediction of some rater does not improve, or none can be evaluated
+    #: (J,) increase of each held-out rater's mean log likelihood; NaN if unknown.
     gains: tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class IntensityModel:
-    """Intensities around disputed voxels."""
+    """Local intensity distributions of labels around disputed voxels."""
 
-    voxels: DisputedVoxels  #: Of a box that has room around the disputes
+    voxels: DisputedVoxels  #: In a box with a margin
     image: Floats
-    sigmas: Sequence[float]  #: Reach of the surroundings in voxels, per axis
+    sigmas: Sequence[float]  #: Standard deviation of the neighbourhood in voxels, per axis
 
     def log_likelihoods(
         self, agreed: NDArray[np.int64], asked: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
-        """(K, N) log-likelihood of the intensity of voxels under each label.
+        """Return (K, N) log likelihood of the intensity of voxels under each label.
 
         Parameters
         ----------
         agreed : (P,) ndarray of int64
-            The label index that raters agree on in each pattern, or -1.
+            Label index of unanimous patterns, else -1.
         asked : (P,) ndarray of bool
             Patterns of the N voxels.
         """
@@ -86,7 +86,7 @@ class IntensityModel:
         classes = []
         for label in range(self.voxels.patterns.number_of_labels):
             shown = settled == label
-            # A label without any agreed voxel may have any intensity.
+            # For a label without unanimous voxels use the distribution of all of them.
             classes.append(self._surroundings(shown if shown.any() else everything, places))
         floor = _VARIANCE_FLOOR * np.mean([spread for _, _, spread in classes])
         return np.stack(
@@ -96,7 +96,7 @@ class IntensityModel:
     def _surroundings(
         self, shown: NDArray[np.bool_], places: NDArray[np.intp]
     ) -> tuple[Floats, Floats, float]:
-        """Mean and variance of a label around voxels, and its variance in the whole region."""
+        """Return local mean and variance of a label at voxels, and its variance in the region."""
         values = self.image[shown]
         middle = float(np.median(values))
         spread = (_MAD_TO_DEVIATION * float(np.median(np.abs(values - middle)))) ** 2
@@ -113,26 +113,26 @@ class IntensityModel:
         return smoothed
 
     def choose_weight(self) -> HeldOutChoice:
-        """The power by which every held-out rater is foreseen better, if there is one."""
+        """Choose the exponent with the largest minimum gain; 0 if that is not positive."""
         raters = self.voxels.patterns.number_of_raters
         if not self.has_inside():
             return HeldOutChoice(0.0, (np.nan,) * raters)
         gains = np.stack([self._gains_of(rater) for rater in range(raters)])
-        told = ~np.isnan(gains[:, 0])
-        worst = gains[told].min(axis=0) if told.any() else np.zeros(len(_WEIGHTS))
+        known = ~np.isnan(gains[:, 0])
+        worst = gains[known].min(axis=0) if known.any() else np.zeros(len(_WEIGHTS))
         best = int(worst.argmax())
         weight = _WEIGHTS[best] if worst[best] > 0 else 0.0
         return HeldOutChoice(weight, tuple(gains[:, best].tolist()))
 
     def has_inside(self) -> bool:
-        """Whether some label but the first is agreed on in more than a thin line.
+        """Return whether the unanimous voxels of some foreground label are more than a thin line.
 
-        A line shows its surroundings mixed with itself, and fades where it is thinnest: on real
-        vessels the image took away what readers share.
+        Intensities of thin lines are affected by partial volume: on real vessels, using them
+        removed detail that raters share.
         """
         agreed, _ = _agreement(self.voxels.patterns.patterns, self.voxels.patterns.number_of_labels)
         settled = self.voxels.expand(agreed, outside=_NOBODY)
-        # In units of the smallest voxel side: an axis that is not smoothed, time, reaches nowhere.
+        # In smallest voxel sides; the time axis, which is not smoothed, gets a huge side.
         sides = np.array([max(self.sigmas) / max(sigma, 1e-9) for sigma in self.sigmas])
         for label in range(1, self.voxels.patterns.number_of_labels):
             shown = settled == label
@@ -143,7 +143,7 @@ class IntensityModel:
         return False
 
     def _gains_of(self, rater: int) -> Floats:
-        """Rise of a rater's mean log-likelihood by each power, where the others disagree."""
+        """Return the gain in a rater's log likelihood by exponent, where the others disagree."""
         patterns = self.voxels.patterns
         missing = patterns.number_of_labels
         others = patterns.patterns.copy()
@@ -152,24 +152,25 @@ class IntensityModel:
         agreed, disputed = _agreement(others, missing)
         judged = disputed & (drawn != missing)
         rows = self._rows(judged)
-        # Where the others agree nowhere, no label shows what it looks like.
+        # Without unanimous voxels there are no intensities to learn from.
         if len(rows) < _FEWEST_VOXELS or not len(self._rows(agreed != _NOBODY)):
             return np.full(len(_WEIGHTS), np.nan)
         likelihoods = self.log_likelihoods(agreed, judged)
         prior = _log_shares(patterns.votes(_all_but(rater, patterns.number_of_raters)))[rows].T
         scores = [
-            _foreseen(prior + weight * likelihoods, drawn[rows]) for weight in (0.0, *_WEIGHTS)
+            _prediction_score(prior + weight * likelihoods, drawn[rows])
+            for weight in (0.0, *_WEIGHTS)
         ]
         return np.array(scores[1:]) - scores[0]
 
     def refine(self, shares: Callable[[int], NDArray[Any]], weight: float) -> Floats:
-        """(K, N) probabilities at the disputed voxels, intensities counted by a power.
+        """Return (K, N) probabilities at the disputed voxels, including intensities.
 
         Parameters
         ----------
         shares : callable
-            A fuser's (N,) probabilities of a label index. They count as much as its raters' votes:
-            a certainty that no number of raters can give would silence every image.
+            Returns a fuser's (N,) probabilities of a label index. They are treated as vote shares,
+            with pseudo-votes added, since certain probabilities could not be changed by the image.
         """
         patterns = self.voxels.patterns
         agreed, disputed = _agreement(patterns.patterns, patterns.number_of_labels)
@@ -177,17 +178,17 @@ class IntensityModel:
         votes = np.stack([shares(label) * voters for label in range(patterns.number_of_labels)])
         prior = _log_shares(votes.T).T
         log_weights = prior + weight * self.log_likelihoods(agreed, disputed)
-        return np.exp(_balanced(log_weights, np.exp(prior).sum(axis=1)))
+        return np.exp(_balance(log_weights, np.exp(prior).sum(axis=1)))
 
     def _rows(self, asked: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """(N,) pattern of each voxel that has one of the patterns asked for."""
+        """Return the (N,) pattern of each voxel with one of the requested patterns."""
         rows = np.where(asked, np.arange(len(asked)), _NOBODY)
         volume = self.voxels.expand(rows, outside=_NOBODY).reshape(-1)
         return np.asarray(volume[volume != _NOBODY])
 
 
 def _agreement(votes: NDArray[Any], missing: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """(P,) the label index that all present raters chose, or -1; and where they disagree."""
+    """Return (P,) label index of unanimous patterns, else -1, and whether raters disagree."""
     lowest = votes.min(axis=1).astype(np.int64)
     highest = np.where(votes == missing, 0, votes).max(axis=1)
     disputed = (lowest != missing) & (lowest != highest)
@@ -195,46 +196,47 @@ def _agreement(votes: NDArray[Any], missing: int) -> tuple[NDArray[np.int64], ND
 
 
 def _all_but(rater: int, number: int) -> Floats:
+    """Return weights of 1, and 0 for one rater."""
     weights = np.ones(number)
     weights[rater] = 0.0
     return weights
 
 
 def _log_shares(votes: NDArray[Any]) -> Floats:
-    """(N, K) log of the share of votes, none of which is certain."""
+    """Return (N, K) log vote shares with pseudo-votes."""
     counted = votes + _PSEUDO_VOTES
     return np.asarray(np.log(counted / counted.sum(axis=1, keepdims=True)))
 
 
 def _student(value: Floats, mean: Floats, variance: Floats) -> Floats:
-    """Log-density of Student's t, up to what all labels share."""
+    """Return the log density of Student's t, up to a constant."""
     variance = np.maximum(variance, np.finfo(float).tiny)
     tail = (_DEGREES_OF_FREEDOM + 1) / 2
     distance = (value - mean) ** 2 / (variance * _DEGREES_OF_FREEDOM)
     return np.asarray(-0.5 * np.log(variance) - tail * np.log1p(distance))
 
 
-def _normalised(log_weights: Floats) -> Floats:
+def _normalise(log_weights: Floats) -> Floats:
     return np.asarray(log_weights - np.logaddexp.reduce(log_weights, axis=0))
 
 
-def _foreseen(log_weights: Floats, drawn: NDArray[np.int64]) -> float:
-    """Mean log-likelihood of what a rater drew, who may prefer some labels everywhere.
+def _prediction_score(log_weights: Floats, drawn: NDArray[np.int64]) -> float:
+    """Return the mean log likelihood of a rater's labels, given fitted label frequencies.
 
-    The preference is fitted, so that drawing too much or too little is no evidence against the
-    image: each step makes the rater draw each label as often as it was drawn.
+    Frequencies are fitted, so that a rater who draws too much or too little is no evidence against
+    the image.
     """
     often = np.bincount(drawn, minlength=len(log_weights))
-    return float(_log_of(_balanced(log_weights, often), drawn).mean())
+    return float(_log_of(_balance(log_weights, often), drawn).mean())
 
 
-def _balanced(log_weights: Floats, often: NDArray[Any]) -> Floats:
-    """(K, N) log-probabilities by which each label is drawn so often in all."""
+def _balance(log_weights: Floats, often: NDArray[Any]) -> Floats:
+    """Return (K, N) log probabilities with an offset per label that fits its expected count."""
     habit = np.zeros((len(log_weights), 1))
     for _ in range(_HABIT_STEPS):
-        expected = np.exp(_normalised(log_weights + habit)).sum(axis=1)
+        expected = np.exp(_normalise(log_weights + habit)).sum(axis=1)
         habit += np.log((often + _PSEUDO_VOTES) / (expected + _PSEUDO_VOTES))[:, None]
-    return _normalised(log_weights + habit)
+    return _normalise(log_weights + habit)
 
 
 def _log_of(table: Floats, chosen: NDArray[np.int64]) -> Floats:

@@ -1,4 +1,4 @@
-"""IntensityRefinementFilter: any fuser's disputed voxels, seen once more in the image."""
+"""IntensityRefinementFilter: refine a fuser's result at disputed voxels by intensities."""
 
 from __future__ import annotations
 
@@ -25,23 +25,24 @@ from itk_consensus.votes.fusions import VolumeFusion, VoxelShares
 
 #: Default of IntensitySigma, in smallest voxel sides.
 SIGMA_SIDES = 8.0
-#: Standard deviations around disputes in which intensities are looked at.
+#: Margin around disputed voxels, in standard deviations, in which intensities are used.
 _REACH = 2.0
 
 
 class IntensityRefinementFilter(UndecidedLabelMixin, InnerFusersMixin):
-    """Refines a fuser's result by the image where raters disagree. Nothing is trained.
+    """Refines a fuser's result by the image where raters disagree. No training data are needed.
 
-    Where all raters agree, each label shows what its intensities are; around a disputed voxel they
-    tell how likely its own is under each label. How much that counts is what held-out raters
-    support: a power with which each of them is foreseen better from the others, or 0, and then the
-    answer is the fuser's; GetFilterResult() has what it made. Three raters at least must have
-    drawn, or nobody can be held out.
+    The intensities of each label are learned from voxels on which all raters agree; around a
+    disputed voxel they give the likelihood of its intensity under each label. The likelihood's
+    exponent is chosen by held-out raters: the prediction of each of them from the others must
+    improve, else it is 0 and the result is the fuser's, which GetFilterResult() returns. At least
+    three raters are needed, or none can be held out.
 
     >>> refined = IntensityRefinementFilter(Image=ct).Execute(raters)
     """
 
-    #: Its fuser may take 0 for background, as ConsensusFilter does; the image ends at its border.
+    # Not relabelling: the fuser may treat label 0 as background. Not background padding:
+    # neighbourhoods are cropped at the image border.
     laws = frozenset({"rater permutation", "unanimity"})
 
     Image = Parameter(optional(ImageLike()), None, "The image the labels were drawn on.")
@@ -60,36 +61,36 @@ class IntensityRefinementFilter(UndecidedLabelMixin, InnerFusersMixin):
 
     IntensityWeight = Measurement(
         float,
-        "Power of the intensity likelihood; 0 if held-out raters do not support it.",
+        "Exponent of the intensity likelihood; 0 if held-out raters do not support it.",
         "estimate.weight",
     )
     HeldOutGains = Measurement(
         tuple[float, ...],
         "Gain in each held-out rater's mean log likelihood, in nats per disputed "
-        "voxel, at the power that is best for the rater it helps least; NaN if unknown.",
+        "voxel, at the exponent with the largest minimum gain over raters; NaN if unknown.",
         "estimate.gains",
     )
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.Image is None:
-            raise self._wrong("Image", "must be set before Execute")
+            raise self._parameter_error("Image", "must be set before Execute")
 
     def _fuse(self, case: FusionCase) -> Fused[HeldOutChoice]:
         model = self._model(case)
         with stage(0.0, 0.6):
-            fused = self._fused_by(self.Filter or ConsensusFilter(), case)
+            fused = self._run_inner_fuser(self.Filter or ConsensusFilter(), case)
         choice = model.choose_weight()
         labels = tuple(self._label_values(case))
         decision, shares = fused.decision(labels), FusedShares(fused, labels)
         if choice.weight == 0:
             fusion = VolumeFusion(decision, shares)
         else:
-            fusion = _refined(model, choice.weight, shares, decision)
+            fusion = _refine(model, choice.weight, shares, decision)
         return Fused(fusion, choice, {"before": fused})
 
     def GetFilterResult(self) -> FusionResult[Any]:
-        """What the fuser made in the last Execute, before it was refined."""
+        """Return the fuser's result of the last Execute, before refinement."""
         result: FusionResult[Any] = self.fused.extras["before"]
         return result
 
@@ -109,13 +110,13 @@ class IntensityRefinementFilter(UndecidedLabelMixin, InnerFusersMixin):
         return IntensityModel(DisputedVoxels(case.patterns, region), seen, sigmas)
 
 
-def _refined(
+def _refine(
     model: IntensityModel,
     weight: float,
     fused: FusedShares,
     decision: NDArray[Any],
 ) -> VolumeFusion:
-    """The fuser's answer, but, also in its decision, the refined one at disputed voxels."""
+    """Refine decision (in place) and probabilities of the fuser at disputed voxels."""
     voxels = model.voxels
 
     def of_disputed(label: int) -> NDArray[Any]:
@@ -129,7 +130,7 @@ def _refined(
 
 @dataclass(frozen=True)
 class RefinedShares(VoxelShares):
-    """A fuser's probabilities, and others at disputed voxels."""
+    """A fuser's probabilities, replaced by refined ones at disputed voxels."""
 
     fused: FusedShares
     voxels: DisputedVoxels

@@ -1,4 +1,4 @@
-"""What was found for each label, kept small, and the decision between labels."""
+"""Compressed answers of the labels, and the decision between labels."""
 
 from __future__ import annotations
 
@@ -11,26 +11,27 @@ from numpy.typing import NDArray
 
 from itk_consensus.methods.consensus.cut import TIE_TOLERANCE, Cut
 from itk_consensus.methods.consensus.rater_masks import VOXELS_AT_ONCE, RaterMasks
-from itk_consensus.space.boxes import Box, relative_to, slabs
+from itk_consensus.space.blocks import Blocked
+from itk_consensus.space.boxes import Box, intersection, relative_to, slabs
 from itk_consensus.space.gaussian import Singles
 from itk_consensus.votes.disputed_voxels import chunks
 
-#: Label indices, and codes of `votes.ties`, in as few bits as hold them.
+#: Label indices, and codes of `votes.ties`, in the smallest signed dtype.
 Indices = NDArray[np.signedinteger[Any]]
 
 
 class PackedShares(NamedTuple):
-    """A volume of which most voxels are exactly 0 or 1, plane by plane."""
+    """Compressed volume, most of whose voxels are exactly 0 or 1, by plane."""
 
     shape: tuple[int, ...]
     ones: NDArray[np.uint8]  #: (planes, bytes) a bit per voxel: whether it is 1
-    others: NDArray[np.uint8]  #: The same: whether it is neither 0 nor 1
-    begin: NDArray[np.int64]  #: (planes + 1,) where the values of each plane begin
-    values: NDArray[Any]  #: (n,) of those that are neither
+    others: NDArray[np.uint8]  #: (planes, bytes) a bit per voxel: whether it is neither 0 nor 1
+    begin: NDArray[np.int64]  #: (planes + 1,) start of each plane in `values`
+    values: NDArray[Any]  #: (n,) values that are neither 0 nor 1
 
     @classmethod
     def pack(cls, volume: NDArray[Any]) -> PackedShares:
-        """Keep what is neither 0 nor 1 only."""
+        """Compress a volume."""
         step = max(1, VOXELS_AT_ONCE // max(1, volume[:1].size))
         return cls.joined([cls._pack(volume[some]) for some in chunks(len(volume), step)])
 
@@ -45,7 +46,7 @@ class PackedShares(NamedTuple):
 
     @classmethod
     def joined(cls, parts: Sequence[PackedShares]) -> PackedShares:
-        """Of parts that follow each other along the first axis."""
+        """Concatenate parts along the first axis."""
         counts = np.concatenate([np.diff(part.begin) for part in parts])
         return cls(
             (len(counts), *parts[0].shape[1:]),
@@ -55,13 +56,22 @@ class PackedShares(NamedTuple):
             np.concatenate([part.values for part in parts]),
         )
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Dtype of the volume."""
+        return self.values.dtype
+
+    def array(self) -> NDArray[Any]:
+        """Decompress the volume."""
+        return self.part(tuple(slice(0, size) for size in self.shape))
+
     def part(self, box: Box) -> NDArray[Any]:
-        """(\\*box)."""
+        """Decompress a box of the volume."""
         planes, *rest = box
         plane = math.prod(self.shape[1:])
         volume = np.unpackbits(self.ones[planes], axis=1, count=plane).astype(self.values.dtype)
         others = np.unpackbits(self.others[planes], axis=1, count=plane).view(bool)
-        # A box without planes may begin beyond the last of them.
+        # An empty box may begin beyond the last plane.
         volume[others] = self.values[
             slice(*self.begin.take([planes.start, planes.stop], mode="clip"))
         ]
@@ -72,34 +82,40 @@ class LabelAnswer(NamedTuple):
     """A label's answer in the part of the volume where raters differ about it."""
 
     box: Box
-    shares: PackedShares  #: (*box) of float32: most of it is other labels', or its own
+    #: float32 probabilities in a box around this one, most of them 0 or 1
+    shares: Blocked
     cut: Cut
 
     def probability(self, part: Box) -> Singles:
-        """(\\*part), of a part of the volume that lies in the box."""
-        return self.shares.part(relative_to(part, self.box))
+        """Return the (\\*part) probability in a part of the box."""
+        return self.shares.read(part)
 
 
 class Leading(NamedTuple):
-    """The label with the highest score so far; ties go to the lower index."""
+    """The label with the highest score so far at each voxel; ties go to the lower index."""
 
-    decision: Indices  #: (*shape)
-    score: Singles  #: (*shape)
+    box: Box
+    decision: Indices  #: (*box)
+    score: Singles  #: (*box)
 
     @classmethod
-    def of(cls, masks: RaterMasks, boxes: Mapping[int, Box]) -> Leading:
-        """At the start: beyond its box a label has all the votes or none."""
-        decision = first_votes(masks)
-        score = np.ones(masks.shape, np.float32)
+    def of(cls, masks: RaterMasks, boxes: Mapping[int, Box], within: Box) -> Leading:
+        """Initialize with the unanimous labels of voxels outside the labels' boxes."""
+        decision = first_votes(masks, within)
+        score = np.ones(decision.shape, np.float32)
         for label, box in boxes.items():
-            score[box][decision[box] == label] = 0
+            here = relative_to(intersection(box, within), within)
+            score[here][decision[here] == label] = 0
         decision[score == 0] = 0
-        return cls(decision, score)
+        return cls(within, decision, score)
 
     def challenge(self, label: int, found: LabelAnswer, labels: int) -> None:
-        """Let one of so many labels lead where its score is higher; of two, from one half on."""
-        for part in slabs(found.box, VOXELS_AT_ONCE):
-            score, decision = self.score[part], self.decision[part]
+        """Update where a label's score is higher; with two labels, where it is at least 1/2."""
+        both = intersection(found.box, self.box)
+        # In slabs if there is one block; reading part of a block decompresses all of it.
+        for part in slabs(both, VOXELS_AT_ONCE) if found.shares.is_whole else [both]:
+            here = relative_to(part, self.box)
+            score, decision = self.score[here], self.decision[here]
             mine = found.probability(part)
             if labels == 2:
                 decision[...] = mine > 0.5 - TIE_TOLERANCE / 2
@@ -109,15 +125,16 @@ class Leading(NamedTuple):
             score[better] = mine[better]
 
 
-def first_votes(masks: RaterMasks) -> Indices:
-    """Where all who annotated agree, their label; elsewhere whatever."""
-    decision: Indices = np.zeros(masks.shape, np.min_scalar_type(-masks.number_of_labels - 1))
-    patterns = masks.patterns
+def first_votes(masks: RaterMasks, box: Box) -> Indices:
+    """Return the label of unanimous voxels; values elsewhere are arbitrary."""
+    shape = [part.stop - part.start for part in box]
+    decision: Indices = np.zeros(shape, np.min_scalar_type(-masks.number_of_labels - 1))
+    patterns = masks.patterns_in(box)
     if patterns is not None:
         first = patterns.present.argmax(axis=1)
         votes = np.take_along_axis(patterns.patterns, first[:, None], axis=1)[:, 0]
         known = np.where(patterns.present.any(axis=1), votes, 0).astype(decision.dtype)
         return patterns.expand(known, out=decision)
     for label in range(1, masks.number_of_labels):
-        decision[masks.share(label) > 0.5] = label
+        decision[masks.share(label, box) > 0.5] = label
     return decision

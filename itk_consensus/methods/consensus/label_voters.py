@@ -1,14 +1,16 @@
-"""Which raters decide about a label, and where.
+"""Select the raters used for each label, and where they are used.
 
-Whether a structure is there is one question, where its outline runs is another.
+Whether a structure exists and where its outline is are decided separately.
 
-- Absence is a vote: a label that more than half of those who annotated left empty is absent.
-- Who drew nothing of an object that is there says nothing about its outline, and is silent there.
-- An object that no majority found is there only if `detection` says so, from how much these raters
-  overlook of the others; one object alone tells nothing.
-- A rater who marked something else than the others is not asked about the outline: the vote
-  would decide just where the others are split. Who covers the others and leaked beyond them at one
-  place drew the same, and is asked.
+- Existence is decided by majority: a label that more than half of the raters who annotated there
+  left empty is absent.
+- A rater who did not find an object that exists has no information about its outline, and is
+  excluded around it.
+- An object that no majority found exists only if `detection` finds it probable, given how many of
+  the other objects these raters miss; a single object gives no evidence.
+- A rater who marked something else than the others is excluded from the outline, since it would
+  decide wherever the others are split. A rater who covers the others, but leaked at one place,
+  marked the same and is used.
 """
 
 from __future__ import annotations
@@ -22,48 +24,49 @@ import scipy
 from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats, Mask
-from itk_consensus.methods.consensus.rater_masks import VOXELS_AT_ONCE, RaterMasks
+from itk_consensus.methods.consensus.rater_masks import RaterMasks
 from itk_consensus.methods.lesions.detection import detect
-from itk_consensus.space.boxes import Box, grown, intersection, moved, relative_to, slabs
-from itk_consensus.space.pieces import Pieces, finders_of, label_pieces
-from itk_consensus.space.rater_field import bits_of, marked_by_any, who_marked
+from itk_consensus.space.blocks import Blocked, Blocks
+from itk_consensus.space.boxes import Box, grow_box, intersection, relative_to, widen_box
+from itk_consensus.space.pieces import BlockPieces, block_finders, block_pieces
+from itk_consensus.space.rater_field import bits_of, has_marks, marked_by_any
 from itk_consensus.votes.overlap import dice
 
-#: Voxels that two raters share, or that one marks alone: fewer may be chance.
+#: Minimum size of a component that is not chance: voxels of a lone mark, or shared by two raters.
 LEAST_VOXELS = 6
 
-#: Mean Dice between the finders of an object from which they drew the same thing.
+#: Minimum mean Dice between the finders of an object for them to have drawn the same.
 LEAST_AGREEMENT = 0.5
 
-#: Smallest voxel sides: what is thinner may have been drawn away by a contour's own error, and an
-#: empty place says something about the outline.
+#: Minimum radius of an object, in smallest voxel sides. A thinner one may be missing in a rater's
+#: mask due to an error of the contour, which is information about the outline.
 LEAST_RADIUS = 2.2
 
-#: Fewer objects do not tell how many of them these raters overlook.
+#: Minimum number of objects for estimating how many of them the raters miss.
 LEAST_OBJECTS = 3
 
-#: Mean share of each of the others that is covered by who drew the same and leaked.
-LEAST_COVERED = 0.85
+#: Minimum informedness (sensitivity + specificity - 1) of a rater about the others' outline for a
+#: leak: it is 0 for a mask that is wider all around, or elsewhere.
+LEAST_INFORMEDNESS = 0.5
 
-#: Smallest part of the others' outline, so many voxels wide, that is free of a leak; who is wider
-#: all around tells nothing of the outline.
-LEAST_FREE, OUTLINE = 0.5, 2
+#: Width in voxels of the shell around the others' masks for measuring informedness.
+OUTLINE = 2
 
 
 class FoundObject(NamedTuple):
-    """An object that is there and that some raters did not find."""
+    """An object that exists and that some raters did not find."""
 
     finders: tuple[int, ...]
-    voxels: int  #: That any rater marked
-    #: Probability that it is there, where no majority found it; NaN where one did.
+    voxels: int  #: Number of voxels that any rater marked
+    #: Probability that it exists, if no majority found it; else NaN.
     there: float
-    box: Box  #: Around the cell
+    box: Box  #: Bounding box of the cell
     cell: Mask  #: (*box) voxels nearer to this object than to any other
     where: Mask  #: (*box) voxels that any rater marked
 
     @property
     def is_rescued(self) -> bool:
-        """Whether no majority found it."""
+        """Whether it was kept although no majority found it."""
         return not np.isnan(self.there)
 
 
@@ -71,16 +74,16 @@ class FoundObject(NamedTuple):
 class LabelVoters:
     """The raters used for one label."""
 
-    number: int  #: J
-    drew: Mask  #: (J,) who marked something of it
-    annotated: Mask  #: (J,) who looked where any rater marked something
-    absent: bool = False  #: Whether more than half of those left it empty
-    elsewhere: tuple[int, ...] = ()  #: Who marked something else, and is not used
-    found: tuple[FoundObject, ...] = ()
+    number: int  #: Number of raters, J
+    drew: Mask  #: (J,) whether a rater marked any of it
+    annotated: Mask  #: (J,) whether a rater annotated any voxel that some rater marked
+    absent: bool = False  #: Whether more than half of the latter left it empty
+    elsewhere: tuple[int, ...] = ()  #: Raters who marked something else and are not used
+    found: tuple[FoundObject, ...] = ()  #: Objects that some raters did not find
 
     @property
     def asked(self) -> NDArray[np.intp]:
-        """Who drew the label and is used for its outline."""
+        """Indices of raters who drew the label and are used for its outline."""
         return np.array([j for j in np.flatnonzero(self.drew) if j not in self.elsewhere], np.intp)
 
     @property
@@ -89,7 +92,7 @@ class LabelVoters:
         return tuple(one for one in self.found if one.is_rescued)
 
     def silent(self, box: Box) -> Mask | None:
-        """(J, \\*box) who is not asked; None: everybody is."""
+        """Return (J, \\*box) where a rater is excluded; None: nowhere."""
         if not (self.elsewhere or self.found):
             return None
         silent = np.zeros((self.number, *(part.stop - part.start for part in box)), bool)
@@ -110,73 +113,89 @@ def label_voters(
     margin: Sequence[int],
     sides: Floats,
 ) -> LabelVoters | None:
-    """The raters used for a label; None if no rater marked it.
+    """Return the raters used for a label; None if no rater marked it.
 
     Parameters
     ----------
     masks : RaterMasks
-        Copies merged.
+        Raters, with copies merged.
     index : int
-        Of the label.
+        Index of the label.
     elsewhere : sequence of int, optional
-        Who marked something else than the others; None where raters are too many to be compared,
-        and then whoever annotated is asked everywhere.
+        Raters who marked something else than the others; None if there are too many raters to be
+        compared: then all are used everywhere.
     members : sequence of int
-        (J,) how many raters were merged into each: absence is everybody's vote.
+        (J,) number of raters merged into each; copies count separately in the vote on absence.
     margin : sequence of int
-        Voxels per axis around an object in which who did not find it is silent.
+        Voxels per axis around an object in which raters who did not find it are excluded.
     sides : (axes,) ndarray
         The smallest voxel side in voxels of each axis.
     """
     around = masks.marked_box(index)
     if around is None:
         return None
-    drew, annotated = _who(masks, index, around)
+    drew, annotated = _drew_and_annotated(masks, index, around)
     everybody = np.asarray(members)
     empty = everybody[annotated & ~drew].sum()
     if empty > everybody[annotated].sum() / 2:
         return LabelVoters(masks.number_of_raters, drew, annotated, absent=True)
     if elsewhere is None:
         return LabelVoters(masks.number_of_raters, drew, annotated)
-    away = tuple(j for j in elsewhere if not _leaked(masks, index, around, elsewhere, j))
-    found = _partly_found(masks, index, around, away, margin, sides)
+    away = tuple(j for j in elsewhere if not _has_leaked(masks, index, around, elsewhere, j))
+    found = _partly_found_objects(masks, index, around, away, margin, sides)
     return LabelVoters(masks.number_of_raters, drew, annotated, False, away, found)
 
 
-def _leaked(
+def _has_leaked(
     masks: RaterMasks, index: int, around: Box, elsewhere: Sequence[int], rater: int
 ) -> bool:
-    """Whether a rater covers those who are not elsewhere, and most of their outline is his."""
-    marks = masks.marks(index, around)
-    own, others = marks[rater], np.delete(marks, list(elsewhere), axis=0)
-    others = others[others.reshape(len(others), -1).any(axis=1)]
-    covered = [np.count_nonzero(own & other) / np.count_nonzero(other) for other in others]
-    if not covered or np.mean(covered) < LEAST_COVERED:
+    """Return whether a rater matches the others' outline except for a leak (by informedness)."""
+    number = masks.number_of_raters
+    blocks = masks.blocks(around).boxes()
+    drew = np.any([has_marks(masks.bits(index, block), number) for block in blocks], axis=0)
+    others = [j for j in np.flatnonzero(drew).tolist() if j not in elsewhere]
+
+    def count(block: Box) -> list[int]:
+        """Count the others' intersection, the shell around them, and the rater's part of both."""
+        wide = widen_box(block, [OUTLINE] * len(block))
+        marks = np.zeros((number, *(part.stop - part.start for part in wide)), bool)
+        inside = intersection(wide, around)
+        if all(part.stop > part.start for part in inside):
+            marks[(slice(None), *relative_to(inside, wide))] = masks.marks(index, inside)
+        drawn = np.asarray(marks[others].any(axis=0))
+        outside = scipy.ndimage.binary_dilation(drawn, iterations=OUTLINE) & ~drawn
+        here = relative_to(block, wide)
+        shared = np.asarray(marks[others].all(axis=0))
+        own, shared, outside = (field[here] for field in (marks[rater], shared, outside))
+        counted = (shared, outside, own & shared, own & outside)
+        return [int(np.count_nonzero(one)) for one in counted]
+
+    # The shell may extend beyond the volume.
+    wider = masks.blocks(widen_box(around, [OUTLINE] * len(around))).boxes()
+    shared, outside, covered, wrong = np.sum([count(block) for block in wider], axis=0).tolist()
+    if not others or not shared:
         return False
-    drawn = np.pad(others.any(axis=0), OUTLINE)
-    outline = scipy.ndimage.binary_dilation(drawn, iterations=OUTLINE) & ~drawn
-    free = np.count_nonzero(outline & ~np.pad(own, OUTLINE))
-    return bool(free > LEAST_FREE * np.count_nonzero(outline))
+    return bool(covered / shared - wrong / outside >= LEAST_INFORMEDNESS)
 
 
-def _who(masks: RaterMasks, index: int, around: Box) -> tuple[Mask, Mask]:
-    """(J,) who marked something of a label, and who annotated some of what any rater marked."""
+def _drew_and_annotated(masks: RaterMasks, index: int, around: Box) -> tuple[Mask, Mask]:
+    """Return (J,) whether a rater marked any of a label, and annotated any marked voxel."""
     number = masks.number_of_raters
     drew, looked = np.zeros(number, bool), np.full(number, masks.present is None)
-    for part in slabs(around, VOXELS_AT_ONCE):
+    for part in masks.parts(around):
         if masks.present is None:
-            drew |= who_marked(masks.bits(index, part), number)
+            drew |= has_marks(masks.bits(index, part), number)
             if drew.all():
                 break
         else:
-            here = masks.present[(slice(None), *part)]
+            here = masks.present_in(part)
             marks = masks.marks(index, part) & here
             drew |= marks.reshape(len(marks), -1).any(axis=1)
             looked |= here[:, marks.any(axis=0)].any(axis=1)
     return drew, looked
 
 
-def _partly_found(
+def _partly_found_objects(
     masks: RaterMasks,
     index: int,
     around: Box,
@@ -184,19 +203,19 @@ def _partly_found(
     margin: Sequence[int],
     sides: Floats,
 ) -> tuple[FoundObject, ...]:
-    """Objects that are there and that some raters did not find."""
-    # Who did not look did not overlook; and time connects nothing.
+    """Return objects that exist and that some raters did not find."""
+    # Not with missing annotations, which are no misses, nor in 4D.
     if masks.present is not None or len(masks.shape) > 3:
         return ()
-    pieces = _FoundPieces.of(masks, index, around, away)
+    pieces = _FoundPieces.of(masks, index, masks.blocks(around), away)
     raters = pieces.number_of_raters
     finders = pieces.found.sum(axis=0)
-    partly = np.flatnonzero(pieces.large & (finders < raters))
-    if not len(partly):
+    partly = pieces.large & (finders < raters)
+    if not partly.any():
         return ()
     alike = {}
-    for piece in partly[finders[partly] > 1].tolist():
-        drawn = pieces.drawn(masks, index, around, piece)
+    for piece in pieces.pieces.in_blocks(partly & (finders > 1)):
+        drawn = pieces.drawn(masks, index, piece)
         same = mean_dice(drawn) >= LEAST_AGREEMENT
         alike[piece] = same and _radius(drawn.mean(axis=0) > 0.5, sides) >= LEAST_RADIUS
     counted = pieces.large & ((finders == 1) | (finders == raters))
@@ -204,32 +223,34 @@ def _partly_found(
     there = np.zeros(len(finders))
     there[counted] = detect(pieces.found[:, counted].T, pieces.pieces.sizes[counted]).there
     enough = np.count_nonzero(counted) >= LEAST_OBJECTS
-    found = []
+    found = {}
     for piece in (piece for piece, same in alike.items() if same):
         majority = 2 * finders[piece] > raters
         if majority or (enough and there[piece] >= 0.5):
             probability = np.nan if majority else float(there[piece])
-            found.append(pieces.as_object(piece, probability, around, margin, masks.shape))
-    return tuple(found)
+            found[piece] = pieces.as_object(piece, probability, margin, masks.shape)
+    return tuple(found[piece] for piece in sorted(found))
 
 
 class _FoundPieces(NamedTuple):
-    """Connected pieces of what the raters used marked, by number; 0 is background."""
+    """Connected components of the union of the used raters' masks; 0 is background."""
 
-    pieces: Pieces  #: Of the box around the label
-    raters: NDArray[np.intp]  #: Who is asked
-    found: Mask  #: (raters, P + 1) who marked something of each piece
-    large: Mask  #: (P + 1,) whether a lone mark, or what two share, is too large to be chance
+    pieces: BlockPieces  #: Components in the box around the label
+    raters: NDArray[np.intp]  #: Indices of the used raters
+    found: Mask  #: (raters, P + 1) whether a rater marked any of each piece
+    large: Mask  #: (P + 1,) whether a lone mark, or an intersection, is too large to be chance
 
     @classmethod
-    def of(cls, masks: RaterMasks, index: int, around: Box, away: Sequence[int]) -> _FoundPieces:
+    def of(cls, masks: RaterMasks, index: int, blocks: Blocks, away: Sequence[int]) -> _FoundPieces:
         number = masks.number_of_raters
         asked = np.array([j for j in range(number) if j not in away])
-        bits = masks.bits(index, around)
         used = bits_of(asked, number)
-        bits &= used.reshape(-1, *(1,) * len(around))
-        pieces = label_pieces(marked_by_any(bits, used))
-        found, shared = finders_of(pieces, bits, number)
+
+        def bits_in(block: Box) -> NDArray[np.uint8]:
+            return masks.bits(index, block) & used.reshape(-1, *(1,) * len(block))
+
+        pieces = block_pieces(Blocked.made(blocks, lambda box: marked_by_any(bits_in(box), used)))
+        found, shared = block_finders(pieces, bits_in, number)
         found = found[asked]
         large = np.where(found.sum(axis=0) > 1, shared, pieces.sizes) >= LEAST_VOXELS
         return cls(pieces, asked, found, large)
@@ -238,26 +259,25 @@ class _FoundPieces(NamedTuple):
     def number_of_raters(self) -> int:
         return len(self.raters)
 
-    def drawn(self, masks: RaterMasks, index: int, around: Box, piece: int) -> Mask:
-        """(finders, \\*box) what the finders of a piece drew of it."""
+    def drawn(self, masks: RaterMasks, index: int, piece: int) -> Mask:
+        """Return (finders, \\*box) the finders' masks of a piece."""
         box = self.pieces.box(piece)
-        marks = masks.marks(index, moved(box, around))
         finders = self.raters[self.found[:, piece]]
-        return np.asarray(marks[finders] & (self.pieces.places[box] == piece))
+        marks = masks.marks(index, box)[finders]
+        return np.asarray(marks & (self.pieces.places.read(box) == piece))
 
     def as_object(
         self,
         piece: int,
         there: float,
-        around: Box,
         margin: Sequence[int],
         shape: Sequence[int],
     ) -> FoundObject:
-        """With the cell in which this piece is the nearest."""
-        wide = grown(moved(self.pieces.box(piece), around), margin, shape)
+        """Make the object of a piece, with the cell in which it is the nearest piece."""
+        wide = grow_box(self.pieces.box(piece), margin, shape)
         near = np.zeros([part.stop - part.start for part in wide], np.int32)
-        both = intersection(wide, around)
-        near[relative_to(both, wide)] = self.pieces.places[relative_to(both, around)]
+        both = intersection(wide, self.pieces.places.box)
+        near[relative_to(both, wide)] = self.pieces.places.read(both)
         _, nearest = scipy.ndimage.distance_transform_edt(near == 0, return_indices=True)
         cell = near[tuple(nearest)] == piece
         finders = tuple(int(j) for j in self.raters[self.found[:, piece]])
@@ -265,12 +285,12 @@ class _FoundPieces(NamedTuple):
 
 
 def _radius(mask: Mask, sides: Floats) -> float:
-    """Of the largest ball inside a mask, in smallest voxel sides."""
+    """Return the radius of the largest ball inside a mask, in smallest voxel sides."""
     distances = scipy.ndimage.distance_transform_edt(np.pad(mask, 1), sampling=1 / sides)
     return float(distances.max())
 
 
 def mean_dice(drawn: Mask) -> float:
-    """Mean Dice between every two of (J, \\*shape) masks; 1 of a single one."""
+    """Return the mean Dice between pairs of (J, \\*shape) masks; 1 for a single mask."""
     pairs = [(a, b) for a in range(len(drawn)) for b in range(a)]
     return float(np.mean([dice(drawn[a], drawn[b]) for a, b in pairs])) if pairs else 1.0

@@ -1,8 +1,8 @@
-"""Raters as one mask per label, read box by box: what methods that look at neighbours work on."""
+"""Raters as one mask per label, read by box, for methods that use spatial neighbourhoods."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from typing import Any
@@ -11,46 +11,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats, Mask
+from itk_consensus.core.pickled_fields import FieldsOnly
 from itk_consensus.methods.voting.majority_vote import VoteShares
 from itk_consensus.space import rater_field
-from itk_consensus.space.boxes import Box, bounding_box, moved, relative_to, slabs
+from itk_consensus.space.blocks import Blocks
+from itk_consensus.space.boxes import Box, bounding_box, relative_to, slabs, to_volume
 from itk_consensus.space.rater_field import RaterField
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fields.marked_boxes import boxes_of_patterns, boxes_of_stack
 from itk_consensus.votes.fields.rater_bits import expand_rows, pack_patterns
 from itk_consensus.votes.label_stack import LabelStack
-from itk_consensus.votes.recipes import FieldsOnly
 
-#: Memberships that differ by less are equal.
+#: Memberships that differ by at most this are equal.
 ROUNDING = 1e-12
 
-#: Labels of which the shares, or bits, of all patterns are kept.
+#: Number of labels whose shares, or bits, of all patterns are cached.
 _LABELS_KEPT = 4
 
-#: Voxels of which all raters' masks are read at a time.
+#: Number of voxels whose masks of all raters are read at once; bounds memory.
 VOXELS_AT_ONCE = 1 << 17
 
 
 @dataclass(frozen=True)
 class RaterMasks(FieldsOnly):
-    """J raters over a volume, as memberships of K labels."""
+    """Memberships of K labels by J raters in a volume."""
 
-    #: ``read(label, box=())`` gives (J, *box): bool masks, or probabilities in [0, 1]; of the
-    #: whole volume without a box. A recipe, which can be pickled.
+    #: ``read(label, box=())`` returns (J, *box) bool masks, or probabilities in [0, 1]; without a
+    #: box, of the whole volume. Picklable.
     read: Callable[..., NDArray[Any]]
     shape: tuple[int, ...]
     number_of_raters: int
     number_of_labels: int  #: Two labels are background and one foreground
-    weights: Floats  #: (J,) of the raters; all positive
-    #: (J, *shape) where each rater annotated, and the mask holds; None: everywhere.
+    weights: Floats  #: (J,) positive weights of the raters
+    #: (J, *shape) where each rater annotated, inside the mask; None: everywhere.
     present: Mask | None = None
-    #: Behind the masks, with one column per rater: a short cut to what is told by patterns alone.
+    #: Patterns of the masks, with one column per rater, for computations by pattern.
     patterns: DecisionPatterns | None = None
-    #: The same, told by patterns, where `read` looks at the caller's images.
+    #: Equivalent masks made from patterns, if `read` uses the input images.
     kept: RaterMasks | None = None
-    #: Like `read`, but gives the bits of `RaterField`, at once.
+    #: Like `read`, but returns packed bits as in `RaterField`.
     pack: Callable[..., NDArray[np.uint8]] | None = None
-    #: The smallest box around what anybody marked, by label; None: patterns tell when asked.
+    #: Bounding box of all marks by label; None: computed from patterns on demand.
     boxes: Sequence[Box | None] | None = None
 
     @classmethod
@@ -60,7 +61,7 @@ class RaterMasks(FieldsOnly):
         patterns: DecisionPatterns,
         weights: Sequence[float] | Floats | None = None,
     ) -> RaterMasks:
-        """Of a stack and its patterns: images are read faster, where everybody annotated all."""
+        """Make masks of a stack and its patterns; reads images, which is faster, if complete."""
         kept = cls.from_patterns(patterns, weights)
         if kept.present is not None or stack.foreground is not None or len(stack.shape) > 4:
             return kept
@@ -73,11 +74,16 @@ class RaterMasks(FieldsOnly):
 
     @classmethod
     def from_patterns(
-        cls, patterns: DecisionPatterns, weights: Sequence[float] | Floats | None = None
+        cls,
+        patterns: DecisionPatterns,
+        weights: Sequence[float] | Floats | None = None,
+        *,
+        complete: bool | None = None,
     ) -> RaterMasks:
-        """The volume behind decision patterns; missing raters and the mask come with them.
+        """Make masks of decision patterns, with their missing votes and mask.
 
-        Raters of weight 0, or without any annotation, are left out.
+        Raters of weight 0, or without any annotation, are left out. `complete`, whether all raters
+        annotated all voxels, is computed by default; it must be given for part of a volume.
         """
         missing = patterns.number_of_labels
         counted = counted_weights(patterns, weights)
@@ -86,9 +92,10 @@ class RaterMasks(FieldsOnly):
         voted = patterns
         if len(used) < len(counted):
             voted = replace(patterns, patterns=np.ascontiguousarray(patterns.patterns[:, used]))
-        masked = patterns.number_of_voxels < patterns.codes.size
-        complete = not masked and bool(voted.present.all())
-        # Memberships are looked up where they are asked for: a label's box is small.
+        if complete is None:
+            masked = patterns.number_of_voxels < patterns.codes.size
+            complete = not masked and bool(voted.present.all())
+        # Memberships are expanded on read, since a label's box is small.
         found = cls(
             _PatternMasks(voted),
             patterns.codes.shape,
@@ -104,7 +111,7 @@ class RaterMasks(FieldsOnly):
         return replace(found, read=_UnpackedBits(pack, len(used)), pack=pack)
 
     def merged(self, groups: Sequence[Sequence[int]]) -> RaterMasks:
-        """Each group of raters as one, who says what they say on average."""
+        """Merge each group of raters into one with their mean membership."""
         if all(len(group) == 1 for group in groups):
             return self
         members = [list(group) for group in groups]
@@ -113,7 +120,7 @@ class RaterMasks(FieldsOnly):
             self,
             read=_MergedMasks(self, members),
             number_of_raters=len(members),
-            # A group weighs as much as one of its members.
+            # A group has the mean weight of its members.
             weights=np.array([self.weights[group].mean() for group in members]),
             present=None if present is None else np.stack([present[g].any(0) for g in members]),
             patterns=None,
@@ -122,24 +129,45 @@ class RaterMasks(FieldsOnly):
         )
 
     def without_inputs(self) -> RaterMasks:
-        """The same masks, without the caller's images."""
+        """Return equivalent masks that do not hold the input images."""
         return self if self.kept is None else self.kept
 
-    def annotated(self) -> Mask | None:
-        """(\\*shape) where at least one rater annotated; None: everywhere."""
-        return None if self.present is None else np.asarray(self.present.any(axis=0))
+    def blocks(self, box: Box) -> Blocks:
+        """Divide a box into the blocks in which raters are processed: one, in memory."""
+        return Blocks.of(box)
+
+    def even_blocks(self, shape: Sequence[int]) -> Blocks:
+        """Divide a label's box, which begins at 0, into such blocks."""
+        return Blocks.even(shape, max(1, *shape))
+
+    def parts(self, box: Box) -> Iterable[Box]:
+        """Divide a box into parts for voxelwise operations."""
+        return slabs(box, VOXELS_AT_ONCE)
+
+    def patterns_in(self, box: Box) -> DecisionPatterns | None:
+        """Return the patterns with the codes cropped to a box; None without patterns."""
+        return None if self.patterns is None else self.patterns.crop(box)
+
+    def present_in(self, box: Box) -> Mask:
+        """Return (J, \\*box) where each rater annotated; `present` must not be None."""
+        assert self.present is not None
+        return self.present[(slice(None), *box)]
+
+    def annotated_voxels(self, box: Box) -> Mask | None:
+        """Return (\\*box) where at least one rater annotated; None: everywhere."""
+        return None if self.present is None else np.asarray(self.present_in(box).any(axis=0))
 
     def share(self, label: int, box: Box = ()) -> Floats:
-        """(\\*box) weighted mean membership among those who annotated; 0 where nobody did."""
+        """Return (\\*box) weighted mean membership over annotating raters; 0 where none did."""
         if self.pack is not None:
             return rater_field.weighted_bits(self.pack(label, box), self.weights)
         if self.patterns is not None:
             return self.patterns.crop(box).expand(self._share_of_patterns(label))
-        present = None if self.present is None else self.present[(slice(None), *box)]
+        present = None if self.present is None else self.present_in(box)
         return weighted_share(self.read(label, box), self.weights, present)
 
     def field(self, label: int, box: Box) -> RaterField:
-        """What raters say in a box, as kernels read it: a bit each, or a probability."""
+        """Return memberships in a box as kernels read them: packed bits or probabilities."""
         if self.pack is not None:
             return RaterField(self.pack(label, box), self.number_of_raters)
         shape = tuple(part.stop - part.start for part in box)
@@ -157,12 +185,12 @@ class RaterMasks(FieldsOnly):
         return RaterField(masks, self.number_of_raters, there)
 
     def marks(self, label: int, box: Box) -> Mask:
-        """(J, \\*box) where each rater's membership is above one half."""
+        """Return (J, \\*box) where each rater's membership is above one half."""
         masks = self.read(label, box)
         return masks if masks.dtype == np.bool_ else np.asarray(masks > 0.5)
 
     def bits(self, label: int, box: Box) -> NDArray[np.uint8]:
-        """The marks as bits: (ceil(J / 8), \\*box), as `RaterField` has them."""
+        """Return the marks as packed bits, (ceil(J / 8), \\*box), as in `RaterField`."""
         if self.pack is not None:
             return self.pack(label, box)
         shape = tuple(part.stop - part.start for part in box)
@@ -172,8 +200,8 @@ class RaterMasks(FieldsOnly):
             bits[here] = rater_field.pack_bits(self.marks(label, part))
         return bits
 
-    def disputed(self, label: int) -> Mask:
-        """(\\*shape) where raters differ about a label, by more than rounding."""
+    def disputed_voxels(self, label: int) -> Mask:
+        """Return (\\*shape) where raters differ about a label by more than rounding."""
         masks = self.read(label)
         if self.present is None:
             lowest, highest = masks.min(axis=0), masks.max(axis=0)
@@ -183,24 +211,24 @@ class RaterMasks(FieldsOnly):
         return np.asarray(highest > lowest + ROUNDING)
 
     def disputed_box(self, label: int) -> Box | None:
-        """The smallest box around voxels where raters differ about a label; None if nowhere."""
+        """Return the bounding box of voxels where raters differ about a label; None if nowhere."""
         if self.patterns is None:
-            return bounding_box(self.disputed(label))
+            return bounding_box(self.disputed_voxels(label))
         marked = self.marked_box(label)
         if marked is None:
             return None
         if self.pack is not None:
-            tight = bounding_box(self.field(label, marked).disputed())
-            return None if tight is None else moved(tight, marked)
+            tight = bounding_box(self.field(label, marked).disputed_voxels())
+            return None if tight is None else to_volume(tight, marked)
         voted = self.patterns.patterns == label
         differ = voted.any(axis=1) & (~voted & self.patterns.present).any(axis=1)
         if not differ.any():
             return None
         found = self.patterns.crop(marked).region(differ, [0] * len(marked))
-        return moved(found, marked)
+        return to_volume(found, marked)
 
     def marked_box(self, label: int) -> Box | None:
-        """The smallest box around what anybody marked; None if nothing."""
+        """Return the bounding box of all marks of a label; None if there are none."""
         if self.patterns is not None:
             return self._marked_boxes[label]
         masks = self.read(label) > 0
@@ -209,24 +237,29 @@ class RaterMasks(FieldsOnly):
 
     @cached_property
     def _share_of_patterns(self) -> Callable[[int], Floats]:
-        """(P,) share of a label; the last ones are kept, since they are asked for part by part."""
+        """Function that returns (P,) shares of a label, cached, as it is called for each part."""
         assert self.patterns is not None
         shares = VoteShares(self.patterns, self.weights, np.zeros(self.number_of_labels))
         return lru_cache(maxsize=_LABELS_KEPT)(shares.of_label)
 
     @cached_property
     def _marked_boxes(self) -> Sequence[Box | None]:
-        """Of all labels."""
+        """Bounding boxes of the marks of all labels."""
         assert self.patterns is not None
         return boxes_of_patterns(self.patterns) if self.boxes is None else self.boxes
 
     def frequencies(self) -> Floats:
-        """(K,) share of each label among all votes."""
+        """Return the (K,) share of each label among all votes."""
         if self.patterns is None:
-            totals = np.array([self.share(k).sum() for k in range(self.number_of_labels)])
+            labels = range(self.number_of_labels)
+            of_patterns = isinstance(self.read, _MergedMasks) and self.read.of_patterns()
+            if of_patterns:
+                totals = np.array([of_patterns[0].share(k) @ of_patterns[1] for k in labels])
+            else:
+                totals = np.array([self.share(k).sum() for k in labels])
             return np.asarray(totals / max(totals.sum(), 1e-300))
         table, present = self.patterns.patterns, self.patterns.present
-        # By columns: all at once the flags would be widened.
+        # By columns, since matmul would cast all flags to float64 at once.
         here = np.full(len(table), 1e-300)
         for there, weight in zip(present.T, self.weights, strict=True):
             here += weight * there
@@ -239,10 +272,10 @@ class RaterMasks(FieldsOnly):
 
 @dataclass(frozen=True)
 class _StackBits:
-    """Packs what the raters of a stack say."""
+    """Reads packed bits from a label stack."""
 
-    arrays: Sequence[NDArray[Any]]  #: Of the raters who count
-    labels: NDArray[Any]  #: (K,) the label values behind the indices
+    arrays: Sequence[NDArray[Any]]  #: Label maps of the raters with weight
+    labels: NDArray[Any]  #: (K,) label value of each index
 
     def __call__(self, label: int, box: Box = ()) -> NDArray[np.uint8]:
         return rater_field.pack_label(self.arrays, self.labels[label], box)
@@ -250,7 +283,7 @@ class _StackBits:
 
 @dataclass(frozen=True)
 class _PatternMasks:
-    """Reads what raters say off their patterns."""
+    """Reads masks from decision patterns."""
 
     patterns: DecisionPatterns
 
@@ -260,7 +293,7 @@ class _PatternMasks:
 
 @dataclass(frozen=True)
 class _PatternBits(FieldsOnly):
-    """Packs what raters say off their patterns, if they all annotated everything."""
+    """Reads packed bits from complete decision patterns."""
 
     patterns: DecisionPatterns
 
@@ -269,14 +302,14 @@ class _PatternBits(FieldsOnly):
 
     @cached_property
     def _bits_of_patterns(self) -> Callable[[int], NDArray[np.uint8]]:
-        """The last ones are kept, since they are asked for part by part."""
+        """Function that packs the bits of a label, cached, since it is called for each part."""
         columns = list(np.ascontiguousarray(self.patterns.patterns.T))
         return lru_cache(maxsize=_LABELS_KEPT)(partial(rater_field.pack_label, columns, box=()))
 
 
 @dataclass(frozen=True)
 class _UnpackedBits:
-    """Reads bits as masks."""
+    """Reads packed bits as masks."""
 
     pack: Callable[..., NDArray[np.uint8]]
     raters: int
@@ -287,7 +320,7 @@ class _UnpackedBits:
 
 @dataclass(frozen=True)
 class _MergedMasks:
-    """Reads each group of raters as one, who says what they say on average."""
+    """Reads the mean membership of each group of raters."""
 
     masks: RaterMasks
     groups: Sequence[list[int]]
@@ -296,6 +329,22 @@ class _MergedMasks:
         read, present = self.masks.read(label, box), self.masks.present
         there = None if present is None else present[(slice(None), *box)]
         return np.stack([self._mean(group, read, there) for group in self.groups])
+
+    def of_patterns(self) -> tuple[RaterMasks, NDArray[np.int64]] | None:
+        """Return equivalent masks of a volume with one voxel per pattern, and the counts.
+
+        None if the masks have no patterns.
+        """
+        patterns = self.masks.patterns
+        if patterns is None:
+            return None
+        rows = np.arange(len(patterns.counts))
+        once = replace(
+            patterns, codes=rows.astype(np.uint32), slots=rows, number_of_codes=len(rows)
+        )
+        complete = self.masks.present is None
+        masks = RaterMasks.from_patterns(once, self.masks.weights, complete=complete)
+        return masks.merged(self.groups), patterns.counts
 
     def _mean(self, group: list[int], read: NDArray[Any], there: Mask | None) -> Floats:
         weights = self.masks.weights[group] / self.masks.weights[group].sum()
@@ -306,14 +355,14 @@ class _MergedMasks:
 
 
 def counted_weights(patterns: DecisionPatterns, weights: Sequence[float] | Floats | None) -> Floats:
-    """(J,) weights; 0 for who annotated nothing, unless nobody did."""
+    """Return (J,) weights with 0 for raters without annotations, unless all are without."""
     given = np.ones(patterns.number_of_raters) if weights is None else np.asarray(weights, float)
     some = np.where(patterns.present.any(axis=0), given, 0.0)
     return some if some.any() else given
 
 
 def weighted_share(masks: NDArray[Any], weights: Floats, present: Mask | None) -> Floats:
-    """Weighted mean over raters (the first axis) among those who annotated; 0 where nobody did."""
+    """Return the weighted mean over annotating raters (first axis); 0 where none annotated."""
     if present is None:
         mean: Floats = np.tensordot(weights / weights.sum(), masks, 1)
         return mean

@@ -1,12 +1,12 @@
 """The recommended consensus: what raters share, by explicit rules.
 
 1. Copies of one rater count once (`near_copies`).
-2. Whether a structure is there is a vote of its own, and its outline is asked of those who drew it
-   (`label_voters`); objects that no majority found are there if `detection` says so.
-3. The coherence vote keeps what raters share and smooths the rest (`coherence_vote`).
-4. What leaves the vote without one of these reasons returns to it (`harm_bound`).
+2. The existence of a structure is voted on separately, and its outline is fused from those who drew
+   it (`label_voters`); objects that no majority found exist if `detection` finds them probable.
+3. The coherence vote keeps detail that raters share and smooths the rest (`coherence_vote`).
+4. Other deviations from the vote are reverted (`harm_bound`).
 
-``examples/benchmarks/methods/consensus_evidence.py`` prints what it is worth.
+``examples/benchmarks/methods/consensus_evidence.py`` compares it with other fusers.
 """
 
 from __future__ import annotations
@@ -22,35 +22,43 @@ from itk_consensus.core.work import in_threads, stage
 from itk_consensus.fusing.deviating_rater import raters_of_something_else
 from itk_consensus.fusing.near_copies import MOST_RATERS
 from itk_consensus.fusing.vote_facts import VoteFacts
-from itk_consensus.methods.consensus.bands import DEFAULT_SETTINGS, smallest_sides
-from itk_consensus.methods.consensus.harm_bound import BoundedLabel, bound_harm
+from itk_consensus.methods.consensus.blocked_masks import masks_of
+from itk_consensus.methods.consensus.coherence_vote import CoherenceResult, coherence_vote
+from itk_consensus.methods.consensus.harm_bound import BoundChanges, BoundedLabel, bound_harm
 from itk_consensus.methods.consensus.label_answers import Indices
 from itk_consensus.methods.consensus.label_voters import LabelVoters, label_voters
 from itk_consensus.methods.consensus.rater_masks import RaterMasks
-from itk_consensus.methods.consensus.vote import CoherenceResult, coherence_vote
+from itk_consensus.methods.consensus.scale_bands import DEFAULT_SETTINGS, smallest_sides
 from itk_consensus.methods.voting.majority_vote import majority_vote
+from itk_consensus.space.blocks import Blocked
+from itk_consensus.space.boxes import Box, intersection, relative_to
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.overlap import dice_of
-from itk_consensus.votes.ties import TieRule
+from itk_consensus.votes.ties import UNDECIDED, TieRule
 
-#: Probability that a voxel which was changed after the vote owes to its label: enough to lead.
+#: Share of the probability that a changed voxel assigns to its new label, enough to make it lead.
 CHANGED_SHARE = 0.5 + 1e-9
 
 
 @dataclass(frozen=True)
 class SharedConsensus:
-    """A consensus and the facts that led to it."""
+    """A consensus and its intermediate results."""
 
-    decision: Indices  #: (*shape) label index, or `labels.ties.UNDECIDED` where no rater annotated
-    coherence: CoherenceResult  #: Before it was held to the vote
-    raters: RaterMasks  #: All raters who annotated something, copies apart
-    #: Those raters, as numbered in the patterns; those of one group are copies.
+    bounded: Blocked  #: Label index by voxel, or `UNDECIDED` where no rater annotated
+    coherence: CoherenceResult  #: The coherence vote, before applying the bound on harm
+    raters: RaterMasks  #: All raters who annotated something, without merging copies
+    #: Groups of copies among those raters, by their indices in the patterns.
     groups: list[list[int]]
-    voters: Mapping[int, LabelVoters]  #: By label index: which of the groups were used for it
-    bounds: Mapping[int, BoundedLabel]  #: By label index: how it was held to the vote
-    changed: NDArray[np.intp]  #: Flat indices of voxels that this changed
-    vote_dice: float  #: Dice of the vote's foreground to the decision's, ties being background
+    voters: Mapping[int, LabelVoters]  #: By label index: the groups used for it
+    bounds: Mapping[int, BoundChanges]  #: By label index: changes by the bound
+    changed: NDArray[np.intp]  #: Flat indices of voxels changed by the bound
+    vote_dice: float  #: Foreground Dice of decision and vote, with ties as background
+
+    @property
+    def decision(self) -> Indices:
+        """(\\*shape) label index, or `UNDECIDED` where no rater annotated."""
+        return self.bounded.array()
 
     @property
     def vote_is_noise(self) -> bool:
@@ -58,18 +66,19 @@ class SharedConsensus:
         return any(one.vote_is_noise for one in self.bounds.values())
 
     def overlap(self, decision: NDArray[Any], labels: NDArray[Any]) -> float:
-        """Dice of another decision's foreground to this one, equal labels being the overlap.
+        """Return the foreground Dice of another decision with this one, counting equal labels.
 
         Parameters
         ----------
         decision : (\\*shape) ndarray of int
             Label index, or a code of `votes.ties`.
         labels : (K,) ndarray
-            The label value behind each index; 0 is background.
+            Label value of each index; 0 is background.
         """
-        # Codes are Python indices from the end: background, undecided.
+        # The negative codes index the two appended values: background, undecided.
         ours = np.append(labels, [0, 0])[self.decision]
-        theirs = np.append(labels, [0, -1])[decision]
+        # Undecided voxels count as equal.
+        theirs = np.where(decision == UNDECIDED, ours, np.append(labels, [0, 0])[decision])
         total = np.count_nonzero(ours) + np.count_nonzero(theirs)
         same = np.count_nonzero((ours == theirs) & (ours != 0))
         return 2 * same / total if total else 1.0
@@ -88,44 +97,43 @@ def shared_consensus(
     stack: LabelStack | None = None,
     facts: VoteFacts | None = None,
 ) -> SharedConsensus:
-    """Fuse by what raters share.
+    """Fuse by the rules of the recommended consensus.
 
     Parameters
     ----------
     patterns : DecisionPatterns
-        With codes. Label index 0 is the background.
+        Must have codes. Label index 0 is the background.
     spacing : sequence of float
         Voxel sides in mm, in array order.
     stack : LabelStack, optional
-        That of the patterns: reading it is faster. The result does not look at it.
+        The stack of the patterns, which is faster to read; the result does not keep it.
     facts : VoteFacts, optional
-        What is known of the patterns already.
+        Facts about the patterns that are already computed.
     """
     facts = facts or VoteFacts(patterns)
     annotates = np.asarray(patterns.present.any(axis=0))
     place = np.cumsum(annotates) - 1
     groups = [[rater for rater in group if annotates[rater]] for group in facts.groups]
     groups = [group for group in groups if group]
-    masks = (
-        RaterMasks.from_patterns(patterns)
-        if stack is None
-        else RaterMasks.from_stack(stack, patterns)
-    )
+    masks = masks_of(stack, patterns)
     merged = [place[group].tolist() for group in groups]
     once = masks.merged(merged)
     with stage(0.0, 0.2):
-        voters = _voters(facts, once, groups, spacing)
+        voters = _find_voters(facts, once, groups, spacing)
     with stage(0.2, 0.8):
         result = coherence_vote(masks, spacing, groups=merged, voters=voters)
     with stage(0.8, 1.0):
-        bounds = _bounds(once, result.decision, voters)
-    vote = _vote(patterns, result.decision.dtype)
-    decision = result.decision
-    if any(one.is_changed for one in bounds.values()):
-        # Between two labels a tie is no gap.
+        bounded = _bound_labels(once, result.voted, voters)
+    # Keep only the numbers of changes, since masks are as large as the volume.
+    bounds = {label: one.changes for label, one in bounded.items()}
+    vote = _vote(patterns, result.voted)
+    decision = result.voted
+    if any(one.any for one in bounds.values()):
+        # With several labels a tie goes to one of them, not to the background.
         several = once.number_of_labels > 2
-        instead = _vote(patterns, decision.dtype, "prior") if several else vote
-        decision = _bounded(once, decision, instead, bounds)
+        instead = _vote(patterns, decision, "prior") if several else vote
+        decision = _apply_bounds(decision, instead, bounded)
+    changed = decision.map(np.not_equal, result.voted)
     return SharedConsensus(
         decision,
         result,
@@ -133,18 +141,18 @@ def shared_consensus(
         groups,
         voters,
         bounds,
-        np.flatnonzero(decision.reshape(-1) != result.decision.reshape(-1)),
+        changed.flat_indices(masks.shape),
         _dice(decision, vote),
     )
 
 
-def _voters(
+def _find_voters(
     facts: VoteFacts,
     once: RaterMasks,
     groups: Sequence[Sequence[int]],
     spacing: Sequence[float],
 ) -> dict[int, LabelVoters]:
-    """By label index, of what any rater marked."""
+    """Return the voters by index of each label that any rater marked."""
     sides = smallest_sides(spacing)
     margin = DEFAULT_SETTINGS.margin(sides)
     members = [len(group) for group in groups]
@@ -161,55 +169,59 @@ def _voters(
     return {label: asked for label, asked in zip(labels, found, strict=True) if asked is not None}
 
 
-def _bounds(
+def _bound_labels(
     once: RaterMasks,
-    decision: Indices,
+    voted: Blocked,
     voters: Mapping[int, LabelVoters],
 ) -> dict[int, BoundedLabel]:
-    """By label index: how its answer is held to the vote."""
+    """Apply the bound on harm to each label; return the results by label index."""
 
     def bound(label: int) -> BoundedLabel:
         box = once.marked_box(label)
         assert box is not None
         if voters[label].absent or once.number_of_raters > MOST_RATERS:
-            return BoundedLabel(decision[box] == label)
-        return bound_harm(once, label, decision[box], voters[label], box)
+            blocks = once.blocks(box)
+            return BoundedLabel(Blocked.made(blocks, lambda part: voted.read(part) == label))
+        return bound_harm(once, label, voted, voters[label], box)
 
     found = in_threads(bound, voters)
     return dict(zip(voters, found, strict=True))
 
 
-def _bounded(
-    once: RaterMasks,
-    decision: Indices,
-    vote: NDArray[Any],
-    bounds: Mapping[int, BoundedLabel],
-) -> Indices:
-    """The decision as the bound has it: what a label loses becomes what the vote says."""
-    decision = decision.copy()
-    for label, one in bounds.items():
-        box = once.marked_box(label)
-        if box is None or not one.is_changed:
-            continue
-        here = decision[box]
-        given_up = (here == label) & ~one.mask
-        here[given_up] = vote[box][given_up]
-        # No label takes from another.
-        here[one.mask & (here == 0)] = label
-    return decision
+def _apply_bounds(voted: Blocked, vote: Blocked, bounded: Mapping[int, BoundedLabel]) -> Blocked:
+    """Update the decision by the bounded labels; voxels that a label loses follow the vote."""
+    changed = {label: one.mask for label, one in bounded.items() if one.changes.any}
+
+    def bound(block: Box) -> Indices:
+        decision = voted.read(block).copy()
+        for label, one in changed.items():
+            both = intersection(one.box, block)
+            here, mask = decision[relative_to(both, block)], one.read(both)
+            given_up = (here == label) & ~mask
+            here[given_up] = vote.read(both)[given_up]
+            # A label takes voxels from another only if most raters gave them to it.
+            here[mask & (here == 0)] = label
+            regained = bounded[label].regained
+            if regained is not None:
+                here[regained.read(both)] = label
+        return decision
+
+    return Blocked.made(voted.blocks, bound)
 
 
-def _vote(
-    patterns: DecisionPatterns, dtype: np.dtype[Any], ties: TieRule = "background"
-) -> NDArray[Any]:
-    """(\\*shape) label index that most raters chose."""
+def _vote(patterns: DecisionPatterns, like: Blocked, ties: TieRule = "background") -> Blocked:
+    """Return the majority vote's label indices in blocks."""
     decision = majority_vote(patterns, ties=ties).decision
-    return patterns.expand(np.maximum(decision, 0).astype(dtype), outside=0)
+    values = np.maximum(decision, 0).astype(like.dtype)
+    return Blocked.made(like.blocks, lambda box: patterns.crop(box).expand(values, outside=0))
 
 
-def _dice(one: NDArray[Any], other: NDArray[Any]) -> float:
-    """Of two decisions' foreground, equal labels being the overlap."""
-    chosen = one > 0
-    total = np.count_nonzero(chosen) + np.count_nonzero(other > 0)
-    chosen &= one == other
-    return float(dice_of(np.count_nonzero(chosen), total))
+def _dice(one: Blocked, other: Blocked) -> float:
+    """Return the foreground Dice of two decisions, counting equal labels."""
+    total = one.map(_is_label).count() + other.map(_is_label).count()
+    same = one.map(lambda label, vote: (label > 0) & (label == vote), other).count()
+    return float(dice_of(same, total))
+
+
+def _is_label(decision: NDArray[Any]) -> NDArray[Any]:
+    return np.asarray(decision > 0)

@@ -1,4 +1,4 @@
-"""Raters who give probabilities, as the memberships that methods of rater_masks.py work on."""
+"""Convert raters who give probabilities to the memberships of rater_masks.py."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from itk_consensus.votes.class_probabilities import Masks, Opinion, Opinions, bo
 
 @dataclass(frozen=True)
 class _Memberships:
-    """Reads the probabilities of K classes that raters give."""
+    """Reads the raters' probabilities of K classes."""
 
-    raters: Sequence[Opinion]  #: With both of two classes
-    present: Mask  #: (J, *shape) where each rater said something
+    raters: Sequence[Opinion]  #: Probabilities of all classes by rater
+    present: Mask  #: (J, *shape) where each rater annotated
 
     def __call__(self, label: int, box: Box = ()) -> Floats:
-        said = np.stack([rater[label][box] for rater in self.raters]).astype(np.float64)
-        # What lies where nothing was said may be no number at all.
-        return np.where(self.present[(slice(None), *box)], said, 0.0)
+        given = np.stack([rater[label][box] for rater in self.raters]).astype(np.float64)
+        # Values where a rater did not annotate may be NaN.
+        return np.where(self.present[(slice(None), *box)], given, 0.0)
 
 
 def soft_masks(
     opinions: Opinions, annotated: Masks, mask: NDArray[Any] | None, weights: Floats | None = None
 ) -> RaterMasks:
-    """Probabilities of K classes as memberships.
+    """Convert probabilities of K classes to memberships.
 
-    The mask is zero at voxels to leave out. Of (J,) weights 0 leaves a rater out; None: all equal.
+    The mask is zero at voxels to exclude. A weight of 0 excludes a rater; None: all equal.
     """
     counted = np.ones(len(opinions)) if weights is None else weights
     given = annotated or (None,) * len(opinions)

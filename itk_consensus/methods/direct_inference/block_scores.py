@@ -1,9 +1,9 @@
-"""How probable each label is for a block of equal voxels, the rest of a map being given (eq. 26).
+"""Conditional probability of each label for a block of equal voxels, given the rest (eq. 26).
 
-A block is all voxels of a pattern, or a single one. Its factors n / N are rising factorials
-n (n+1) ... / N (N+1) ..., and their logarithms differences of log gamma. Blocks of one size have
-these in common: of the many patterns with few voxels each needs but a sum of J rows of a table. Of
-the table's numbers those of votes that nobody gave are all the same.
+A block is all voxels of a pattern, or a single one. The factors n / N of eq. 26 become rising
+factorials n (n+1) ... / N (N+1) ..., whose logarithms are differences of log gamma. Blocks of the
+same size share a table of these, so that each of the many small patterns needs only a sum of J of
+its rows. Most entries, of votes that no rater gave, have the same value and are computed once.
 
 Array layout as in label_evidence.py: P patterns, J raters, S maps, K labels.
 """
@@ -20,6 +20,7 @@ import scipy
 from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats
+from itk_consensus.core.pickled_fields import FieldsOnly
 from itk_consensus.methods.direct_inference.label_evidence import (
     LabelEvidence,
     Maps,
@@ -27,17 +28,16 @@ from itk_consensus.methods.direct_inference.label_evidence import (
 )
 from itk_consensus.votes.disputed_voxels import chunks
 from itk_consensus.votes.fusions import PatternShares
-from itk_consensus.votes.recipes import FieldsOnly
 
-#: Numbers that one step handles; keeps its arrays in the processor's cache.
+#: Number of values processed at once, so that they fit into the processor's cache.
 _CHUNK = 2**17
 
-#: Blocks of one size that are worth a table.
+#: Minimum number of blocks of one size for which a table is made.
 _FEWEST_ALIKE = 16
 
 
 class _Counts(NamedTuple):
-    """Counts and what is known of them."""
+    """Counts and their log gamma."""
 
     values: Floats
     log_gamma: Floats
@@ -50,29 +50,26 @@ class _Counts(NamedTuple):
         return _Counts(self.values[cells], self.log_gamma[cells])
 
     def gain(self, size: Floats | float) -> Floats:
-        """By what the log of a rising factorial grows when so many voxels join each count."""
+        """Return the change of log gamma when `size` voxels are added to each count."""
         return np.asarray(scipy.special.gammaln(self.values + size) - self.log_gamma)
 
 
 class _Gains(NamedTuple):
-    """What the counts gain where a block of one size joins, or leaves."""
+    """Change of the log evidence when a block of one size is added or removed."""
 
-    of_raters: Floats  #: (J, K + 1, S, K) [rater, what he said, map, label]
+    of_raters: Floats  #: (J, K + 1, S, K) [rater, vote, map, label]
     of_prior: Floats  #: (S, K)
 
 
 @dataclass(frozen=True)
 class BlockScores(FieldsOnly):
-    """Log p(t_b | D, t elsewhere), up to a constant, of blocks b."""
+    """Log p(t_b | D, t elsewhere) of blocks b, up to a constant."""
 
     model: LabelEvidence
     maps: Maps  #: (P, S)
 
     def best_moves(self) -> Iterator[tuple[NDArray[np.intp], Floats, Maps]]:
-        """Some patterns at a time, what moving each gains at most, and the label it moves to.
-
-        Gains and labels are (n, S).
-        """
+        """Yield patterns with the (n, S) gain of each one's best move and the label it moves to."""
         sizes = self.model.patterns.counts
         order = np.argsort(sizes, kind="stable")
         ends = np.flatnonzero(np.diff(sizes[order], append=-1)) + 1
@@ -95,15 +92,15 @@ class BlockScores(FieldsOnly):
         )
 
     def of_voxels(self, part: slice) -> Floats:
-        """(n, S, K) scores of a single voxel of some patterns."""
+        """Return (n, S, K) scores of a single voxel of some patterns."""
         patterns, gains = np.arange(len(self.maps))[part], self._gains_of_voxels
         parts = []
         for few in chunks(len(patterns), max(1, _CHUNK // gains.of_prior.size)):
             chosen = patterns[few]
             scores = np.repeat(gains.of_prior[None], len(chosen), axis=0)
             votes = self.model.patterns.patterns[chosen].T
-            for rows, said in zip(gains.of_raters, votes, strict=True):
-                scores += rows[said]
+            for rows, vote in zip(gains.of_raters, votes, strict=True):
+                scores += rows[vote]
             self._leave(scores, chosen, np.ones(len(chosen)))
             parts.append(scores)
         return np.concatenate(parts)
@@ -113,22 +110,22 @@ class BlockScores(FieldsOnly):
         return self._gains(1.0)
 
     def _gains(self, size: float) -> _Gains:
-        """Of a block that joins or, its size being negative, leaves counts that hold it."""
+        """Return gains of adding a block or, if `size` is negative, of removing it."""
         confusion = self._counts.values
         raters, labels, maps, _ = confusion.shape
-        # What a missing rater says, the row beyond all labels, gains nothing.
+        # A missing rater's vote, the last row, changes nothing.
         rows = np.zeros((raters, labels + 1, maps, labels))
         if size > 0:
             values, which = self._without_votes
             rows[:, :-1] = values.gain(size)[which]
-        with np.errstate(invalid="ignore"):  # where too few could leave
+        with np.errstate(invalid="ignore"):  # NaN where a count is too small for removal
             rows[self._voted] = self._with_votes.gain(size)
             rows[:, :-1] -= self._totals.gain(size)[:, None]
             return _Gains(rows, self._prior.gain(size))
 
     @cached_property
     def _voted(self) -> tuple[NDArray[np.intp], ...]:
-        """Of (J, K, S, K) counts, those with votes: a few, where labels are many."""
+        """Indices of the (J, K, S, K) counts that have votes, few if there are many labels."""
         return np.nonzero(self._counts.values != self.model.concentration[:, None])
 
     @cached_property
@@ -137,7 +134,7 @@ class BlockScores(FieldsOnly):
 
     @cached_property
     def _without_votes(self) -> tuple[_Counts, NDArray[np.intp]]:
-        """Distinct counts, and which of them (K, 1, K) counts without votes have."""
+        """Distinct counts without votes, and the (K, 1, K) index of each count into them."""
         values, which = np.unique(self.model.concentration, return_inverse=True)
         return _Counts.of(values), which.reshape(self.model.concentration.shape)[:, None]
 
@@ -156,21 +153,21 @@ class BlockScores(FieldsOnly):
             yield chosen, scores
 
     def _leave(self, scores: Floats, patterns: NDArray[np.intp], sizes: Floats) -> None:
-        """Write the scores of the blocks' own labels, whose counts hold the block already."""
-        (raters, said), votes = self._cells(patterns, sizes)
+        """Overwrite the scores of the current labels, whose counts include the block already."""
+        (raters, vote), votes = self._cells(patterns, sizes)
         own, votes, index = self.maps[patterns], -votes[..., None], np.arange(self.maps.shape[1])
         by_rater = index, own[:, None]
         left = (
-            self._counts.at((raters[:, None], said[..., None], *by_rater)).gain(votes).sum(axis=1)
+            self._counts.at((raters[:, None], vote[..., None], *by_rater)).gain(votes).sum(axis=1)
         )
         left -= self._gain_of_totals(self._totals.at((raters[:, None], *by_rater)), votes)
         left += self._prior.at((index, own)).gain(-sizes[:, None])
         np.put_along_axis(scores, own[..., None], -left[..., None], axis=2)
 
     def _gain_of_totals(self, totals: _Counts, votes: Floats) -> Floats:
-        """(n, ...) what the (1 or n, J, ...) totals of all raters gain by (n, J, ...) votes."""
+        """Return (n, ...) gain of the (1 or n, J, ...) totals by (n, J, ...) votes, over raters."""
         if self.model.all_present:
-            # Every rater voted as often as there are voxels: one of the totals serves for all.
+            # All raters have the same totals.
             first = totals.at((slice(None), 0))
             return np.asarray(self.model.patterns.number_of_raters * first.gain(votes[:, 0]))
         return np.asarray(totals.gain(votes).sum(axis=1))
@@ -178,13 +175,13 @@ class BlockScores(FieldsOnly):
     def _cells(
         self, patterns: NDArray[np.intp], sizes: Floats
     ) -> tuple[tuple[NDArray[np.intp], NDArray[np.int64]], Floats]:
-        """Indices (J,) and (n, J) of raters and of what they said, and (n, J) votes in each cell.
+        """Return (J,) rater and (n, J) vote indices, and the (n, J) number of votes in each cell.
 
-        A rater who is missing has no count that changes.
+        A missing rater has 0 votes.
         """
-        said = self.model.patterns.patterns[patterns]
-        present = said != self.model.patterns.number_of_labels
-        cells = np.arange(said.shape[1]), np.where(present, said, 0).astype(np.int64)
+        votes = self.model.patterns.patterns[patterns]
+        present = votes != self.model.patterns.number_of_labels
+        cells = np.arange(votes.shape[1]), np.where(present, votes, 0).astype(np.int64)
         return cells, present * sizes[:, None]
 
     @cached_property
@@ -193,17 +190,17 @@ class BlockScores(FieldsOnly):
 
     @cached_property
     def _prior(self) -> _Counts:
-        """(S, K)."""
+        """(S, K) parameters of the label prior."""
         return _Counts.of(self._posterior.prior)
 
     @cached_property
     def _counts(self) -> _Counts:
-        """(J, K, S, K)."""
+        """(J, K, S, K) parameters of the confusions."""
         return _Counts.of(self._posterior.confusion)
 
     @cached_property
     def _totals(self) -> _Counts:
-        """(J, S, K)."""
+        """(J, S, K) sums of the parameters of the confusions over votes."""
         return _Counts.of(self._posterior.confusion.sum(axis=1))
 
 
@@ -215,7 +212,7 @@ class ConditionalShares(PatternShares):
 
     @classmethod
     def of(cls, model: LabelEvidence, decision: Maps) -> ConditionalShares:
-        """Given a (P,) map."""
+        """Make the shares given a (P,) map."""
         return cls(BlockScores(model, decision[:, None]))
 
     @property

@@ -1,4 +1,4 @@
-"""DirectInferenceFilter: the most probable label map under STAPLE's model, without EM's detour."""
+"""DirectInferenceFilter: the most probable label map under STAPLE's model, found directly."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from itk_consensus.votes.fusions import PatternFusion
 
 
 class DirectInferenceFilter(LabelFusionFilter):
-    """Label map of highest evidence p(t, D), the raters' confusions being integrated out.
+    """Label map of highest evidence p(t, D), with the raters' confusions integrated out.
 
     Works on label images of any labels. GetProbabilityImage gives a voxel's marginal posterior if
     NumberOfSamples is set, else its conditional posterior given the rest of the map; the label map
     is the map of highest evidence in both cases.
     """
 
-    # Equally probable maps, common with two raters, have nothing but their order to choose by.
+    # Ties between equally probable maps, common with two raters, are broken by the order of raters.
     laws = frozenset({"unanimity"})
-    whole_because = ""
+    chunking_unsupported_reason = ""
     method = "direct-inference"
     summary = (
         "STAPLE's assumptions, but the most probable map itself instead of EM's approximation to "
@@ -47,8 +47,8 @@ class DirectInferenceFilter(LabelFusionFilter):
     PriorPseudoCounts = Parameter(
         OneOf((Real(low=0.0), Reals(low=0.0))),
         DirectInferenceSettings.prior_pseudo_counts,
-        "Dirichlet prior of the label prior: counts added to every label, or one number for each "
-        "in their order (the background first).",
+        "Dirichlet prior of the label prior: counts added to every label, or one number per label "
+        "in ascending order (background first).",
     )
     NumberOfInitializations = Parameter(
         Integer(1, 10_000),
@@ -74,7 +74,7 @@ class DirectInferenceFilter(LabelFusionFilter):
     )
     StartNames = Measurement(
         tuple[str, ...],
-        "What each start was: a vote, or the variant and number of an EM start.",
+        "Name of each start: a vote, or the variant and number of an EM start.",
         "estimate.start_names",
     )
     WinningStart = Measurement(
@@ -120,7 +120,7 @@ class DirectInferenceFilter(LabelFusionFilter):
     def _fuse(self, case: FusionCase) -> Fused[DirectInferenceEstimate]:
         counts, labels = self.PriorPseudoCounts, case.patterns.number_of_labels
         if isinstance(counts, tuple) and len(counts) != labels:
-            raise self._wrong(
+            raise self._parameter_error(
                 "PriorPseudoCounts",
                 f"must be one number, or one for each of {labels} labels, got {len(counts)}",
             )

@@ -1,8 +1,8 @@
 """Search for the label map of highest evidence: block moves, chains of them, or all maps.
 
 Iterated conditional modes over patterns: a move gives one pattern another label. Moves that raise
-the evidence are made together as long as that pays. Where none is left, chains of moves, each
-forced even if it lowers the evidence, look behind the hill (Kernighan & Lin, 1970). Where there
+the evidence are made together where that raises it. If none is left, chains of forced moves, which
+may lower the evidence in between, escape from the local optimum (Kernighan & Lin, 1970). If there
 are few maps, all are tried.
 """
 
@@ -20,30 +20,30 @@ from itk_consensus.methods.direct_inference.block_scores import BlockScores
 from itk_consensus.methods.direct_inference.label_evidence import LabelEvidence, Maps
 from itk_consensus.votes.disputed_voxels import chunks
 
-#: Up to here all maps are tried, and the optimum is certain: any twelve binary voxels.
+#: Up to this number all maps are tried, so the optimum is exact: 2**12, e.g. 12 binary patterns.
 MOST_ENUMERATED = 4096
 
-#: Numbers in the arrays of one batch of maps.
+#: Number of values in the arrays of one batch of maps.
 _BATCH = 2**21
 
-#: Numbers that one round of moves of all maps may look at; sets how many starts are climbed from.
+#: Maximum number of values in one round of moves of all maps; limits the number of starts.
 _CLIMB_WORK = 2**21
 
-#: Numbers that one round of chains may look at; sets how many start, and how far they go.
+#: Maximum number of values in one round of chains; limits their number and length.
 _CHAIN_WORK = 2**16
 
 
 @dataclass(frozen=True)
 class Climb:
-    """Where maps ended."""
+    """Local optima that maps climbed to."""
 
     maps: Maps  #: (P, S)
     log_evidence: Floats  #: (S,)
-    rounds: NDArray[np.int64]  #: (S,)
+    rounds: NDArray[np.int64]  #: (S,) number of rounds
     trace: Floats  #: (rounds, S) log evidence after each round; NaN once a map has stopped
 
     def of(self, which: NDArray[np.int64]) -> Climb:
-        """The climbs of these maps, in this order."""
+        """Return the climbs of some maps, in the given order."""
         return Climb(
             self.maps[:, which], self.log_evidence[which], self.rounds[which], self.trace[:, which]
         )
@@ -60,7 +60,7 @@ def climb(model: LabelEvidence, maps: Maps) -> Climb:
     while active.size and going_on:
         before = log_evidence[active]
         for batch in chunks(active.size, at_once):
-            going_on = current().iterated(len(trace) + 1)
+            going_on = current().on_iteration(len(trace) + 1)
             if not going_on:
                 break
             part = active[batch]
@@ -75,7 +75,7 @@ def climb(model: LabelEvidence, maps: Maps) -> Climb:
 
 
 def climb_best(model: LabelEvidence, maps: Maps) -> Climb:
-    """Climb from as many of the maps as is reasonable, the most probable ones; leave the others."""
+    """Climb from the most probable maps, as many as are affordable; the others are unchanged."""
     number = max(2, _CLIMB_WORK // _numbers_per_map(model))
     log_evidence = model.log_evidence(maps)
     chosen = np.argsort(-log_evidence, kind="stable")[:number]
@@ -89,45 +89,45 @@ def climb_best(model: LabelEvidence, maps: Maps) -> Climb:
 
 
 def finish(model: LabelEvidence, start: Maps) -> tuple[Maps, float]:
-    """Best map that can be found from a climbed one (P,), and its log evidence.
+    """Improve a climbed map (P,) by chains, or try all maps; return map and log evidence.
 
-    Of equally probable maps it is one with the most votes on its side, so labels that the evidence
-    cannot tell apart have not changed places.
+    Among equally probable maps the one that agrees with most votes is chosen, so that labels which
+    the evidence cannot distinguish are not switched.
     """
     if all_can_be_tried(model):
         return _best_of_all(model)
     best, evidence = start, float(model.log_evidence(start[:, None])[0])
     improved = True
-    while improved and current().iterated(1):
-        others = np.stack([_end_of_chains(model, best), _renamed(model, best)], axis=1)
+    while improved and current().on_iteration(1):
+        others = np.stack([_end_of_chains(model, best), _rename_labels(model, best)], axis=1)
         climbed = climb(model, others)
         higher = int(climbed.log_evidence.argmax())
         improved = bool(climbed.log_evidence[higher] > evidence + model.resolution)
         if improved:
             best, evidence = climbed.maps[:, higher], float(climbed.log_evidence[higher])
-    equals = np.stack([best, _renamed(model, best)], axis=1)
+    equals = np.stack([best, _rename_labels(model, best)], axis=1)
     log_evidence = model.log_evidence(equals)
-    chosen = preferred(model, equals, log_evidence)
+    chosen = choose_map(model, equals, log_evidence)
     return equals[:, chosen], float(log_evidence[chosen])
 
 
 def all_can_be_tried(model: LabelEvidence) -> bool:
-    """Whether the maps, K to the power P, are few."""
-    # Beyond this power even two labels have too many maps, and the number itself grows unwieldy.
+    """Return whether the number of maps, K to the power P, is small enough to try all."""
+    # Clipped, since even two labels have too many maps beyond this power, and the integer is huge.
     patterns = min(len(model.patterns.counts), MOST_ENUMERATED.bit_length())
     return bool(model.patterns.number_of_labels**patterns <= MOST_ENUMERATED)
 
 
-def preferred(model: LabelEvidence, maps: Maps, log_evidence: Floats) -> int:
-    """Index of the most probable map; of equals the one with the most votes, then the first."""
+def choose_map(model: LabelEvidence, maps: Maps, log_evidence: Floats) -> int:
+    """Return the index of the most probable map; ties go to the most votes, then to the first."""
     near = np.flatnonzero(log_evidence >= log_evidence.max() - model.resolution)
     return int(near[model.agreement(maps[:, near]).argmax()])
 
 
 def _move(model: LabelEvidence, maps: Maps, log_evidence: Floats) -> tuple[Maps, Floats]:
-    """Make all useful moves at once, or the better half of them, and so on down to the best one.
+    """Make all moves that raise the evidence at once, else the best half, and so on down to one.
 
-    The best one alone raises the evidence, so a map that any move improves is improved.
+    The best move alone always raises the evidence, so a map is improved if any move improves it.
     """
     gain, target = _best_moves(model, maps)
     rank = np.argsort(np.argsort(-gain, axis=0, kind="stable"), axis=0)
@@ -144,7 +144,7 @@ def _move(model: LabelEvidence, maps: Maps, log_evidence: Floats) -> tuple[Maps,
 
 
 def _best_moves(model: LabelEvidence, maps: Maps) -> tuple[Floats, Maps]:
-    """(P, S) gain of the best move of each pattern, and the label it moves to."""
+    """Return the (P, S) gain of each pattern's best move, and the label it moves to."""
     gain, target = np.empty(maps.shape), np.empty_like(maps)
     for patterns, most, label in BlockScores(model, maps).best_moves():
         gain[patterns], target[patterns] = most, label
@@ -152,9 +152,9 @@ def _best_moves(model: LabelEvidence, maps: Maps) -> tuple[Floats, Maps]:
 
 
 def _end_of_chains(model: LabelEvidence, start: Maps) -> Maps:
-    """The most probable map on chains of forced moves from a map, no pattern moving twice.
+    """Return the most probable map on chains of forced moves in which no pattern moves twice.
 
-    The first that is better than the start is taken at once.
+    Stops at the first map that is better than the start.
     """
     patterns, work = len(start), _numbers_per_map(model)
     breadth = int(np.clip(_CHAIN_WORK // (4 * work), 1, patterns))
@@ -182,20 +182,20 @@ def _end_of_chains(model: LabelEvidence, start: Maps) -> Maps:
 
 
 def _numbers_per_map(model: LabelEvidence) -> int:
-    """How many counts a round of moves looks at."""
+    """Return the number of values that a round of moves computes for one map."""
     patterns = model.patterns
     return len(patterns.counts) * patterns.number_of_raters * patterns.number_of_labels
 
 
-def _renamed(model: LabelEvidence, labels: Maps) -> Maps:
-    """The map with its labels renamed so that the most votes agree with it."""
-    renamed = scipy.optimize.linear_sum_assignment(model.votes_by_label(labels), maximize=True)[1]
-    return np.asarray(renamed[labels], labels.dtype)
+def _rename_labels(model: LabelEvidence, labels: Maps) -> Maps:
+    """Return the map with its labels permuted so that it agrees with the most votes."""
+    names = scipy.optimize.linear_sum_assignment(model.votes_by_label(labels), maximize=True)[1]
+    return np.asarray(names[labels], labels.dtype)
 
 
 def _best_of_all(model: LabelEvidence) -> tuple[Maps, float]:
     labels, places = model.patterns.number_of_labels, np.arange(len(model.patterns.counts))
     maps = np.arange(labels ** len(places)) // labels ** places[:, None] % labels
     log_evidence = model.log_evidence(maps)
-    best = preferred(model, maps, log_evidence)
+    best = choose_map(model, maps, log_evidence)
     return maps[:, best], float(log_evidence[best])

@@ -1,9 +1,10 @@
 """Gibbs sampling of the truth and the raters' performance, at a cost independent of the voxels.
 
-The collapsed sampler of eq. 26 would visit voxel after voxel. Augmented with the parameters it need
-not: given a map, the label prior and the confusion matrices have Dirichlet posteriors (eq. 21);
-given those, voxels are independent (eq. 7), and how many voxels of a pattern have each label is
-one multinomial draw. Both conditionals are exact, so the chain has p(t, omega | D) as its limit.
+The collapsed sampler of eq. 26 would visit every voxel. Sampling the parameters as well avoids
+this: given a map, the label prior and the confusion matrices have Dirichlet posteriors (eq. 21);
+given those, voxels are independent (eq. 7), so that the numbers of voxels of a pattern with each
+label are one multinomial draw. Both conditionals are exact, so the chain's stationary distribution
+is p(t, omega | D).
 """
 
 from __future__ import annotations
@@ -16,27 +17,27 @@ from itk_consensus.core.array_types import Floats
 from itk_consensus.core.work import current
 from itk_consensus.methods.direct_inference.label_evidence import LabelEvidence
 
-#: Batches whose means give the Monte-Carlo error of a mean.
+#: Number of batches for the Monte-Carlo error by batch means.
 _BATCHES = 32
 
 
 @dataclass(frozen=True)
 class SamplingPlan:
-    """How much to sample; `number` 0 is not at all."""
+    """Length of the chain."""
 
-    number: int = 0  #: Samples kept
-    burn_in: int = 100  #: Samples thrown away before them
+    number: int = 0  #: Samples kept; 0 disables sampling
+    burn_in: int = 100  #: Samples discarded before them
     random_seed: int = 0
 
 
 @dataclass(frozen=True)
 class GibbsSamples:
-    """What the chain saw."""
+    """Summary of the samples."""
 
     #: (P, K) probability of each label at a voxel of each pattern: the mean of eq. 7 over the
     #: samples.
     marginals: Floats
-    #: (P, K) Monte-Carlo standard errors of the marginals, by batch means; NaN for a single sample.
+    #: (P, K) Monte-Carlo standard errors of the marginals, by batch means; NaN with one batch.
     marginal_errors: Floats
     #: (M, J, K) sampled probability that the rater recognises the label: the confusions' diagonal.
     performance: Floats
@@ -49,7 +50,7 @@ def sample(
     start: Floats,
     plan: SamplingPlan,
 ) -> GibbsSamples | None:
-    """Run the chain from (P, K) voxels of each label; None if stopped before the first sample.
+    """Run the chain from (P, K) voxels of each label; None if aborted before the first sample.
 
     Progress is reported, and Abort checked, after each sample.
     """
@@ -70,7 +71,7 @@ def sample(
             performance.append(np.einsum("jkk->jk", confusion))
             confusion_sum += confusion
             prior_sum += prior
-        if not current().iterated(step + plan.burn_in + 1):
+        if not current().on_iteration(step + plan.burn_in + 1):
             break
     if not performance:
         return None
@@ -88,14 +89,14 @@ def sample(
 def _draw_parameters(
     model: LabelEvidence, allocation: Floats, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Confusions (J, K, K) and label prior (K,) given the map (eq. 21)."""
+    """Draw confusions (J, K, K) and label prior (K,) given the map (eq. 21)."""
     confusion = rng.standard_gamma(model.patterns.tally(allocation) + model.pseudo_counts + 1)
     prior = rng.standard_gamma(allocation.sum(axis=0) + model.prior_concentration)
     return confusion / confusion.sum(axis=1, keepdims=True), prior / prior.sum()
 
 
 def _label_probabilities(model: LabelEvidence, confusion: Floats, prior: Floats) -> Floats:
-    """(P, K) eq. 7."""
+    """Return the (P, K) posterior of eq. 7."""
     labels = len(prior)
     log_joint = model.patterns.sum_over_raters(np.log(confusion).reshape(-1, labels)) + np.log(
         prior
@@ -105,7 +106,7 @@ def _label_probabilities(model: LabelEvidence, confusion: Floats, prior: Floats)
 
 
 def _error_of_mean(batch_means: Floats) -> Floats:
-    """Standard error of the mean of batches long enough to be nearly independent."""
+    """Return the standard error of the mean, assuming independent batches."""
     if len(batch_means) == 1:
         return np.full(batch_means.shape[1:], np.nan)
     return np.asarray(batch_means.std(axis=0, ddof=1) / np.sqrt(len(batch_means)))

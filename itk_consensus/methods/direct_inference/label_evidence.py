@@ -1,14 +1,14 @@
-"""The evidence p(t, D) of a label map, with every continuous parameter integrated out.
+"""The evidence p(t, D) of a label map, with all continuous parameters integrated out.
 
 Van Leemput & Sabuncu, MICCAI 2014; equations 22-26 of "When Does Consensus Beat Voting?". The map
 enters only through integer counts, so voxels of one decision pattern are exchangeable.
 
-Some map that gives all voxels of a pattern the same label is the best of all maps: let m voxels of
-a pattern move from one label to another, then the log evidence is a convex function of m, highest
-at an end, all or none. For m enters as ln Γ(n + m) in the count of the label, and as
+An optimal map exists that gives all voxels of a pattern the same label: if m voxels of a pattern
+move from one label to another, the log evidence is a convex function of m, so its maximum is at
+none or all. Proof: m enters as ln Γ(n + m) in the count of the label, and as
 ln Γ(n + m) - ln Γ(n + m + c), c >= 0, in a rater's votes, where n is a vote's count and n + c the
-count of all votes; both are convex, because the trigamma function is positive and falls. The label
-the voxels leave has -m for m. So a map here is one label per pattern.
+count of all votes; both are convex, because the trigamma function is positive and decreasing. For
+the label that the voxels leave, m becomes -m. So a map here is one label per pattern.
 
 Array layout: P patterns, J raters, S maps, K labels.
 """
@@ -28,10 +28,10 @@ from itk_consensus.core.array_types import Floats
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import chunks
 
-#: Numbers in the confusion matrices of the maps that are looked at together.
+#: Number of values in the confusion matrices of one batch of maps; bounds memory.
 _NUMBERS_AT_ONCE = 2**20
 
-#: (P, S) of integers: the label index that each of S maps gives each pattern.
+#: (P, S) integers: the label index of each pattern in each of S maps.
 Maps = NDArray[Any]
 
 
@@ -44,7 +44,7 @@ class ParameterPosterior(NamedTuple):
 
 @dataclass(frozen=True)
 class LabelEvidence:
-    """Patterns, and the priors of the confusion matrices and of the label prior."""
+    """Evidence of maps of these patterns under Dirichlet priors of confusions and label prior."""
 
     patterns: DecisionPatterns
     pseudo_counts: Floats  #: (K, K) alpha[d, t] of section 2.1.5
@@ -62,72 +62,72 @@ class LabelEvidence:
         return bool(self.patterns.present.all())
 
     def parameter_posterior(self, maps: Maps) -> ParameterPosterior:
-        """The posterior given each map."""
-        voxels, votes = self._counted(maps)
+        """Return the parameters' posterior given each map."""
+        voxels, votes = self._count(maps)
         return ParameterPosterior(
             voxels + self.prior_concentration, votes + self.concentration[:, None, :]
         )
 
-    def _counted(self, maps: Maps) -> tuple[Floats, Floats]:
-        """(S, K) voxels by label, and (J, K, S, K) votes by rater, vote and label."""
+    def _count(self, maps: Maps) -> tuple[Floats, Floats]:
+        """Return (S, K) voxels by label, and (J, K, S, K) votes by rater, vote and label."""
         labels, raters = self.patterns.number_of_labels, self.patterns.number_of_raters
         sizes = self.patterns.counts.astype(np.float64)
         if len(sizes) < raters:
-            # One product instead of a count for each of many raters; of integers, it is exact.
+            # With many raters one matrix product is faster; it is exact, since counts are integers.
             each = np.arange(labels)
-            said = (self.patterns.patterns.T[:, None] == each[:, None]) * sizes
+            own = (self.patterns.patterns.T[:, None] == each[:, None]) * sizes
             chosen = (maps[:, :, None] == each).astype(np.float64)
-            return np.tensordot(sizes, chosen, 1), np.tensordot(said, chosen, 1)
+            return np.tensordot(sizes, chosen, 1), np.tensordot(own, chosen, 1)
         voxels = np.empty((maps.shape[1], labels))
         votes = np.empty((raters, labels, maps.shape[1], labels))
         for start, chosen in enumerate(maps.T):
             voxels[start] = np.bincount(chosen, sizes, labels)
-            for rater, said in enumerate(self.patterns.patterns.T):
-                # One row more than labels: what a missing rater says is dropped.
-                cells = said.astype(np.int64) * labels + chosen
+            for rater, own in enumerate(self.patterns.patterns.T):
+                # The last row counts missing votes and is dropped.
+                cells = own.astype(np.int64) * labels + chosen
                 counts = np.bincount(cells, sizes, (labels + 1) * labels)
                 votes[rater, :, start] = counts.reshape(labels + 1, labels)[:-1]
         return voxels, votes
 
     def log_evidence(self, maps: Maps) -> Floats:
-        """(S,) log p(t, D), eq. 25 with the constants of its priors."""
+        """Return (S,) log p(t, D), eq. 25 with normalised priors."""
         raters = self.patterns.number_of_raters
-        # What the integrals are without any voxel: the constants that make the priors densities.
+        # Normalising constant of the priors: the integrals without any voxel.
         constant = raters * _log_beta(self.concentration, axis=0).sum()
         constant += _log_beta(self.prior_concentration, axis=0)
         return np.concatenate(
             [
                 _log_beta(prior, axis=1) + _log_beta(confusion, axis=1).sum(axis=(0, 2)) - constant
-                for prior, confusion in map(self.parameter_posterior, self.few_at_a_time(maps))
+                for prior, confusion in map(self.parameter_posterior, self.batches_of(maps))
             ]
         )
 
-    def few_at_a_time(self, maps: Maps) -> Iterator[Maps]:
-        """The maps in turn, so many together that their confusions take little memory."""
+    def batches_of(self, maps: Maps) -> Iterator[Maps]:
+        """Yield batches of maps whose confusions fit into little memory."""
         labels, raters = self.patterns.number_of_labels, self.patterns.number_of_raters
         size = max(1, _NUMBERS_AT_ONCE // (raters * labels * labels))
         return (maps[:, part] for part in chunks(maps.shape[1], size))
 
     def agreement(self, maps: Maps) -> Floats:
-        """(S,) votes that agree with the map."""
+        """Return the (S,) number of votes that agree with each map."""
         return np.array([np.trace(self.votes_by_label(chosen)) for chosen in maps.T])
 
     def votes_by_label(self, chosen: Maps) -> Floats:
-        """(K, K) votes of all raters by the label of a map (P,) and the label voted for."""
-        return np.asarray(self._counted(chosen[:, None])[1][:, :, 0].sum(axis=0).T)
+        """Return (K, K) votes of all raters by the label of a map (P,) and the label voted for."""
+        return np.asarray(self._count(chosen[:, None])[1][:, :, 0].sum(axis=0).T)
 
     @cached_property
     def concentration(self) -> Floats:
-        """(K, K) parameters of the confusions' prior: what counts are without any vote."""
+        """(K, K) Dirichlet parameters of the confusions' prior."""
         return self.pseudo_counts + 1.0
 
     @cached_property
     def prior_concentration(self) -> Floats:
-        """(K,) parameters of the label prior's prior: what counts are without any voxel."""
+        """(K,) Dirichlet parameters of the label prior's prior."""
         return np.ones(self.patterns.number_of_labels) + self.prior_counts
 
 
 def _log_beta(parameters: Floats, axis: int) -> Floats:
-    """Log of the multivariate Beta function along an axis."""
+    """Return the log of the multivariate Beta function along an axis."""
     parts = scipy.special.gammaln(parameters).sum(axis=axis)
     return np.asarray(parts - scipy.special.gammaln(parameters.sum(axis=axis)))

@@ -1,10 +1,10 @@
 """Direct inference: the most probable label map itself, without estimating performance first.
 
 Van Leemput & Sabuncu, "A cautionary analysis of STAPLE using direct inference of segmentation
-truth", MICCAI 2014; equations 22-26 of "When Does Consensus Beat Voting?". STAPLE's model, but its
-parameters are integrated out, and p(t, D) is maximised over maps t. EM's maps are among the starts,
-so no map of theirs has a higher evidence than the answer; of more than two labels that is said of
-maps at which EM nearly rests.
+truth", MICCAI 2014; equations 22-26 of "When Does Consensus Beat Voting?". It is STAPLE's model
+with its parameters integrated out; p(t, D) is maximised over maps t. The maps of STAPLE's EM are
+among the starts, so none of them has a higher evidence than the answer. (With more than two labels
+EM is stopped early, close to convergence.)
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats, Labels
 from itk_consensus.core.work import current, stage
-from itk_consensus.fusing.estimates import Estimate, Told
+from itk_consensus.fusing.estimates import AnswerFacts, Estimate
 from itk_consensus.methods.direct_inference.block_scores import ConditionalShares
 from itk_consensus.methods.direct_inference.evidence_search import (
     Climb,
     all_can_be_tried,
+    choose_map,
     climb_best,
     finish,
-    preferred,
 )
 from itk_consensus.methods.direct_inference.gibbs_sampling import (
     GibbsSamples,
@@ -49,20 +49,19 @@ _NO_SAMPLES = SamplingPlan()
 
 @dataclass(frozen=True)
 class DirectInferenceSettings:
-    """Everything that direct inference can be told."""
+    """Settings of direct inference."""
 
-    #: (diagonal, off-diagonal) counts added to each column of a confusion matrix: on its diagonal,
-    #: and off it, the latter shared by the other labels, so that the prior does not grow with their
-    #: number.
+    #: (diagonal, off-diagonal) counts added to each column of a confusion matrix. The latter is
+    #: divided among the other labels, so that the prior does not grow with their number.
     pseudo_counts: tuple[float, float] = (4.0, 2.0)
-    #: Starts of each EM, by number, seed and range; its `initialization` follows the variant.
+    #: Starts of each EM run (number, seed and range); `initialization` depends on the variant.
     plan: StartPlan = _PLAN
     sampling: SamplingPlan = _NO_SAMPLES
-    #: Counts added to the voxels of every label, or of each: the label prior's own prior.
+    #: Dirichlet prior of the label prior: counts added to every label, or one number per label.
     prior_pseudo_counts: float | tuple[float, ...] = 0.0
 
     def pseudo_count_table(self, labels: int) -> Floats:
-        """(K, K) alpha[d, t]."""
+        """Return (K, K) alpha[d, t]."""
         diagonal, others = self.pseudo_counts
         return with_diagonal(labels, diagonal, others / max(labels - 1, 1))
 
@@ -78,17 +77,17 @@ class Performance:
 
 @dataclass(frozen=True, kw_only=True)
 class DirectInferenceEstimate(Estimate):
-    """What direct inference says of the raters, and of its search."""
+    """Direct inference's estimate of the raters, and the outcome of its search."""
 
     log_evidence: float  #: log p(t, D) of the map
-    exact: bool  #: Whether all maps were tried, so that none has a higher evidence for certain
+    exact: bool  #: Whether all maps were tried, so that no map has a higher evidence
     #: (J, K, K) posterior mean of the confusion matrices [rater, observed, true]: over the samples,
-    #: or given the map. NaN for a rater who is never present.
+    #: or, without samples, given the map. NaN for a rater who is never present.
     theta: Floats
-    prior: Floats  #: (K,) posterior mean of the label prior, likewise
-    #: Of the confusions' diagonal, likewise; given the map alone it is the narrower one.
+    prior: Floats  #: (K,) posterior mean of the label prior: over the samples, or given the map
+    #: Posterior of the confusions' diagonal; given the map it is too narrow.
     performance: Performance
-    #: Its log likelihoods and log posteriors are log evidences; the winner's is the final one.
+    #: Outcome of the starts; log likelihoods and log posteriors are log evidences.
     starts: StartSummary
     start_names: tuple[str, ...]
     #: Largest Monte-Carlo standard error of the probabilities; NaN unless sampled.
@@ -97,13 +96,13 @@ class DirectInferenceEstimate(Estimate):
 
     @property
     def winning_start(self) -> str:
-        """What the start was that led to the map."""
+        """Name of the start that led to the map."""
         return self.start_names[self.starts.winner]
 
-    def told(self, patterns: DecisionPatterns) -> Told:
-        """Performances, starts, and the answer to other votes."""
+    def answer_facts(self, patterns: DecisionPatterns) -> AnswerFacts:
+        """Return performances, starts, and a function that fuses other votes."""
         unsampled = replace(self.settings, sampling=SamplingPlan())
-        return Told(
+        return AnswerFacts(
             theta=self.theta,
             starts=self.starts,
             pseudo_counts=self.settings.pseudo_count_table(patterns.number_of_labels),
@@ -114,7 +113,7 @@ class DirectInferenceEstimate(Estimate):
 
 @dataclass(frozen=True, kw_only=True)
 class DirectInferenceResult(DirectInferenceEstimate):
-    """The most probable map, on patterns."""
+    """The most probable map of the patterns."""
 
     decision: Labels  #: (P,) label index of each pattern: the map of highest evidence
     #: (P, K) marginal posterior of a voxel's label if sampled; else its conditional posterior given
@@ -124,7 +123,7 @@ class DirectInferenceResult(DirectInferenceEstimate):
 
     @property
     def estimate(self) -> DirectInferenceEstimate:
-        """The numbers alone."""
+        """The estimate without the map."""
         return DirectInferenceEstimate.of(self)
 
 
@@ -134,11 +133,11 @@ def direct_inference(
 ) -> DirectInferenceResult:
     """Find the label map of highest evidence.
 
-    With a single rater nothing can be inferred (the evidence is highest for a map of one label
-    only); the answer is then that rater's map.
+    With a single rater nothing can be inferred (a map of one label has the highest evidence), so
+    the answer is that rater's map.
 
-    Who watches the work is told after each iteration of EM, round of moves and sample, and may
-    stop it with the best map so far.
+    Progress is reported after each EM iteration, round of moves and sample; on Abort the best map
+    so far is returned.
     """
     settings = settings or DirectInferenceSettings()
     table = settings.pseudo_count_table(patterns.number_of_labels)
@@ -155,10 +154,10 @@ def direct_inference(
     same_as = [first.setdefault(chosen.tobytes(), start) for start, chosen in enumerate(maps.T)]
     distinct, which = np.unique(same_as, return_inverse=True)
     search = climb_best(model, maps[:, distinct]).of(which)
-    winner = preferred(model, search.maps, search.log_evidence)
+    winner = choose_map(model, search.maps, search.log_evidence)
     best = finish(model, search.maps[:, winner])
     search.maps[:, winner], search.log_evidence[winner] = best
-    current().iterated(1)  # What is told of all starts takes a while.
+    current().on_iteration(1)  # Summarizing the starts takes a while; check Abort before.
     return _result(model, search, winner, names, settings)
 
 
@@ -166,13 +165,13 @@ def _several_raters(patterns: DecisionPatterns) -> bool:
     return int(patterns.present.any(axis=0).sum()) > 1
 
 
-def _switched(model: LabelEvidence, maps: Maps) -> NDArray[np.bool_]:
-    """(S,) whether the mean rater does worse than chance: the labels have changed places.
+def _is_switched(model: LabelEvidence, maps: Maps) -> NDArray[np.bool_]:
+    """Return (S,) whether the mean rater is worse than chance, i.e. labels are switched.
 
-    A label without voxels cannot have been switched.
+    A label without voxels counts as right.
     """
     right = []
-    for prior, confusion in map(model.parameter_posterior, model.few_at_a_time(maps)):
+    for prior, confusion in map(model.parameter_posterior, model.batches_of(maps)):
         diagonal = np.einsum("jksk->jsk", confusion / confusion.sum(axis=1, keepdims=True))
         found = prior > model.prior_concentration
         right.append(np.where(found, diagonal.mean(axis=0), 1.0).sum(axis=1))
@@ -197,15 +196,15 @@ def _result(
     if samples is None:
         shares: Floats | PatternShares = ConditionalShares.of(model, decision)
         theta, prior = confusion / confusion.sum(axis=1, keepdims=True), prior / prior.sum()
-        performance = _given_map(confusion)
+        performance = _performance_given_map(confusion)
     else:
         shares, theta, prior = samples.marginals, samples.confusion, samples.prior
-        performance = _sampled(samples.performance)
+        performance = _performance_from_samples(samples.performance)
     never = ~model.patterns.present.any(axis=0)
     for values in (theta, performance.mean, performance.deviation, performance.quantiles):
         values[never] = np.nan
-    switched = _switched(model, search.maps)
-    current().iterated(1)
+    switched = _is_switched(model, search.maps)
+    current().on_iteration(1)
     summary = StartSummary(
         winner,
         search.log_evidence,
@@ -231,8 +230,8 @@ def _result(
     )
 
 
-def _given_map(confusion: Floats) -> Performance:
-    """Beta marginals of the Dirichlet posterior of (J, K, K) parameters (eq. 21)."""
+def _performance_given_map(confusion: Floats) -> Performance:
+    """Return the Beta marginals of the Dirichlet posterior with (J, K, K) parameters (eq. 21)."""
     right = np.einsum("jkk->jk", confusion)
     total = confusion.sum(axis=1)
     mean = right / total
@@ -242,7 +241,7 @@ def _given_map(confusion: Floats) -> Performance:
     return Performance(mean, deviation, quantiles)
 
 
-def _sampled(draws: Floats) -> Performance:
-    """Moments and quantiles of (M, J, K) draws."""
+def _performance_from_samples(draws: Floats) -> Performance:
+    """Return moments and quantiles of (M, J, K) samples."""
     quantiles = np.moveaxis(np.quantile(draws, QUANTILES, axis=0), 0, -1).copy()
     return Performance(draws.mean(axis=0), draws.std(axis=0), quantiles)

@@ -1,4 +1,4 @@
-"""Label maps from which direct inference starts: votes at every threshold, and where EM ends."""
+"""Starting maps of direct inference: the vote at several thresholds, and the results of EM."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import chunks
 from itk_consensus.votes.expected_counts import ROUNDING, vote_frequencies
 
-#: Most levels at which the vote is thresholded for starts.
+#: Maximum number of thresholds of the vote.
 _MOST_LEVELS = 16
 
-#: Patterns whose probabilities of all labels are made together.
+#: Number of patterns processed at once; bounds memory.
 _PATTERNS_AT_ONCE = 1 << 13
 
-#: On a handful of voxels EM can creep for many thousand iterations; its map is settled by then.
+#: On few voxels EM can take many thousand iterations, but its map no longer changes by then.
 _MOST_EM_ITERATIONS = 1000
 
-#: With many labels, where EM has to begin ten times and the search goes on from there: what changes
-#: probabilities by less hardly changes a map.
+#: With more than two labels EM is slower, and runs from ten starts: a coarse tolerance suffices,
+#: since the search continues from its maps.
 _MULTILABEL = replace(MULTILABEL, stop=StopRule(0.01, _MOST_EM_ITERATIONS))
 
 
 def starting_maps(patterns: DecisionPatterns, plan: StartPlan) -> tuple[list[str], Maps]:
-    """Names and (P, S) maps: the vote, the vote at every threshold, and where EM ends.
+    """Return names and (P, S) maps: the vote, the vote at several thresholds, and EM's results.
 
-    EM runs in its basic and its advanced variant; a posterior that is tied gives two maps. Labels
-    have the small type of votes: with many patterns the maps are much of all memory.
+    EM runs in its basic and its advanced variant; a tied posterior gives two maps. Labels have the
+    small dtype of the votes, since with many patterns the maps take much memory.
     """
     names, maps = ["majority_vote"], [vote_map(patterns)]
-    current().iterated(1)  # Many patterns take a while; check Abort again.
-    for level, labels in _thresholded(majority_vote(patterns)):
+    current().on_iteration(1)  # Many patterns take a while; check Abort again.
+    for level, labels in _threshold_maps(majority_vote(patterns)):
         names.append(f"threshold {level:.3g}")
         maps.append(labels)
-    current().iterated(1)
+    current().on_iteration(1)
     for number, variant in enumerate(("basic", "advanced")):
         with stage(number / 2, (number + 1) / 2):
-            optima = _where_em_ends(patterns, variant, plan)
+            optima = _run_em(patterns, variant, plan)
         for start in range(plan.number):
-            if not current().iterated(start + 1):
+            if not current().on_iteration(start + 1):
                 return names, np.stack(maps, axis=1)
             lowest, highest = _most_probable(patterns, optima, start)
             names.append(f"{variant} EM {start}")
@@ -58,14 +58,14 @@ def starting_maps(patterns: DecisionPatterns, plan: StartPlan) -> tuple[list[str
 
 
 def vote_map(patterns: DecisionPatterns) -> Maps:
-    """(P,) label with most votes; the most frequent one where tied, or where no rater annotated."""
+    """Return (P,) label with most votes; on ties or without votes the most frequent label."""
     vote = majority_vote(patterns, ties="prior")
     decision = np.where(vote.decision < 0, vote.frequencies.argmax(), vote.decision)
     return decision.astype(patterns.patterns.dtype)
 
 
-def _thresholded(vote: VoteResult) -> list[tuple[float, Maps]]:
-    """Maps that leave the most frequent label where another has at least a share of the votes."""
+def _threshold_maps(vote: VoteResult) -> list[tuple[float, Maps]]:
+    """Return maps of the most frequent label, except where another reaches a share of the votes."""
     base = int(vote.frequencies.argmax())
     rival, share = np.empty_like(vote.patterns.patterns[:, 0]), np.empty(len(vote.decision))
     for part in chunks(len(share), _PATTERNS_AT_ONCE):
@@ -79,7 +79,7 @@ def _thresholded(vote: VoteResult) -> list[tuple[float, Maps]]:
 
 
 def _most_probable(patterns: DecisionPatterns, optima: Optima, start: int) -> tuple[Maps, Maps]:
-    """(P,) lowest and highest of the most probable labels of one start."""
+    """Return (P,) the lowest and the highest of the most probable labels of one start."""
     lowest, highest = np.empty((2, len(patterns.counts)), patterns.patterns.dtype)
     for part in chunks(len(patterns.counts), _PATTERNS_AT_ONCE):
         shares = optima.truth.probabilities(start=start, part=part)[:, 0]
@@ -88,8 +88,8 @@ def _most_probable(patterns: DecisionPatterns, optima: Optima, start: int) -> tu
     return lowest, highest
 
 
-def _where_em_ends(patterns: DecisionPatterns, variant: str, plan: StartPlan) -> Optima:
-    """Where STAPLE's starts end, by its own rules for two labels or more."""
+def _run_em(patterns: DecisionPatterns, variant: str, plan: StartPlan) -> Optima:
+    """Run STAPLE's EM from the plan's starts, with its binary or multi-label rules."""
     defaults = StapleSettings() if patterns.number_of_labels == 2 else _MULTILABEL
     settings = defaults.for_variant(variant)
     settings = replace(
@@ -99,5 +99,5 @@ def _where_em_ends(patterns: DecisionPatterns, variant: str, plan: StartPlan) ->
     )
     weights = patterns.counts.astype(np.float64)
     frequencies = vote_frequencies(patterns, weights)
-    # Random starts leave every label possible; only maps are wanted, which rounding hardly moves.
+    # Only maps are needed, so labels may be dropped that are negligible up to rounding.
     return run_em(patterns, weights, settings, frequencies, frequencies, negligible=ROUNDING)

@@ -1,1 +1,1 @@
-"""One fuser inside, another where the contour is."""
+"""One fuser in a band around the contour, another elsewhere."""

@@ -1,4 +1,4 @@
-"""One answer in a band around a contour, another away from it."""
+"""Combine two fusions: one in a band around a contour, the other elsewhere."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from itk_consensus.space.boxes import Box, grown, in_space
+from itk_consensus.space.boxes import Box, grow_box, in_space
 from itk_consensus.space.distance import signed_distance
 from itk_consensus.votes.disputed_voxels import CHUNK, chunks
 from itk_consensus.votes.fusions import LabelShares, StoredShares, VolumeFusion, VoxelShares
@@ -19,7 +19,7 @@ from itk_consensus.votes.uncertainty import UncertaintyKind
 
 @dataclass(frozen=True)
 class HybridShares(VoxelShares):
-    """One answer's probabilities in the band, and the other's elsewhere."""
+    """Probabilities of one fusion in the band, of the other elsewhere."""
 
     band: NDArray[np.bool_]
     within: VoxelShares
@@ -39,30 +39,30 @@ class HybridShares(VoxelShares):
 
 
 def contour_band(labels: NDArray[Any], width: float, spacing: Sequence[float]) -> NDArray[np.bool_]:
-    """Voxels within `width` mm of a voxel with another label, on both sides of every contour.
+    """Return voxels within `width` mm of a contour between labels, on both sides.
 
     In 4D the first axis holds independent volumes.
     """
     band = np.zeros(labels.shape, dtype=bool)
     margin = in_space([int(width / size) + 1 for size in spacing], 0)
     boxes, commonest = _boxes(labels)
-    # Every contour has another label than the commonest on one of its sides.
+    # The most common label can be skipped: every contour has another label on one side.
     for value, box in boxes.items():
         if value != commonest:
-            wide = grown(box, margin, labels.shape)
+            wide = grow_box(box, margin, labels.shape)
             distance = signed_distance(labels[wide] == value, spacing)
             band[wide] |= np.abs(distance, out=distance) <= width
     return band
 
 
 def _boxes(labels: NDArray[Any]) -> tuple[dict[int, Box], int]:
-    """The box of each value that occurs, and the commonest value."""
+    """Return the bounding box of each value that occurs, and the most common value."""
     if not labels.size:
         return {}, 0
     first = int(labels.min())
     numbers = np.subtract(labels, first - 1, dtype=np.int32)
     boxes = scipy.ndimage.find_objects(numbers)
-    # Some at a time, since they are counted as 64-bit numbers.
+    # In chunks, since bincount casts to 64-bit integers.
     flat = numbers.reshape(-1)
     parts = (np.bincount(flat[p], minlength=len(boxes) + 1) for p in chunks(flat.size, CHUNK))
     counts = np.sum(list(parts), axis=0)
@@ -76,18 +76,18 @@ def hybrid_fusion(
     within: VoxelShares,
     elsewhere: VoxelShares,
 ) -> VolumeFusion:
-    """One answer in the band and the other elsewhere, as the decision has it already."""
+    """Combine the probabilities of two fusions, whose decisions are already combined."""
     return VolumeFusion(decision, HybridShares(band, within, elsewhere))
 
 
-def given_labels(image: NDArray[Any], labels: Sequence[int]) -> VolumeFusion:
-    """A label map that somebody made, by the indices of its labels; it is sure of every voxel."""
+def fusion_of_labels(image: NDArray[Any], labels: Sequence[int]) -> VolumeFusion:
+    """Return a given label map as a fusion with probabilities 0 and 1."""
     decision = np.searchsorted(labels, image).astype(np.int32)
     return VolumeFusion(decision, SureShares(decision))
 
 
-def given_probabilities(image: NDArray[Any]) -> VolumeFusion:
-    """Probabilities of the higher of two labels that somebody made."""
+def fusion_of_probabilities(image: NDArray[Any]) -> VolumeFusion:
+    """Return given probabilities of the higher of two labels as a fusion."""
     foreground = image.astype(np.float64)
     return VolumeFusion(
         (foreground >= 0.5).astype(np.int32), StoredShares([1 - foreground, foreground])
@@ -96,7 +96,7 @@ def given_probabilities(image: NDArray[Any]) -> VolumeFusion:
 
 @dataclass(frozen=True)
 class SureShares(LabelShares):
-    """Each voxel has its label for certain."""
+    """Probability 1 for the label of each voxel."""
 
     decision: NDArray[np.int32]
 
@@ -106,7 +106,7 @@ class SureShares(LabelShares):
 
 @dataclass(frozen=True)
 class MaskedShares(VoxelShares):
-    """An answer's probabilities, and 0 outside a mask."""
+    """Probabilities of a fusion, 0 outside a mask."""
 
     within: VoxelShares
     outside: NDArray[np.bool_]

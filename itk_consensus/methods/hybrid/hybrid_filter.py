@@ -1,4 +1,4 @@
-"""HybridFusionFilter: one fuser inside, another where the contour is; fusers as parameters."""
+"""HybridFusionFilter: one fuser in a band around the contour, another elsewhere."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from itk_consensus.methods.consensus.consensus_filter import ConsensusFilter
 from itk_consensus.methods.hybrid.hybrid import (
     MaskedShares,
     contour_band,
-    given_labels,
-    given_probabilities,
+    fusion_of_labels,
+    fusion_of_probabilities,
     hybrid_fusion,
 )
 from itk_consensus.methods.voting.majority_vote_filter import MajorityVoteFilter
@@ -34,31 +34,30 @@ DEFAULT_BAND = 3.0
 
 @dataclass(frozen=True)
 class HybridEstimate(Estimate):
-    """How much the boundary filter decided."""
+    """Size of the band in which the boundary filter decided."""
 
     band_voxels: int
 
 
 class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
-    """Uses the interior fuser everywhere but in a band around the contour.
+    """Uses the interior fuser everywhere except in a band around the contour.
 
-    Both fusers are filters with parameters of their own; GetBoundaryResult() and
-    GetInteriorResult() have what each of them made. They see the same images, with the hybrid's
-    mask, missing label, tolerances and threads if set. Inside may also be what somebody made
-    before (InteriorImage), or a trained DeepConsensusFilter that reads Image:
+    Both fusers are filters with their own parameters; GetBoundaryResult() and GetInteriorResult()
+    return their results. They get the same images, with the hybrid's mask, missing label,
+    tolerances and threads if set. The interior may also be a given image (InteriorImage), or a
+    trained DeepConsensusFilter, which reads Image:
 
     >>> hybrid = HybridFusionFilter(InteriorFilter=deep, Image=ct, BoundaryFilter=SIMPLEFilter())
     """
 
-    whole_because = "its band follows distances, which reach as far as the image"
+    chunking_unsupported_reason = "its band needs distances over the whole image"
     bytes_per_voxel = 24
     method = "hybrid"
-    # Not relabelling: the default boundary filter, consensus, takes label 0 for the background.
+    # Not relabelling: the default boundary filter, consensus, treats label 0 as the background.
     laws = frozenset({"rater permutation"})
     summary = (
-        "Assumes that what is right inside a structure need not be right at its contour. Use to "
-        "keep a fuser you trust inside from moving the contour, or the other way round. The "
-        "paper, section 4.5."
+        "Assumes that different fusers are best inside a structure and at its contour. Use it if "
+        "you trust a fuser inside but not at the contour, or the reverse. The paper, section 4.5."
     )
 
     InteriorFilter = Parameter(
@@ -70,8 +69,8 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
     InteriorImage = Parameter(
         optional(ImageLike()),
         None,
-        "What is used away from the contour instead of a fuser: labels, or of two labels the "
-        "probability of the higher one, such as a network's.",
+        "Image used away from the contour instead of a fuser: a label image or, for two labels, "
+        "the probability of the higher one, e.g. a network's.",
     )
     Image = Parameter(
         optional(ImageLike()),
@@ -99,9 +98,9 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
     BandVoxels = Measurement(int, "Number of voxels in the band.", "estimate.band_voxels")
 
     def _fuse(self, case: FusionCase) -> Fused[HybridEstimate]:
-        # The dearer first: what it makes of the votes serves the other.
+        # Run the slower fuser first; the other one reuses its pattern table.
         with stage(0.0, 0.6):
-            boundary = self._fused_by(self.BoundaryFilter or ConsensusFilter(), case)
+            boundary = self._run_inner_fuser(self.BoundaryFilter or ConsensusFilter(), case)
         with stage(0.6, 0.8):
             interior = self._interior(case)
         with stage(0.8, 1.0):
@@ -119,69 +118,73 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
         interior = self.InteriorFilter
         reads = interior if isinstance(interior, ImageFuser) else None
         if interior is not None and self.InteriorImage is not None:
-            raise self._wrong(
-                "InteriorImage", "stands for {InteriorFilter}; give one of them", "InteriorFilter"
+            raise self._parameter_error(
+                "InteriorImage", "replaces {InteriorFilter}; set only one of them", "InteriorFilter"
             )
         if reads is not None and self.Image is None:
-            raise self._wrong("Image", f"must be set: {reads.GetName()} reads it")
+            raise self._parameter_error("Image", f"must be set: {reads.GetName()} reads it")
         if reads is not None and self.RaterMasks is not None:
-            raise self._wrong(
-                "RaterMasks", "are not read by {InteriorFilter}; use {MissingLabel}", "MissingLabel"
+            raise self._parameter_error(
+                "RaterMasks",
+                "are not supported by {InteriorFilter}; use {MissingLabel}",
+                "MissingLabel",
             )
         if self.Image is not None and reads is None:
-            raise self._wrong(
+            raise self._parameter_error(
                 "Image",
-                "is read by an {InteriorFilter} such as DeepConsensusFilter, and by no other; "
-                "an interior that is made already is {InteriorImage}",
+                "is only used with an {InteriorFilter} that reads it, such as DeepConsensusFilter; "
+                "to give the interior itself, set {InteriorImage}",
                 "InteriorFilter",
                 "InteriorImage",
             )
 
     def _interior(self, case: FusionCase) -> FusionResult[Any]:
-        """What is used away from the contour."""
+        """Return the result that is used away from the contour."""
         fuser = self.InteriorFilter or MajorityVoteFilter()
         if self.InteriorImage is not None:
             return self._given_interior(case)
         if isinstance(fuser, ImageFuser):
-            return within_mask(self._fused_with(fuser, self.Image, case), case)
-        return self._fused_by(fuser, case)
+            return within_mask(self._run_image_fuser(fuser, self.Image, case), case)
+        return self._run_inner_fuser(fuser, case)
 
     def _given_interior(self, case: FusionCase) -> FusionResult[Any]:
-        """The interior image as a result, which is background outside a mask."""
+        """Return the interior image as a result, with background outside the mask."""
         image = np.asarray(self._load_one(self.InteriorImage, case.loaded, "InteriorImage"))
         labels = self._label_values(case)
         if image.dtype.kind != "f":
             unknown = sorted(set(np.unique(image).tolist()) - set(labels))
             if unknown:
-                raise self._wrong(
+                raise self._parameter_error(
                     "InteriorImage", f"must hold labels of the raters, {labels}, got {unknown[:5]}"
                 )
-            fusion = given_labels(image, labels)
+            fusion = fusion_of_labels(image, labels)
         elif len(labels) != 2:
-            raise self._wrong(
+            raise self._parameter_error(
                 "InteriorImage",
-                f"must be a label image where raters have {len(labels)} labels, "
-                "got an image of a floating type, which is one probability",
+                f"must be a label image if raters have {len(labels)} labels; an image of a "
+                "floating type can hold the probability of one of two labels only",
             )
         elif not ((image >= 0) & (image <= 1)).all():
-            raise self._wrong("InteriorImage", "must hold probabilities, got others than 0 to 1")
+            raise self._parameter_error(
+                "InteriorImage", "must hold probabilities, found values outside 0 to 1"
+            )
         else:
-            fusion = given_probabilities(image)
+            fusion = fusion_of_probabilities(image)
         dtype = common_type(case.loaded.arrays, labels)
         undecided = self._undecided_label(labels, dtype)
-        made = Fused(fusion, None)
+        fused = Fused(fusion, None)
         result: FusionResult[Any] = FusionResult(
-            case, made, tuple(labels), dtype, undecided, MadeBy.of(self)
+            case, fused, tuple(labels), dtype, undecided, MadeBy.of(self)
         )
         return within_mask(result, case)
 
     def GetBoundaryResult(self) -> FusionResult[Any]:
-        """What the boundary filter made in the last Execute."""
+        """Return the boundary filter's result of the last Execute."""
         result: FusionResult[Any] = self.fused.extras["boundary"]
         return result
 
     def GetInteriorResult(self) -> FusionResult[Any]:
-        """What the interior filter made in the last Execute, or the interior image."""
+        """Return the interior filter's result of the last Execute, or the interior image."""
         result: FusionResult[Any] = self.fused.extras["interior"]
         return result
 
@@ -192,13 +195,13 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
         if self.BandContour == "interior":
             contoured = interior.decision(self._label_values(case))
         else:
-            vote = self._fused_by(MajorityVoteFilter(), case)
+            vote = self._run_inner_fuser(MajorityVoteFilter(), case)
             contoured = vote.decision(self._label_values(case))
         return contour_band(contoured, width, case.spacing)
 
 
 def within_mask(result: FusionResult[Any], case: FusionCase) -> FusionResult[Any]:
-    """The result of a case, with background where the case's mask leaves voxels out."""
+    """Set a result to background outside the case's mask."""
     patterns = case.patterns
     if patterns.outside_code is None:
         return result

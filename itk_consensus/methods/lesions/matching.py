@@ -1,17 +1,17 @@
-"""Which marks of different readers are one object.
+"""Group the marks of different raters that are the same object.
 
-1. Two readers' marks match if they share a good part of the smaller one; two small ones, which a
-   little shift can part, if their surfaces are near.
-2. Groups grow from the pairs with the most overlap on. A group takes at most one mark of a reader,
-   and two groups join only if at least half of the pairs between them match.
-3. Where one reader has two marks and others one around both, the majority says what it is: one
-   object, which that reader split, or two, which the others joined. Equal numbers leave two.
-   Readers who part it differently have one voice together: what is two parts in one place.
+1. Two raters' marks match if their intersection is a good part of the smaller one; two small marks,
+   which a slight shift can separate, also match if their surfaces are near.
+2. Groups grow from the pairs with the most overlap on. A group has at most one mark of a rater,
+   and two groups are joined only if at least half of the pairs between them match.
+3. Where some raters have two marks and others one mark that covers both, the majority decides: one
+   object, which some raters split, or two, which the others joined. A tie leaves two objects.
+   Of raters who split it differently only the largest group with similar parts is counted.
 
-Ties go by size and then by place, never by the number of a reader or an object.
+Ties are broken by size and then by position, never by the index of a rater or an object.
 
-Marks of the same voxels match before all others, so that they are treated as one shape that several
-readers have: of crowds there are few shapes, and pairs of marks would be more than memory holds.
+Marks with the same voxels always match, so they are treated as one shape that several raters have:
+a crowd has few shapes, whereas all pairs of marks would not fit into memory.
 """
 
 from __future__ import annotations
@@ -26,61 +26,60 @@ import scipy
 from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats, Mask
-from itk_consensus.methods.lesions.objects import ReaderObjects, scattered
+from itk_consensus.methods.lesions.objects import RaterObjects, hash_numbers
 from itk_consensus.space.boxes import in_space, voxel_sides
 from itk_consensus.votes.overlap import dice_of
 
-#: Share of the smaller mark from which two overlap enough to be one object.
+#: Two marks match if they share at least this fraction of the smaller one.
 LEAST_SHARED = 0.25
 
-#: Share of a mark from which another one covers it.
+#: A mark covers another if it contains at least this fraction of it.
 COVERING = 0.5
 
-#: Intersection over union from which two readers part an object alike.
+#: Intersection over union from which two parts of a split object are similar.
 ALIKE = 0.5
 
-#: A mark is small if its diameter, as of a ball, is at most so many distances at which surfaces
-#: are near.
+#: A mark is small if its equivalent diameter is at most this multiple of the matching distance.
 SMALL = 2.0
 
-#: Columns of readers' marks that are compared at a time.
+#: Number of voxels processed at once; bounds memory.
 _VOXELS_AT_ONCE = 1 << 22
 
 
 @dataclass(frozen=True)
 class LesionGroups:
-    """Marks that are one object, group by group; the best found first, then by size."""
+    """Marks grouped into objects, sorted by number of raters, then by size."""
 
-    #: (M, 2) group and object number - 1 of each mark, sorted. A mark that joins two groups is in
-    #: both.
+    #: (M, 2) group and mark, both from 0, sorted. A mark that joins two groups is in both.
     members: NDArray[np.int64]
-    number: int  #: G
-    found: Mask  #: (G, J) who marked it
-    #: (G, J) by how many marks; more than 1: that reader split it.
-    marks: NDArray[np.int64]
-    joined: Mask  #: (G, J) whose mark holds another group's object too
-    voxels: NDArray[np.int64]  #: (G, J) that each reader marked of it; joined ones count whole
-    middle: Floats  #: (G, axes) mean index, of its readers' alike
-    overlap: Floats  #: (G,) mean Dice between the marks of every two readers; NaN of one reader's
+    number: int  #: Number of groups, G
+    found: Mask  #: (G, J) whether a rater marked it
+    marks: NDArray[
+        np.int64
+    ]  #: (G, J) number of a rater's marks; if more than 1, it split the object
+    joined: Mask  #: (G, J) whether a rater's mark is in another group, too
+    voxels: NDArray[np.int64]  #: (G, J) voxels of a rater's marks; joined marks count fully
+    middle: Floats  #: (G, axes) mean over marks of the mean index
+    overlap: Floats  #: (G,) mean Dice between the marks of two raters; NaN with one rater only
 
     @property
     def split(self) -> Mask:
-        """(G, J) who has several marks for it."""
+        """(G, J) whether a rater has several marks in a group."""
         return np.asarray(self.marks > 1)
 
 
 class _Shapes(NamedTuple):
-    """Marks with the same voxels, of whichever readers, in the order of their ranks."""
+    """Distinct shapes of marks, in the order of their ranks."""
 
-    number: int  #: S
-    of: NDArray[np.int64]  #: (N,) the shape of each mark, from 0
-    one: NDArray[np.int64]  #: (S,) a mark of each
-    voxels: NDArray[np.int64]  #: (S,)
-    marks: list[list[int]]  #: (S,) all its marks
+    number: int  #: Number of shapes, S
+    of: NDArray[np.int64]  #: (N,) shape of each mark, from 0
+    one: NDArray[np.int64]  #: (S,) one mark of each shape
+    voxels: NDArray[np.int64]  #: (S,) size in voxels
+    marks: list[list[int]]  #: (S,) all marks of each shape
 
     @classmethod
-    def of_marks(cls, objects: ReaderObjects) -> _Shapes:
-        """What the marks of all readers look like."""
+    def of_marks(cls, objects: RaterObjects) -> _Shapes:
+        """Find the distinct shapes among the marks of all raters."""
         _, one, of = np.unique(objects.rank, return_index=True, return_inverse=True)
         of = of.reshape(-1)
         by_shape = np.split(np.argsort(of, kind="stable"), np.cumsum(np.bincount(of))[:-1])
@@ -89,25 +88,25 @@ class _Shapes(NamedTuple):
 
 
 class _Pairs(NamedTuple):
-    """Pairs of shapes, or marks of different readers, from 0."""
+    """Pairs of overlapping shapes or marks, by index."""
 
     one: NDArray[np.int64]
     other: NDArray[np.int64]
-    shared: NDArray[np.int64]  #: Voxels
+    shared: NDArray[np.int64]  #: Number of shared voxels
 
 
 def match_objects(
-    objects: ReaderObjects, spacing: Sequence[float], distance: float | None = None
+    objects: RaterObjects, spacing: Sequence[float], distance: float | None = None
 ) -> LesionGroups:
-    """Group the marks of all readers.
+    """Group the marks of all raters.
 
     Parameters
     ----------
     spacing : sequence of float
         Voxel sides in mm, in array order.
     distance : float, optional
-        In mm, between the nearest voxels of two small marks that are one object; the diagonal of a
-        voxel, if it is not given: they touch.
+        Maximum distance in mm between the nearest voxels of two small marks that match; by default
+        the diagonal of a voxel, so that they must touch.
     """
     if distance is None:
         distance = float(np.sqrt(np.square(voxel_sides(spacing)).sum()))
@@ -121,19 +120,21 @@ def match_objects(
     other = np.concatenate([pairs.other[matching], near.other])
     overlap = (pairs.shared / (total - pairs.shared))[matching]
     order = _by_overlap(one, other, np.concatenate([overlap, near.score]))
-    groups = _grown(objects, shapes, one[order].tolist(), other[order].tolist())
-    return _groups(objects, shapes, pairs, _settle_splits(objects, shapes, pairs, groups))
+    groups = _grow_groups(objects, shapes, one[order].tolist(), other[order].tolist())
+    return _make_groups(objects, shapes, pairs, _settle_splits(objects, shapes, pairs, groups))
 
 
-def shared_voxels(objects: ReaderObjects, kinds: NDArray[np.int64] | None = None) -> _Pairs:
-    """Voxels that every two marks share, in one pass: voxels in a row with equal marks are one.
+def shared_voxels(objects: RaterObjects, kinds: NDArray[np.int64] | None = None) -> _Pairs:
+    """Count the voxels that each pair of marks shares.
+
+    Runs of voxels with equal marks are processed as one.
 
     Parameters
     ----------
     kinds : (N,) ndarray of int, optional
-        Numbers of what pairs are told of instead of marks.
+        Class of each mark, such as its shape: pairs of classes are then counted instead of marks.
     """
-    columns = objects.places.reshape(objects.number_of_readers, -1)
+    columns = objects.places.reshape(objects.number_of_raters, -1)
     number = objects.number if kinds is None else int(kinds.max(initial=-1)) + 1
     total = scipy.sparse.csr_array((number, number), dtype=np.int64)
     for begin in range(0, columns.shape[1], _VOXELS_AT_ONCE):
@@ -144,12 +145,12 @@ def shared_voxels(objects: ReaderObjects, kinds: NDArray[np.int64] | None = None
         news = np.append(True, (part[:, 1:] != part[:, :-1]).any(axis=0))
         starts = np.flatnonzero(news)
         lengths = np.diff(np.append(starts, part.shape[1]))
-        reader, run = np.nonzero(part[:, starts])
-        marks = part[reader, starts[run]] - 1
+        rater, run = np.nonzero(part[:, starts])
+        marks = part[rater, starts[run]] - 1
         kind = marks if kinds is None else kinds[marks]
         size = (len(starts), number)
         incidence = scipy.sparse.csr_array((np.ones(len(run), np.int64), (run, kind)), size)
-        incidence.data[:] = 1  # However many readers have it.
+        incidence.data[:] = 1  # Count a class once per voxel, even if several raters have it.
         weighted = incidence.copy()
         weighted.data *= np.repeat(lengths, np.diff(incidence.indptr))
         total = total + incidence.T @ weighted
@@ -160,17 +161,17 @@ def shared_voxels(objects: ReaderObjects, kinds: NDArray[np.int64] | None = None
 class _NearPairs(NamedTuple):
     one: NDArray[np.int64]
     other: NDArray[np.int64]
-    score: Floats  #: Below every overlap; the nearest first
+    score: Floats  #: Negative, below every overlap; higher is nearer
 
 
 def _near_pairs(
-    objects: ReaderObjects,
+    objects: RaterObjects,
     shapes: _Shapes,
     pairs: _Pairs,
     spacing: Sequence[float],
     distance: float,
 ) -> _NearPairs:
-    """Small shapes that share no voxel and are near; those of one reader never join anyway."""
+    """Return pairs of small, near shapes without a common voxel (also those of one rater)."""
     sides = voxel_sides(spacing)
     content = shapes.voxels * float(np.prod(sides))
     ball = {1: 2.0, 2: np.pi, 3: 4 / 3 * np.pi}[len(sides)]
@@ -182,7 +183,7 @@ def _near_pairs(
     looked_at[shapes.one[small] + 1] = True
     places = np.nonzero(looked_at[objects.places])
     marks = shapes.of[objects.places[places].astype(np.int64) - 1]
-    # Nothing is near at another time.
+    # In 4D, points of different volumes must never be near.
     steps = in_space(list(spacing), 10 * distance)
     points = np.stack([axis * step for axis, step in zip(places[1:], steps, strict=True)], axis=1)
     tree = scipy.spatial.cKDTree(points)
@@ -201,34 +202,34 @@ def _near_pairs(
 def _by_overlap(
     one: NDArray[np.int64], other: NDArray[np.int64], overlap: Floats
 ) -> NDArray[np.intp]:
-    """The order of pairs of shapes: the most overlap first, then by size and place."""
+    """Return the order of pairs of shapes: by decreasing overlap, then by size and position."""
     ranks = np.sort(np.stack([one, other]), axis=0)
     return np.lexsort((ranks[1], ranks[0], -overlap))
 
 
-def _grown(
-    objects: ReaderObjects, shapes: _Shapes, one: list[int], other: list[int]
+def _grow_groups(
+    objects: RaterObjects, shapes: _Shapes, one: list[int], other: list[int]
 ) -> list[list[int]]:
-    """Groups of shapes, in each of which a reader has at most one mark."""
+    """Merge shapes into groups in which each rater has at most one mark."""
     matching = set(zip(one, other, strict=True))
     group = list(range(shapes.number))
     members = {number: [number] for number in group}
-    readers = {shape: set(objects.reader[own].tolist()) for shape, own in enumerate(shapes.marks)}
+    raters = {shape: set(objects.rater[own].tolist()) for shape, own in enumerate(shapes.marks)}
     for pair in zip(one, other, strict=True):
         first, second = (group[shape] for shape in pair)
-        if first == second or not readers[first].isdisjoint(readers[second]):
+        if first == second or not raters[first].isdisjoint(raters[second]):
             continue
-        # Pairs of marks: a shape counts as often as it was drawn.
+        # Count pairs of marks, not of shapes.
         known = sum(
             len(shapes.marks[a]) * len(shapes.marks[b])
             for a in members[first]
             for b in members[second]
             if (a, b) in matching or (b, a) in matching
         )
-        if 2 * known < len(readers[first]) * len(readers[second]):
+        if 2 * known < len(raters[first]) * len(raters[second]):
             continue
         moved = members.pop(second)
-        readers[first] |= readers.pop(second)
+        raters[first] |= raters.pop(second)
         members[first] += moved
         for shape in moved:
             group[shape] = first
@@ -236,40 +237,40 @@ def _grown(
 
 
 def _settle_splits(
-    objects: ReaderObjects, shapes: _Shapes, pairs: _Pairs, groups: list[list[int]]
+    objects: RaterObjects, shapes: _Shapes, pairs: _Pairs, groups: list[list[int]]
 ) -> list[list[int]]:
-    """Groups of marks. Join what one reader split; put the mark of who joined two into both."""
+    """Return groups of marks: merge split objects; put a joining mark into both groups."""
     group = np.zeros(shapes.number, np.int64)
     for number, members in enumerate(groups):
         group[members] = number
-    covering = _covering(shapes, pairs)
+    covering = _covered_pairs(shapes, pairs)
     covering = covering[group[covering[:, 0]] != group[covering[:, 1]]]
     around: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for large, small in covering.tolist():
         around.setdefault((int(group[large]), int(group[small])), []).append((large, small))
-    drawn, reader = shapes.marks, objects.reader.tolist()
+    drawn, rater = shapes.marks, objects.rater.tolist()
 
     def place(key: tuple[int, int]) -> tuple[int, ...]:
         how_often = sum(len(drawn[large]) * len(drawn[small]) for large, small in around[key])
         return (-how_often, *sorted(shape for number in key for shape in groups[number]))
 
     marks = [[mark for shape in members for mark in drawn[shape]] for members in groups]
-    readers = [{reader[mark] for mark in members} for members in marks]
+    raters = [{rater[mark] for mark in members} for members in marks]
     settled = [list(members) for members in marks]
-    alike = _alike(shapes, pairs) if around else set()
+    alike = _similar_shapes(shapes, pairs) if around else set()
     gone: set[int] = set()
     for whole, part in sorted(around, key=place):
-        apart = readers[whole] & readers[part]
+        apart = raters[whole] & raters[part]
         if not apart or gone & {whole, part}:
             continue
         larger = {large for large, _ in around[whole, part]}
-        joining = {mark for large in larger for mark in drawn[large] if reader[mark] not in apart}
+        joining = {mark for large in larger for mark in drawn[large] if rater[mark] not in apart}
         covered = sum(len(drawn[small]) for small in {small for _, small in around[whole, part]})
         if not joining or 2 * covered < len(marks[part]):
             continue
-        parts = Counter(int(shapes.of[mark]) for mark in marks[part] if reader[mark] in apart)
-        if len(joining) > _voices(parts, alike):
-            # What joins the two may be in both already.
+        parts = Counter(int(shapes.of[mark]) for mark in marks[part] if rater[mark] in apart)
+        if len(joining) > _largest_agreement(parts, alike):
+            # A joining mark may be in both groups already.
             settled[whole] += sorted(set(settled[part]) - set(settled[whole]))
             settled[part] = []
             gone.add(part)
@@ -278,44 +279,44 @@ def _settle_splits(
     return [members for members in settled if members]
 
 
-def _alike(shapes: _Shapes, pairs: _Pairs) -> set[tuple[int, int]]:
-    """Pairs of shapes that are nearly the same."""
+def _similar_shapes(shapes: _Shapes, pairs: _Pairs) -> set[tuple[int, int]]:
+    """Return pairs of shapes with an intersection over union of at least `ALIKE`."""
     total = shapes.voxels[pairs.one] + shapes.voxels[pairs.other] - pairs.shared
     alike = pairs.shared >= ALIKE * total
     return set(zip(pairs.one[alike].tolist(), pairs.other[alike].tolist(), strict=True))
 
 
-def _voices(parts: Counter[int], alike: set[tuple[int, int]]) -> int:
-    """How many of some marks, counted by shape, are like one of them, itself included."""
+def _largest_agreement(parts: Counter[int], alike: set[tuple[int, int]]) -> int:
+    """Return the largest number of marks similar to one of them, given mark counts by shape."""
     return max(
         sum(n for b, n in parts.items() if a == b or (min(a, b), max(a, b)) in alike) for a in parts
     )
 
 
-def _covering(shapes: _Shapes, pairs: _Pairs) -> NDArray[np.int64]:
-    """(P, 2) a shape, and one that it covers: smaller, or as large and further on."""
-    # Their numbers are by size and then by place, and the first of a pair is the lower.
+def _covered_pairs(shapes: _Shapes, pairs: _Pairs) -> NDArray[np.int64]:
+    """Return (P, 2) pairs of a shape and one that it covers."""
+    # Shapes are sorted by decreasing size, and the first of a pair has the lower index.
     covers = pairs.shared >= COVERING * shapes.voxels[pairs.other]
     return np.asarray(np.stack([pairs.one, pairs.other], axis=1)[covers])
 
 
-def _groups(
-    objects: ReaderObjects, shapes: _Shapes, pairs: _Pairs, groups: list[list[int]]
+def _make_groups(
+    objects: RaterObjects, shapes: _Shapes, pairs: _Pairs, groups: list[list[int]]
 ) -> LesionGroups:
-    """Number groups and sum up who marked them."""
-    number, readers = len(groups), objects.number_of_readers
+    """Number the groups and summarize each rater's marks in them."""
+    number, raters = len(groups), objects.number_of_raters
     group = np.repeat(np.arange(number), [len(members) for members in groups])
     mark = np.array([mark for members in groups for mark in members], np.int64)
-    reader = objects.reader[mark]
-    marks = np.zeros((number, readers), np.int64)
-    voxels = np.zeros((number, readers), np.int64)
-    np.add.at(marks, (group, reader), 1)
-    np.add.at(voxels, (group, reader), objects.voxels[mark])
+    rater = objects.rater[mark]
+    marks = np.zeros((number, raters), np.int64)
+    voxels = np.zeros((number, raters), np.int64)
+    np.add.at(marks, (group, rater), 1)
+    np.add.at(voxels, (group, rater), objects.voxels[mark])
     several = np.bincount(mark, minlength=objects.number) > 1
-    joined = np.zeros((number, readers), bool)
-    joined[group[several[mark]], reader[several[mark]]] = True
+    joined = np.zeros((number, raters), bool)
+    joined[group[several[mark]], rater[several[mark]]] = True
     found = marks > 0
-    # Sums over readers in the order of places: the order of readers must not matter.
+    # Sum in the order of positions, so that rounding does not depend on the order of raters.
     by_place = np.lexsort((objects.rank[mark], group))
     middle = np.zeros((number, len(objects.shape)))
     np.add.at(middle, group[by_place], objects.middle[mark[by_place]])
@@ -335,24 +336,24 @@ def _groups(
 
 
 def _mean_overlap(
-    objects: ReaderObjects,
+    objects: RaterObjects,
     shapes: _Shapes,
     pairs: _Pairs,
     members: NDArray[np.int64],
     found: Mask,
 ) -> Floats:
-    """(G,) mean Dice between the marks of every two readers of a group.
+    """Return (G,) mean Dice between the marks of all pairs of raters of a group.
 
-    Readers who drew the same are one drawing, which counts as often as it was drawn.
+    Raters whose marks in a group are identical are processed as one drawing, with multiplicity.
     """
     number = len(found)
     shape_of = shapes.of[members[:, 1]]
-    keys = members[:, 0] * objects.number_of_readers + objects.reader[members[:, 1]]
+    keys = members[:, 0] * objects.number_of_raters + objects.rater[members[:, 1]]
     slots, slot = np.unique(keys, return_inverse=True)
     code = np.zeros(len(slots), np.uint64)
-    np.add.at(code, slot, scattered(shape_of))
-    group = slots // objects.number_of_readers
-    # Drawings of a group differ by their codes.
+    np.add.at(code, slot, hash_numbers(shape_of))
+    group = slots // objects.number_of_raters
+    # Drawings within a group are identified by the hash of their shapes.
     order = np.lexsort((code, group))
     new = np.ones(len(order), bool)
     new[1:] = np.diff(group[order]) > 0

@@ -1,4 +1,4 @@
-"""The objects in a reader's map: connected pieces of each label, or all that has one label."""
+"""The objects in a rater's map: connected components of each label, or whole labels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from itk_consensus.core.array_types import Floats, Mask
 from itk_consensus.space.pieces import label_pieces
 
-#: What is one object: a connected piece of one label, or everything that has one label.
+#: What an object is: a connected component of one label, or all voxels of one label.
 ObjectKind = Literal["components", "labels"]
 OBJECT_KINDS: tuple[ObjectKind, ...] = ("components", "labels")
 
@@ -20,23 +20,23 @@ Numbers = NDArray[np.int32]
 
 
 class NumberedObjects(NamedTuple):
-    """Objects of one map, numbered from 1 in the order in which their first voxels come."""
+    """Objects of one map, numbered from 1 in the order of their first voxels."""
 
     places: Numbers  #: (*shape) the number of each voxel's object; 0 is background
     number: int
 
 
-def numbered_objects(
+def number_objects(
     labels: NDArray[Any], kind: ObjectKind, marked: Mask | None = None
 ) -> NumberedObjects:
-    """Number the objects of a map; what its labels are called does not matter.
+    """Number the objects of a map; the result does not depend on the label values.
 
     Parameters
     ----------
     labels : (\\*shape) ndarray
         0 is background. Axes before the last three connect nothing.
     marked : (\\*shape) ndarray of bool, optional
-        Voxels to look at; all that are not 0, if it is not given.
+        Voxels to consider; by default all.
     """
     if marked is not None:
         labels = np.where(marked, labels, 0)
@@ -58,20 +58,20 @@ def _by_label(labels: NDArray[Any]) -> NumberedObjects:
 
 
 @dataclass(frozen=True)
-class ReaderObjects:
-    """The objects of all readers of one case, numbered through from 1."""
+class RaterObjects:
+    """The objects of all raters of one case, numbered consecutively from 1."""
 
     places: Numbers  #: (J, *shape) the number of each voxel's object; 0 is background
-    reader: NDArray[np.int64]  #: (N,) whose object it is
-    voxels: NDArray[np.int64]  #: (N,)
+    rater: NDArray[np.int64]  #: (N,) rater of each object
+    voxels: NDArray[np.int64]  #: (N,) size in voxels
     first: NDArray[np.int64]  #: (N,) flat index of its first voxel
     middle: Floats  #: (N, axes) mean index of its voxels
-    #: (N,) equal for objects that have the same voxels and no others, which go by size and place.
+    #: (N,) rank by decreasing size, then position; equal for objects with identical voxels.
     rank: NDArray[np.int64]
 
     @classmethod
-    def of(cls, maps: Sequence[NumberedObjects]) -> ReaderObjects:
-        """Number the objects of several readers through."""
+    def of(cls, maps: Sequence[NumberedObjects]) -> RaterObjects:
+        """Number the objects of several raters consecutively."""
         shape = maps[0].places.shape
         places = np.stack([one.places for one in maps])
         facts = []
@@ -84,51 +84,51 @@ class ReaderObjects:
         voxels, first, *sums, code = columns
         middle = np.stack(sums, axis=1) / np.maximum(voxels, 1)[:, None]
         rank = _ranks([-voxels, first, *sums, code])
-        reader = np.repeat(np.arange(len(maps)), [one.number for one in maps])
+        rater = np.repeat(np.arange(len(maps)), [one.number for one in maps])
         assert middle.shape[1] == len(shape)
-        return cls(places, reader, voxels, first, middle, rank)
+        return cls(places, rater, voxels, first, middle, rank)
 
     @property
     def number(self) -> int:
-        """N, of all readers together."""
-        return len(self.reader)
+        """Number of objects of all raters, N."""
+        return len(self.rater)
 
     @property
-    def number_of_readers(self) -> int:
-        """J."""
+    def number_of_raters(self) -> int:
+        """Number of raters, J."""
         return len(self.places)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the volume."""
+        """Shape of the volume."""
         return self.places.shape[1:]
 
 
 def _facts(places: Numbers, number: int) -> list[NDArray[Any]]:
-    """Of each object its voxels, its first voxel, the sums of its voxels' indices, and a code.
+    """Return for each object its size, first voxel, sums of its voxels' indices, and a hash.
 
-    The code is one of 2**64 that only objects with the same voxels share.
+    The hash (64 bit) identifies the set of its voxels.
     """
     flat = np.flatnonzero(places)
     own = places.reshape(-1)[flat] - 1
     first = np.zeros(number, np.int64)
-    first[own[::-1]] = flat[::-1]  # The last that is written is the first voxel.
+    first[own[::-1]] = flat[::-1]  # In reverse order the last write is the first voxel.
     sums = [np.bincount(own, axis, number) for axis in np.unravel_index(flat, places.shape)]
     code = np.zeros(number, np.uint64)
-    np.add.at(code, own, scattered(flat))
+    np.add.at(code, own, hash_numbers(flat))
     return [np.bincount(own, minlength=number), first, *sums, code]
 
 
-def scattered(numbers: NDArray[np.integer[Any]]) -> NDArray[np.uint64]:
-    """Numbers whose sums tell apart what they were made from (the finaliser of SplitMix64)."""
-    found = numbers.astype(np.uint64) + np.uint64(1)
+def hash_numbers(numbers: NDArray[np.integer[Any]]) -> NDArray[np.uint64]:
+    """Hash numbers with the finaliser of SplitMix64; a sum of hashes identifies a set."""
+    hashes = numbers.astype(np.uint64) + np.uint64(1)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        found = (found ^ (found >> np.uint64(shift))) * np.uint64(factor)
-    return np.asarray(found ^ (found >> np.uint64(31)))
+        hashes = (hashes ^ (hashes >> np.uint64(shift))) * np.uint64(factor)
+    return np.asarray(hashes ^ (hashes >> np.uint64(31)))
 
 
 def _ranks(keys: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
-    """(N,) places of (N,) keys in their order; equal ones share a place."""
+    """Return (N,) dense ranks of (N,) tuples of keys; equal tuples share a rank."""
     order = np.lexsort(keys[::-1])
     differ = np.zeros(len(order), bool)
     for key in keys:

@@ -1,4 +1,4 @@
-"""Lesions as a table: who marked each, how large, where, and whether it is there."""
+"""Table of lesions: the raters who marked each, its size, position and probability."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ from itk_consensus.methods.lesions.matching import LesionGroups
 
 
 class Lesion(NamedTuple):
-    """One object, as its readers see it."""
+    """One object and its raters' marks."""
 
     number: int  #: Its label in instance maps
-    finders: tuple[int, ...]  #: Readers who marked it
-    there: float  #: Probability that it is there
+    finders: tuple[int, ...]  #: Raters who marked it
+    there: float  #: Probability that it is real
     kept: bool  #: Whether it is in the consensus
-    position: tuple[float, ...]  #: Middle in mm, in ITK's order (x, y, z)
-    #: Of each reader, 0 if it marked nothing; ml, or mm^2 in 2D. A joined mark counts whole.
+    position: tuple[float, ...]  #: Centre in mm, in ITK's order (x, y, z)
+    #: Volume marked by each rater, 0 if none; ml, or mm^2 in 2D. A joined mark counts fully.
     volumes: tuple[float, ...]
-    overlap: float  #: Mean Dice between its readers' marks; NaN if one reader marked it
-    split: tuple[int, ...]  #: Readers who drew it in several pieces
-    joined: tuple[int, ...]  #: Readers who drew it as one with another object
+    overlap: float  #: Mean Dice between its raters' marks; NaN if one rater marked it
+    split: tuple[int, ...]  #: Raters who drew it in several pieces
+    joined: tuple[int, ...]  #: Raters who drew it as one with another object
 
 
 class ReaderDetection(NamedTuple):
-    """How a reader finds, with 95 % intervals."""
+    """Detection performance of a rater, with 95 % intervals."""
 
-    found: int  #: Objects it marked
-    lone: int  #: That nobody else marked
-    sensitivity: Interval  #: Share found of what is there
-    false_finds: Interval  #: Marks of what is not there, per case
+    found: int  #: Number of objects it marked
+    lone: int  #: Number of objects that only it marked
+    sensitivity: Interval  #: Share of real objects that it marked
+    false_finds: Interval  #: False marks per case
 
 
 @dataclass(frozen=True)
 class LesionTable:
-    """The objects of one case, those that most found first, then by size."""
+    """The objects of one case, sorted by number of raters, then by size."""
 
     lesions: tuple[Lesion, ...]
-    readers: int  #: J
+    readers: int  #: Number of raters, J
     volume_unit: str  #: "ml", or "mm^2" for 2D images
-    #: (G, J) who annotated where each object is; None: everybody.
+    #: (G, J) whether a rater annotated where the object is; None: all did.
     looked: Mask | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
@@ -55,7 +55,7 @@ class LesionTable:
 
     @property
     def found(self) -> Mask:
-        """(G, J) who marked each."""
+        """(G, J) whether a rater marked each object."""
         found = np.zeros((len(self.lesions), self.readers), bool)
         for row, lesion in zip(found, self.lesions, strict=True):
             row[list(lesion.finders)] = True
@@ -63,46 +63,47 @@ class LesionTable:
 
     @property
     def sizes(self) -> Floats:
-        """(G,) mean volume of those who marked each."""
+        """(G,) mean volume over the raters who marked each object."""
         volumes = np.array([sum(lesion.volumes) for lesion in self.lesions], np.float64)
         return np.asarray(volumes / self.found.sum(axis=1))
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each object; lists of readers as text, so that every cell is one value."""
+        """Return a row for each object; lists of raters are joined into text."""
         return [
             {
                 "lesion": one.number,
                 "found_by": len(one.finders),
-                "readers": _listed(one.finders),
+                "readers": _join_numbers(one.finders),
                 "there": one.there,
                 "kept": one.kept,
                 **{f"{axis}_mm": at for axis, at in zip("xyzt", one.position, strict=False)},
                 **{
-                    f"volume_{reader}_{self.volume_unit}": volume
-                    for reader, volume in enumerate(one.volumes)
+                    f"volume_{rater}_{self.volume_unit}": volume
+                    for rater, volume in enumerate(one.volumes)
                 },
                 "mean_dice": one.overlap,
-                "split_by": _listed(one.split),
-                "joined_by": _listed(one.joined),
+                "split_by": _join_numbers(one.split),
+                "joined_by": _join_numbers(one.joined),
             }
             for one in self.lesions
         ]
 
     def to_csv(self) -> str:
-        """One row per object."""
+        """Return CSV text with one row per object."""
         rows = self.rows()
         return csv_text(list(rows[0]), rows) if rows else ""
 
     def to_json(self) -> str:
-        """The fields of each object; numbers that are undefined are null."""
+        """Return the fields of each object as JSON; NaN becomes null."""
         rows = [
-            {name: _finite(value) for name, value in one._asdict().items()} for one in self.lesions
+            {name: _finite_or_none(value) for name, value in one._asdict().items()}
+            for one in self.lesions
         ]
         content = {"readers": self.readers, "volume_unit": self.volume_unit, "lesions": rows}
         return json.dumps(content, indent=2, allow_nan=False)
 
     def to_frame(self) -> Any:
-        """The rows as a pandas.DataFrame; needs pandas."""
+        """Return the rows as a pandas.DataFrame; needs pandas."""
         import pandas
 
         return pandas.DataFrame(self.rows())
@@ -116,14 +117,14 @@ def lesion_table(
     voxel: tuple[float, str],
     looked: Mask | None = None,
 ) -> LesionTable:
-    """Put together what is known of each object.
+    """Build the table of objects.
 
     Parameters
     ----------
     threshold : float
-        Probability from which objects are kept.
+        Objects are kept if their probability is at least this.
     position : callable
-        Takes an array index to mm.
+        Maps an array index to a physical point in mm.
     voxel : tuple of float and str
         The size of a voxel and its unit.
     """
@@ -131,45 +132,45 @@ def lesion_table(
     lesions = [
         Lesion(
             number + 1,
-            _readers(groups.found[number]),
+            _indices(groups.found[number]),
             float(detection.there[number]),
             bool(detection.there[number] >= threshold),
             position(groups.middle[number]),
             tuple((groups.voxels[number] * size).tolist()),
             float(groups.overlap[number]),
-            _readers(groups.split[number]),
-            _readers(groups.joined[number]),
+            _indices(groups.split[number]),
+            _indices(groups.joined[number]),
         )
         for number in range(groups.number)
     ]
     return LesionTable(tuple(lesions), groups.found.shape[1], unit, looked)
 
 
-def reader_detections(found: Mask, detection: Detection) -> tuple[ReaderDetection, ...]:
-    """A row for each reader.
+def rater_detections(found: Mask, detection: Detection) -> tuple[ReaderDetection, ...]:
+    """Return the detection performance of each rater.
 
     Parameters
     ----------
     found : (N, J) ndarray of bool
-        What `detection` was made from.
+        Whether a rater marked each object that `detection` was estimated from.
     """
     if not len(found):
         return ()
     lone = found[found.sum(axis=1) == 1].sum(axis=0)
     rates = zip(detection.sensitivity, detection.false_finds, strict=True)
     return tuple(
-        ReaderDetection(int(found[:, reader].sum()), int(lone[reader]), *both)
-        for reader, both in enumerate(rates)
+        ReaderDetection(int(found[:, rater].sum()), int(lone[rater]), *both)
+        for rater, both in enumerate(rates)
     )
 
 
-def _readers(flags: Mask) -> tuple[int, ...]:
+def _indices(flags: Mask) -> tuple[int, ...]:
     return tuple(np.flatnonzero(flags).tolist())
 
 
-def _listed(readers: Sequence[int]) -> str:
-    return " ".join(map(str, readers))
+def _join_numbers(raters: Sequence[int]) -> str:
+    return " ".join(map(str, raters))
 
 
-def _finite(value: Any) -> Any:
+def _finite_or_none(value: Any) -> Any:
     return None if isinstance(value, float) and not isfinite(value) else value

@@ -1,1 +1,1 @@
-"""Pools of opinions: how probabilities become one."""
+"""Opinion pools: combining probabilities of several raters."""

@@ -1,10 +1,9 @@
 """The logarithmic opinion pool: p(k) ~ prior(k) * prod_a p_a(k)^(w_a / T).
 
 Genest & Zidek, Statistical Science 1(1):114-135, 1986. With weights that sum to one it is the
-geometric mean of the opinions, and stays what it is when a rater is asked twice; with weights of
-one it is Bayes' rule for independent raters. No opinion may be certain, or it would overrule all
-others: a label stands for probability 1 - epsilon, and probabilities are kept inside
-[epsilon, 1 - epsilon].
+geometric mean of the opinions, which does not change if all raters are duplicated; with weights of
+one it is Bayes' rule for independent raters. A certain opinion would overrule all others, so a
+label counts as probability 1 - epsilon, and probabilities are clipped to [epsilon, 1 - epsilon].
 """
 
 from __future__ import annotations
@@ -31,17 +30,17 @@ from itk_consensus.votes.ties import BACKGROUND, SAME_PROBABILITY, TieRule, deci
 
 @dataclass(frozen=True)
 class PoolSettings:
-    """Everything that a pool can be told."""
+    """Settings of an opinion pool."""
 
     exponents: Floats  #: (J,) w_a / T of each rater
-    prior: Floats  #: (K,) probability of each label before anybody is asked
+    prior: Floats  #: (K,) prior probability of each label
     error_rate: float = 0.05  #: Epsilon, inside (0, 1/2)
     tie_rule: TieRule = "undecided"
 
 
 @dataclass(frozen=True)
 class PooledShares(PatternShares):
-    """What raters who give labels say together."""
+    """Pooled probabilities of raters who give labels."""
 
     patterns: DecisionPatterns
     settings: PoolSettings
@@ -51,9 +50,9 @@ class PooledShares(PatternShares):
         return len(self.patterns.counts), self.patterns.number_of_labels
 
     def scores(self, part: slice) -> Floats:
-        """(n, K) log probabilities of some patterns, up to a constant for each."""
+        """Return (n, K) log probabilities of some patterns, up to a constant for each."""
         settings, others = self.settings, max(self.patterns.number_of_labels - 1, 1)
-        # Log odds that one vote gives its label against each other one.
+        # Log odds of one vote for its label against each other label.
         strength = float(scipy.special.logit(1 - settings.error_rate) + np.log(others))
         votes = self.patterns.votes(settings.exponents, part)
         return np.asarray(np.log(settings.prior) + strength * votes)
@@ -81,8 +80,8 @@ def pool_votes(patterns: DecisionPatterns, settings: PoolSettings) -> PatternFus
 def pool_probabilities(votes: SoftVotes, settings: PoolSettings) -> VolumeFusion:
     """Pool raters who give probabilities of K classes.
 
-    They are kept inside [e / (K - 1), 1 - e], e the error rate: so a certain opinion counts as
-    much as a label does in `pool_votes`. The linear pool, their mean, is the vote of soft_vote.py.
+    They are clipped to [e / (K - 1), 1 - e], where e is the error rate, so that a certain opinion
+    counts as much as a label in `pool_votes`. The linear pool, the mean, is in soft_vote.py.
     """
     others = max(len(settings.prior) - 1, 1)
     limits = settings.error_rate / others, 1 - settings.error_rate

@@ -1,4 +1,4 @@
-"""LogOpinionPoolFilter: the weighted geometric mean of what raters believe."""
+"""LogOpinionPoolFilter: the weighted geometric mean of the raters' probabilities."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ class LogOpinionPoolFilter(UndecidedLabelMixin, RaterWeightsMixin, ProbabilityIn
     """Weighted geometric mean of opinions, ``p ~ prior * prod p_a^(w_a/T_a)``.
 
     Inputs of an integer type are label images. If any input has a floating type, all are
-    foreground probabilities from 0 to 1, and masks among them 0 or 1: cast label images that are
-    stored as floats. Vector images of a floating type, lists of one image per class and arrays with
-    `ClassAxis` are class probabilities. No opinion is taken as firmer than `ErrorRate` allows. A
-    prior that varies in space is one more probability image, with the weight T.
+    foreground probabilities from 0 to 1, and masks among them are 0 or 1; label images stored as
+    floats must be cast. Vector images of a floating type, lists of one image per class and arrays
+    with `ClassAxis` are class probabilities. Probabilities are clipped according to `ErrorRate`. To
+    use a prior that varies in space, add it as another probability image with weight T.
     """
 
-    whole_because = ""
+    chunking_unsupported_reason = ""
     method = "log-opinion-pool"
     summary = (
         "Assumes opinions with meaningful confidence: probability maps of networks, or "
         "masks of equal error. Weights of 1 treat raters as independent. Genest & Zidek 1986."
     )
 
-    # Not of all images: background that is new to them is one more label to be wrong with.
+    # Padding with background adds a label if the images have none, which changes error rates.
     laws = frozenset({"rater permutation", "relabelling", "unanimity", "clean background padding"})
 
     RaterWeights = Parameter(
@@ -53,7 +53,7 @@ class LogOpinionPoolFilter(UndecidedLabelMixin, RaterWeightsMixin, ProbabilityIn
     Temperature = Parameter(
         OneOf((Real(low=0.0, exclusive=True), Reals(low=TEMPERATURE_FLOOR))),
         1.0,
-        "Divides the exponents, for all raters or for each; above 1 the result is less certain.",
+        "Divides the exponents; one number, or one per rater. Above 1 the result is less certain.",
     )
     Prior = prior_parameter("equal shares")
     ErrorRate = Parameter(
@@ -83,5 +83,7 @@ class LogOpinionPoolFilter(UndecidedLabelMixin, RaterWeightsMixin, ProbabilityIn
     def _temperatures(self, raters: int) -> Any:
         given = np.array(self.Temperature, dtype=np.float64)
         if given.ndim and len(given) != raters:
-            raise self._wrong("Temperature", f"must be one number or {raters}, got {len(given)}")
+            raise self._parameter_error(
+                "Temperature", f"must be one number or {raters}, got {len(given)}"
+            )
         return given

@@ -1,4 +1,4 @@
-"""ProbabilityAverageFilter: the mean of what raters believe."""
+"""ProbabilityAverageFilter: the mean of the raters' probabilities."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from itk_consensus.votes.voting import VoteRules
 class ProbabilityAverageFilter(UndecidedLabelMixin, RaterWeightsMixin, ProbabilityInputsMixin):
     """Weighted mean of class probabilities, and the label of the highest mean.
 
-    The ensemble's usual answer, and the vote for soft inputs: whoever is sure of a label casts a
-    whole vote. Label images count as certain, so that on masks this is the majority vote. Inputs
+    The usual way to combine an ensemble, and the majority vote for soft inputs. Label images count
+    as probabilities 0 and 1, so that for label images it is the majority vote. Inputs
     are vector images or lists of one image per class, whose probabilities sum to 1; arrays with
     `ClassAxis`; scalar images of a floating type, which hold the foreground's probability.
     """
 
-    whole_because = ""
+    chunking_unsupported_reason = ""
     method = "probability-average"
     summary = (
         "Assumes calibrated probabilities: the mean over an ensemble of networks. "

@@ -1,1 +1,1 @@
-"""Raters are dropped or weighed: SIMPLE and its kin."""
+"""Methods that drop or weight raters: SIMPLE and boundary SIMPLE."""

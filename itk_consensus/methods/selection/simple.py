@@ -1,8 +1,8 @@
-"""SIMPLE: drop the raters who differ most from the vote of the others, and vote again.
+"""SIMPLE: drop the raters who differ most from the weighted vote, and vote again.
 
 Langerak et al., IEEE Trans. Medical Imaging 29(12):2000-2008, 2010. A rater's performance is its
-Dice overlap with the current vote; performances are the weights of the next vote. Everything
-happens on decision patterns, so its cost does not depend on the number of voxels.
+Dice overlap with the current vote; performances are the weights of the next vote. It runs on
+decision patterns, so its cost does not depend on the number of voxels.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.overlap import dice_of
 from itk_consensus.votes.ties import TieRule
 
-#: Equal overlaps differ by rounding.
+#: Tolerance for comparing overlaps.
 _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
 class SelectionEstimate(Estimate):
-    """Who took part in the last vote."""
+    """Weights and selection of raters in the last vote."""
 
-    #: (J,) Dice overlap of each rater with the vote before; 0 for dropped and missing raters.
+    #: (J,) Dice overlap of each rater with the previous vote; 0 for dropped and missing raters.
     weights: Floats
-    dropped: NDArray[np.bool_]  #: (J,) who annotated something and was dropped
+    dropped: NDArray[np.bool_]  #: (J,) whether a rater annotated something and was dropped
     #: Mean change of the label shares of disputed voxels in each iteration.
     trace: tuple[float, ...]
     converged: bool  #: Whether the last iteration dropped no rater
@@ -45,18 +45,18 @@ class SelectionEstimate(Estimate):
 
 @dataclass(frozen=True, kw_only=True)
 class SelectionResult(SelectionEstimate):
-    """The last vote, and who took part in it."""
+    """The last vote, with the weights and selection of raters."""
 
     vote: VoteResult
 
     @property
     def estimate(self) -> SelectionEstimate:
-        """The numbers alone."""
+        """The estimate without the vote."""
         return SelectionEstimate.of(self)
 
 
 class _Selection(NamedTuple):
-    """Who takes part, (J,), with which weight, (J,), and the vote that follows."""
+    """(J,) selected raters, their (J,) weights, and the resulting vote."""
 
     selected: NDArray[np.bool_]
     weights: Floats
@@ -99,20 +99,20 @@ def selective_simple(
 
 
 def overlap_with(patterns: DecisionPatterns, decision: NDArray[np.int64]) -> Floats:
-    """(J,) Dice overlap of each rater with a decision per pattern, where the rater annotated.
+    """Return (J,) Dice overlap of each rater with a decision per pattern, where it annotated.
 
-    Of several labels the mean, over those that either has. Label 0 is background and does not
-    count; if nothing else occurs there is nothing to differ about, and the overlap is 1.
+    With several labels this is the mean over the labels that either of them has, except label 0,
+    the background. If no other label occurs, the overlap is 1.
     """
     labels, counts = patterns.number_of_labels, patterns.counts
-    # Codes of `votes.ties` are no label, nor is a missing rater.
+    # Map codes of `votes.ties` (negative) to the index of a missing vote.
     decided_as = np.where(decision < 0, labels, decision)
     agreed, both = np.empty((2, patterns.number_of_raters, labels))
-    for rater, said in enumerate(patterns.patterns.T):
-        present = np.where(said == labels, 0, counts)
+    for rater, own in enumerate(patterns.patterns.T):
+        present = np.where(own == labels, 0, counts)
         of_decision = np.bincount(decided_as, present, labels + 1)[:-1]
-        both[rater] = of_decision + np.bincount(said, present, labels + 1)[:-1]
-        agreed[rater] = np.bincount(said, np.where(said == decided_as, present, 0), labels + 1)[:-1]
+        both[rater] = of_decision + np.bincount(own, present, labels + 1)[:-1]
+        agreed[rater] = np.bincount(own, np.where(own == decided_as, present, 0), labels + 1)[:-1]
     counted = (both > 0) & (patterns.labels != 0)
     dice = np.where(counted, dice_of(agreed, both), 0.0)
     number = np.count_nonzero(counted, axis=1)
@@ -121,16 +121,16 @@ def overlap_with(patterns: DecisionPatterns, decision: NDArray[np.int64]) -> Flo
 
 
 def _select(selected: NDArray[np.bool_], overlaps: Floats, deviations: float) -> NDArray[np.bool_]:
-    """Raters to keep: overlap neither far below the mean nor zero, unless none would be left."""
+    """Return raters whose overlap is neither far below the mean nor 0, or all if none are left."""
     limit = overlaps[selected].mean() - deviations * overlaps[selected].std() - _ROUNDING
-    # Among five raters none is ever two standard deviations below the mean, but one who drew
-    # elsewhere has no weight in the next vote and must not pull the mean down either.
+    # Of five raters none can be more than two standard deviations below the mean. A rater without
+    # overlap has weight 0 anyway, and must not lower the mean of the others.
     kept = selected & (overlaps >= limit) & (overlaps > 0)
     return kept if kept.any() else selected
 
 
 def _change(patterns: DecisionPatterns, vote: VoteResult, previous: VoteResult) -> float:
-    """Mean change of the label shares over disputed voxels; 0 without any."""
+    """Return the mean change of the label shares over disputed voxels; 0 without any."""
     counts = np.where(patterns.unanimous, 0, patterns.counts)
     if not counts.any():
         return 0.0
@@ -139,5 +139,5 @@ def _change(patterns: DecisionPatterns, vote: VoteResult, previous: VoteResult) 
         return float(np.abs(vote.of_label(label) - previous.of_label(label)) @ counts)
 
     labels = patterns.number_of_labels
-    # In the order of labels, so that threads do not show.
+    # Summed in the order of labels, so that the result does not depend on threads.
     return float(sum(in_threads(moved, range(labels))) / labels / counts.sum())

@@ -12,13 +12,13 @@ from itk_consensus.votes.ties import TIE_RULES
 
 
 class SIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
-    """Vote in which raters count by their overlap with the consensus, found by iteration.
+    """Iterated vote in which raters are weighted by their overlap with the consensus.
 
-    Whole raters are weighed by their Dice overlap with the vote, and those far below the others
-    or without any overlap are dropped (Langerak et al. 2010).
+    A rater's weight is its Dice overlap with the vote, over the whole image; raters far below the
+    others, or without any overlap, are dropped (Langerak et al. 2010).
     """
 
-    whole_because = ""
+    chunking_unsupported_reason = ""
     method = "simple"
     laws = frozenset({"rater permutation", "unanimity", "background padding"})
     summary = (

@@ -1,1 +1,1 @@
-"""Shape-based averaging: the mean of the raters' contours instead of the sum of their votes."""
+"""Shape-based averaging and the Fréchet consensus."""

@@ -1,4 +1,4 @@
-"""Which labels are closest to each voxel, label by label: no table of labels x voxels is kept."""
+"""Find the closest labels of each voxel one label at a time, without a labels x voxels table."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from itk_consensus.core.array_types import Floats, Floats32
 from itk_consensus.votes.disputed_voxels import CHUNK, chunks
 from itk_consensus.votes.ties import TieRule, decide
 
-#: Rivals are sifted when there are so many per voxel.
+#: Rivals are pruned when there are more than this number per voxel.
 _MOST_RIVALS = 2
 
 
 class ClosestLabels:
-    """A summary of the labels seen so far, from N voxels.
+    """Nearest labels of N voxels among the labels added so far.
 
     Parameters
     ----------
     number : int
-        N.
+        Number of voxels, N.
     tolerance : float
         Distances this close to the smallest count as tied.
     scale : float
-        Distance by which odds fall by a factor e.
+        Increase of the distance that lowers odds by a factor e.
     """
 
     def __init__(self, number: int, tolerance: float, scale: float) -> None:
@@ -38,7 +38,7 @@ class ClosestLabels:
         self._number_of_rivals = 0
 
     def add(self, label: int, members: NDArray[np.intp], distances: Floats32) -> None:
-        """Take note of a label's distances from some of the voxels; labels come in order."""
+        """Add a label's distances from some of the voxels; labels must be added in order."""
         before = self.nearest[members]
         now = np.minimum(before, distances)
         self.nearest[members] = now
@@ -48,7 +48,7 @@ class ClosestLabels:
         self._keep(_Rivals(label, members.astype(np.uint32), distances).within(self._bound))
 
     def odds_of(self, members: NDArray[np.intp], distances: Floats32) -> Floats32:
-        """(N,) odds of a label with these distances, of which `odds` is the sum."""
+        """Return (N,) the term of a label with these distances in the sum `odds`."""
         odds = np.zeros_like(self.odds)
         nearest = self.nearest[members]
         nearest[np.isinf(nearest)] = 0.0
@@ -56,11 +56,11 @@ class ClosestLabels:
         return odds
 
     def decision(self, labels: NDArray[Any], rule: TieRule, prior: Floats) -> NDArray[Any]:
-        """(N,) label index, or a code of `votes.ties`; arguments as of `decide`.
+        """Return (N,) label index, or a code of `votes.ties`; arguments are those of `decide`.
 
-        After all labels: who could win is forgotten with it.
+        Call it once, after all labels were added: it clears the rivals.
         """
-        self._sift()
+        self._prune()
         settled = np.zeros(len(self.nearest), np.min_scalar_type(-len(labels) - 2))
         number = np.zeros(len(self.nearest), np.uint16)
         for rivals in self._rivals:
@@ -74,7 +74,7 @@ class ClosestLabels:
     def _among_rivals(
         self, voxels: NDArray[np.intp], labels: NDArray[Any], rule: TieRule, prior: Floats
     ) -> NDArray[np.int64]:
-        """(n,) decisions where not exactly one label is closest."""
+        """Return (n,) decisions of voxels to which not exactly one label is closest."""
         position = np.full(len(self.nearest), -1, np.int32)
         position[voxels] = np.arange(len(voxels), dtype=np.int32)
         rows = [position[rivals.members] for rivals in self._rivals]
@@ -94,21 +94,21 @@ class ClosestLabels:
         self._rivals.append(rivals)
         self._number_of_rivals += len(rivals.members)
         if self._number_of_rivals > _MOST_RIVALS * len(self.nearest):
-            self._sift()
+            self._prune()
 
-    def _sift(self) -> None:
-        """Forget those that a later label has outdone."""
+    def _prune(self) -> None:
+        """Drop rivals that are no longer closest because of labels added later."""
         self._rivals = [rivals.within(self._bound) for rivals in self._rivals]
         self._number_of_rivals = sum(len(rivals.members) for rivals in self._rivals)
 
 
 class _Rivals:
-    """Voxels to which a label is or was about as close as any, and its distances from them."""
+    """A label with the voxels to which it may be the closest, and its distances from them."""
 
     def __init__(self, label: int, members: NDArray[np.uint32], distances: Floats32) -> None:
         self.label, self.members, self.distances = label, members, distances
 
     def within(self, bound: Any) -> _Rivals:
-        """Those not beyond the bound of their voxel; an infinite distance is no rival."""
+        """Return the rivals with finite distances not above the bound of their voxel."""
         close = (self.distances <= bound(self.members)) & np.isfinite(self.distances)
         return _Rivals(self.label, self.members[close], self.distances[close])

@@ -1,10 +1,10 @@
-"""Shape-based averaging: the mean of the raters' contours instead of the sum of their votes.
+"""Shape-based averaging: the mean of the raters' signed distances instead of their votes.
 
 Rohlfing & Maurer, IEEE Trans. Image Processing 16(1):153-161, 2007. Every rater's labels become
 signed distances in mm; they are averaged, and a voxel goes to the label whose mean distance is
-smallest. A contour displaced by one rater therefore moves the mean a little, where a vote would
-follow the median or, with voxel noise, fall to pieces. A voxel that all raters give to one label
-keeps it, so only disputed voxels are averaged.
+smallest. A contour displaced by one rater therefore moves the mean slightly, where the vote follows
+the median or, with voxel noise, has ragged contours. Unanimous voxels keep their label, so only
+disputed voxels are averaged.
 """
 
 from __future__ import annotations
@@ -29,30 +29,31 @@ from itk_consensus.votes.disputed_voxels import DisputedVoxels
 from itk_consensus.votes.fusions import DisputedFusion, LabelShares
 from itk_consensus.votes.ties import SAME_SINGLE
 
-#: Labels farther from a voxel are tried if none is nearer: by so many scales of probabilities,
-#: which lower odds to .7 %, but not within fewer nor beyond more of the (largest) voxel sides.
+#: Distances are computed up to a margin around each label, which is enlarged if some voxel has no
+#: label within it: FAR_SCALES times the probability scale, where odds have fallen to .7 %, but at
+#: least NEAR_SIDES and at most FAR_SIDES times the largest voxel side.
 FAR_SCALES, NEAR_SIDES, FAR_SIDES = 5, 5, 10
 
 
 @dataclass(frozen=True)
 class ShapeAverage(LabelShares):
-    """The labels of smallest mean distance, and what probabilities are made from."""
+    """The labels of smallest mean distance, and their probabilities."""
 
-    voxels: DisputedVoxels  #: In the smallest box that keeps distances exact
+    voxels: DisputedVoxels  #: In the smallest box within which distances are exact
     decision: NDArray[Any]  #: (N,) label index, or a code of `votes.ties`
     vote: VoteResult  #: The answer at all other voxels
-    means: MeanDistances  #: Of each label, made again when asked for
+    means: MeanDistances  #: Mean distances to each label, recomputed on every call
     closest: ClosestLabels
 
     def fusion(self) -> DisputedFusion:
-        """The result and its probabilities."""
+        """Return the result as a fusion."""
         return DisputedFusion(self.voxels, self.vote, self.decision, self)
 
     def of_label(self, label: int) -> Floats32:
-        """(N,) probability of a label index, mean distances over the scale being log odds.
+        """Return (N,) probability of a label index, with mean distance / scale as log odds.
 
-        Pohl et al., Medical Image Analysis 11(5):465-477, 2007. Where no rater counts every label
-        is infinitely far, and all are equally likely.
+        Pohl et al., Medical Image Analysis 11(5):465-477, 2007. Where no rater has a positive
+        weight, all labels are infinitely far and equally likely.
         """
         total = self.closest.odds
         labels = self.voxels.patterns.number_of_labels
@@ -71,7 +72,7 @@ def shape_based_average(
     tolerance = SAME_SINGLE * min(voxel_sides(settings.spacing))
     extent = float(np.linalg.norm(np.multiply(voxels.shape, settings.spacing)))
     gaps = patterns.outside_code is not None or not patterns.present.all()
-    # Where labels are unknown a box does not hold all that is near.
+    # With a mask or missing votes the nearest labels may lie outside the margin: use everything.
     side = max(voxel_sides(settings.spacing))
     near = np.clip(FAR_SCALES * settings.probability_scale, NEAR_SIDES * side, FAR_SIDES * side)
     margin = extent if gaps else float(near)
@@ -81,7 +82,7 @@ def shape_based_average(
         every = one_by_one(means.near, range(patterns.number_of_labels))
         for label, distances in enumerate(every):
             closest.add(label, *distances)
-        # Left out were distances beyond the margin: they matter only if nothing is nearer.
+        # Distances beyond the margin were left out; they matter only if no label is nearer.
         if margin >= extent or closest.nearest.max(initial=0.0) <= margin:
             break
         margin *= 4
@@ -90,14 +91,14 @@ def shape_based_average(
 
 
 def contour_region(patterns: DecisionPatterns, axes: int) -> Box:
-    """Smallest box within which distances from disputed voxels equal those in the whole volume.
+    """Return the smallest box in which disputed voxels have the same distances as in the volume.
 
-    It holds all that differs from the commonest pattern, and a shell of that pattern: a voxel of
-    the shell is nearer to the inside than any voxel beyond it.
+    It contains all voxels that differ from the most common pattern, and a one-voxel shell of that
+    pattern: the shell is nearer to the inside than any voxel outside the box.
     """
     others = np.ones(len(patterns.counts), dtype=bool)
     commonest = patterns.counts.argmax()
-    # Voxels outside a mask have no label, so there the shell would not stand for what lies beyond.
+    # Voxels outside a mask have no label, so the shell need not consist of the common pattern.
     others[commonest] = patterns.outside_code is not None or not patterns.unanimous[commonest]
     if not (~patterns.unanimous & patterns.present.any(axis=1)).any():
         others[:] = False

@@ -1,12 +1,12 @@
 """The Fréchet consensus: the mask with the highest mean Dice, or Jaccard, to the raters.
 
-It does not depend on how much background there is, since no measure that it uses does.
+It does not depend on the amount of background, since Dice and Jaccard do not.
 
-For Dice with the number of voxels m fixed, the mean ``1/J sum_j 2 |S_j and M| / (|S_j| + m)`` is
-linear in the voxels: a voxel of a pattern is worth the sum of 1 / (|S_j| + m) over the raters who
-mark it. Taking patterns by worth is then optimal, and only m is to be found, which branch and
-bound over ranges of m does exactly. Jaccard is not linear; patterns are added and taken away while
-that helps.
+For Dice with a fixed number of voxels m, the mean ``1/J sum_j 2 |S_j and M| / (|S_j| + m)`` is
+linear in the voxels: the worth of a voxel is the sum of 2 / (|S_j| + m) / J over the raters who
+mark it. Taking voxels in the order of worth is optimal, so only m remains to be found, by branch
+and bound over ranges of m, which is exact. Jaccard is not linear; it is maximised greedily, by
+adding and removing patterns.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from itk_consensus.votes.overlap import dice_of
 Measure = Literal["dice", "jaccard"]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 
-#: A better mean by less than this is rounding.
+#: Differences of mean overlaps below this are rounding errors.
 TOLERANCE = 1e-12
 
 
 class FrechetConsensus(NamedTuple):
     """A mask on patterns and its mean overlap with the raters."""
 
-    #: (P,) voxels of each pattern in the mask: all or none of them, but for one pattern at most,
-    #: where raters with small and large masks pull both ways. Which of its voxels is undetermined.
+    #: (P,) number of voxels of each pattern in the mask: all or none, except for at most one
+    #: pattern, any of whose voxels can be taken.
     taken: NDArray[np.int64]
     overlap: float  #: Mean Dice or Jaccard of exactly this mask
 
@@ -44,13 +44,13 @@ class FrechetConsensus(NamedTuple):
 class FrechetLabels(NamedTuple):
     """A label map on patterns."""
 
-    decision: NDArray[np.int64]  #: (P,) label index; the first label where none is claimed
+    decision: NDArray[np.int64]  #: (P,) label index; the first label where no other is chosen
     overlaps: dict[int, float]  #: Mean overlap of this map with the raters, by label index from 1
 
 
 @dataclass(frozen=True)
 class CertainShares(PatternShares):
-    """1 for the label of a map, which has no others."""
+    """Probability 1 for the label of a map."""
 
     decision: NDArray[np.int64]  #: (P,) label index
     labels: int  #: K
@@ -67,15 +67,15 @@ class CertainShares(PatternShares):
 
 
 class _Table(NamedTuple):
-    """Who marks a label: patterns in which the same raters do are one set."""
+    """Marks of one label; patterns in which the same raters mark it are merged into one set."""
 
-    marks: Floats  #: (G, J) of each set
-    counts: NDArray[np.int64]  #: (G,) its voxels
-    sizes: Floats  #: (J,) voxels that each rater marks
-    set_of: NDArray[np.intp]  #: (P',) the set of each pattern
+    marks: Floats  #: (G, J) 1 if a rater marks the label in a set, else 0
+    counts: NDArray[np.int64]  #: (G,) number of voxels of each set
+    sizes: Floats  #: (J,) number of voxels that each rater marks
+    set_of: NDArray[np.intp]  #: (P',) set of each pattern
 
     def of_patterns(self, taken: NDArray[np.int64], counts: NDArray[np.int64]) -> Any:
-        """(P',) voxels taken of each pattern, the first ones of a set before its others."""
+        """Distribute the voxels taken of each set to its (P',) patterns, in their order."""
         order = np.argsort(self.set_of, kind="stable")
         before = np.cumsum(counts[order]) - counts[order]
         before -= (np.cumsum(self.counts) - self.counts)[self.set_of[order]]
@@ -89,20 +89,20 @@ def frechet_consensus(
     measure: Measure = "dice",
     foreground: int = 1,
 ) -> FrechetConsensus:
-    """The mask closest to all raters.
+    """Return the mask with the highest mean overlap with the raters.
 
     Parameters
     ----------
     patterns : DecisionPatterns
-        Without missing raters: where one is missing, overlap with him is not defined.
+        Without missing votes, for which the overlap is undefined.
     measure : {"dice", "jaccard"}
-        Dice is exact; Jaccard ends where no single pattern added or taken away helps.
+        Dice is maximised exactly; Jaccard up to a local optimum of adding or removing one pattern.
     foreground : int
         Index of the label that is fused against all others.
     """
     if not patterns.present.all():
         raise InputError("frechet_consensus: every rater must annotate every voxel")
-    marked = _said_by_any(patterns, foreground)
+    marked = _has_vote_for(patterns, foreground)
     table = _table(patterns, foreground, marked)
     best = _best_mask(table, measure)
     taken = np.zeros(len(marked), np.int64)
@@ -112,7 +112,7 @@ def frechet_consensus(
 
 
 def _best_mask(table: _Table, measure: Measure) -> NDArray[np.int64]:
-    """(G,) voxels of each set in the mask closest to all raters."""
+    """Return (G,) the number of voxels of each set in the mask of highest mean overlap."""
     best = _highest_dice(table)
     if measure == "dice":
         return best
@@ -123,25 +123,25 @@ def _best_mask(table: _Table, measure: Measure) -> NDArray[np.int64]:
 
 
 def frechet_labels(patterns: DecisionPatterns, measure: Measure = "dice") -> FrechetLabels:
-    """Each label but the first against all others, in whole patterns.
+    """Fuse each label except the first against all others, in whole patterns.
 
-    What several labels claim goes to the one with more votes. Where a rater is missing, the vote
-    of the others stands in; raters who annotated nothing are left out.
+    A pattern chosen for several labels gets the one with most votes. Missing votes are replaced by
+    the majority vote of the others; raters who annotated nothing are left out.
     """
-    complete = _completed(patterns)
+    complete = _fill_missing(patterns)
     decision = np.zeros(len(complete.counts), np.int64)
     claimed = np.zeros(len(complete.counts), np.int64)
 
     def claim(label: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The patterns that a label claims, and its votes there."""
-        marked = _said_by_any(complete, label)
+        """Return the patterns in the mask of a label, and its votes there."""
+        marked = _has_vote_for(complete, label)
         table = _table(complete, label, marked)
         whole = _whole_sets(table, _best_mask(table, measure), measure)
         rows = np.flatnonzero(marked)[whole[table.set_of]]
         return rows, np.count_nonzero(complete.patterns[rows] == label, axis=1)
 
     labels = range(1, complete.number_of_labels)
-    # Label by label: a table of patterns and labels is much memory where both are many.
+    # Label by label, since a dense table of patterns and labels may not fit into memory.
     with stage(0.0, 0.9):
         for label, (rows, votes) in zip(labels, in_threads(claim, labels), strict=True):
             better = votes > claimed[rows]
@@ -150,7 +150,7 @@ def frechet_labels(patterns: DecisionPatterns, measure: Measure = "dice") -> Fre
 
     def overlap(label: int) -> float:
         chosen = decision == label
-        rows = chosen | _said_by_any(complete, label)
+        rows = chosen | _has_vote_for(complete, label)
         table = _table(complete, label, rows)
         voxels = np.where(chosen[rows], complete.counts[rows], 0)
         taken = np.bincount(table.set_of, voxels, len(table.counts)).astype(np.int64)
@@ -162,10 +162,10 @@ def frechet_labels(patterns: DecisionPatterns, measure: Measure = "dice") -> Fre
 
 
 def _whole_sets(table: _Table, taken: NDArray[np.int64], measure: Measure) -> Mask:
-    """(G,) sets of which the mask has more than half; sets of equal worth share one fate.
+    """Return (G,) sets of which more than half is in the mask; sets of equal worth are joined.
 
-    A mask may end within a set, or within sets of equal worth: which of their voxels it has is
-    undetermined, and must not depend on the order of raters.
+    A mask may contain part of a set, or of sets of equal worth. Which of their voxels is arbitrary,
+    and must not depend on the order of raters.
     """
     if measure == "jaccard" or not taken.any():
         return 2 * taken > table.counts
@@ -175,16 +175,16 @@ def _whole_sets(table: _Table, taken: NDArray[np.int64], measure: Measure) -> Ma
     return np.where(tied, share, taken > 0)
 
 
-def _said_by_any(patterns: DecisionPatterns, label: int) -> Mask:
-    """(P,) patterns in which some rater says a label."""
-    said = np.zeros(len(patterns.counts), bool)
+def _has_vote_for(patterns: DecisionPatterns, label: int) -> Mask:
+    """Return (P,) whether any rater votes for a label."""
+    found = np.zeros(len(patterns.counts), bool)
     for votes in patterns.patterns.T:
-        said |= votes == label
-    return said
+        found |= votes == label
+    return found
 
 
 def _table(patterns: DecisionPatterns, label: int, rows: Mask) -> _Table:
-    """Who marks a label in which patterns; of many labels most patterns hold none of it."""
+    """Build the table of a label from the patterns given by `rows`."""
     marks = patterns.patterns[rows] == label
     first, set_of = _equal_rows(np.packbits(marks, axis=1))
     of_sets = marks[first].astype(np.float64)
@@ -193,7 +193,7 @@ def _table(patterns: DecisionPatterns, label: int, rows: Mask) -> _Table:
 
 
 def _equal_rows(table: NDArray[np.uint8]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The first row of each set of equal ones, in order, and the set of each row."""
+    """Return the first row of each set of equal rows, in order, and the set of each row."""
     order = np.lexsort(table.T)
     begins = np.ones(len(table), bool)
     begins[1:] = (table[order[1:]] != table[order[:-1]]).any(axis=1)
@@ -204,7 +204,8 @@ def _equal_rows(table: NDArray[np.uint8]) -> tuple[NDArray[np.intp], NDArray[np.
     return np.sort(first), set_of
 
 
-def _completed(patterns: DecisionPatterns) -> DecisionPatterns:
+def _fill_missing(patterns: DecisionPatterns) -> DecisionPatterns:
+    """Replace missing votes by the majority vote, and drop raters without any vote."""
     if patterns.present.all():
         return patterns
     used = patterns.present.any(axis=0)
@@ -219,9 +220,9 @@ def _mean_dice(table: _Table, taken: NDArray[np.int64]) -> Floats:
 
 
 def _highest_dice(table: _Table) -> NDArray[np.int64]:
-    """Exact, by bisecting ranges of the number of voxels until none can be better.
+    """Return the mask of highest mean Dice: branch and bound over ranges of its size.
 
-    Of equally good numbers the smallest is taken, so that rounding does not choose.
+    Among equally good sizes the smallest is chosen, so that rounding cannot decide.
     """
     best = np.zeros(len(table.counts), np.int64)
     highest = float(_mean_dice(table, best))
@@ -242,14 +243,14 @@ def _highest_dice(table: _Table) -> NDArray[np.int64]:
 
 
 def _by_worth(table: _Table, size: int) -> tuple[Floats, NDArray[np.intp], NDArray[np.int64]]:
-    """Worth of a voxel of each set in a mask of `size`, sets by that, and voxels up to each."""
+    """Return (G,) worth of a voxel in a mask of `size`, the order of sets by it, and voxel sums."""
     worth = table.marks @ (2 / (table.sizes + size)) / len(table.sizes)
     order = np.argsort(-worth, kind="stable")
     return worth, order, np.cumsum(table.counts[order])
 
 
 def _most_valuable(table: _Table, size: int) -> NDArray[np.int64]:
-    """The best mask of `size` voxels."""
+    """Return the mask of `size` voxels with the highest mean Dice."""
     _, order, ends = _by_worth(table, size)
     taken = np.empty_like(table.counts)
     taken[order] = (size - ends + table.counts[order]).clip(0, table.counts[order])
@@ -257,11 +258,12 @@ def _most_valuable(table: _Table, size: int) -> NDArray[np.int64]:
 
 
 def _dice_bound(table: _Table, low: int, high: int) -> float:
-    """No mask of `low` to `high` voxels has a higher mean Dice.
+    """Return an upper bound of the mean Dice of masks of `low` to `high` voxels.
 
-    A mask of m voxels is worth at most what the best m of them are worth where `low` voxels count;
-    and that times (S + low) / (S + m) for the largest rater S, of whom this is the largest. Between
-    the sizes where one set is used up it is monotone in m, so these sizes and the ends tell.
+    The mean Dice of a mask of m voxels is at most the sum of the m highest worths computed for size
+    `low`, times the largest (S + low) / (S + m), which is that of the rater with the largest size
+    S. The bound is monotone in m between the sizes at which a set is used up, so it suffices to
+    evaluate it there and at both ends.
     """
     worth, order, ends = _by_worth(table, low)
     total = np.cumsum(worth[order] * table.counts[order])
@@ -283,7 +285,7 @@ def _jaccard(overlap: Floats, union: Floats) -> Floats:
 
 
 def _climb_jaccard(table: _Table, start: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Add or take away the pattern that helps most, until none does."""
+    """Add or remove the set that raises the mean Jaccard most, until none does."""
     taken = start.copy()
     while True:
         overlap = taken @ table.marks

@@ -16,27 +16,27 @@ from itk_consensus.votes.fusions import PatternFusion
 
 @dataclass(frozen=True)
 class FrechetEstimate(Estimate):
-    """How close the map is to the raters."""
+    """Mean overlap of the map with the raters."""
 
-    mean_overlaps: dict[int, float]  #: By label
+    mean_overlaps: dict[int, float]  #: By label value
 
 
 class FrechetConsensusFilter(LabelFusionFilter):
     """The label map closest to all raters at once, by Dice or Jaccard.
 
-    Each label is fused against all others; a voxel that several labels claim goes to the one with
-    more votes. Voxels with equal votes get one label. Where a rater is missing the vote of the
-    others stands in. Probabilities are 1 for the label of the map, since it has no others.
+    Each label is fused against all others; a voxel chosen for several labels gets the one with most
+    votes. Voxels with the same votes get the same label. Missing votes are replaced by the majority
+    vote of the others. The probability of the map's label is 1.
     """
 
-    whole_because = ""
+    chunking_unsupported_reason = ""
     method = "frechet"
     summary = (
-        "Assumes nothing about errors; the map with the highest mean Dice (or Jaccard) to the "
-        "raters, however much background there is. Use as a summary of the raters, not of the "
-        "truth."
+        "Makes no assumptions about errors; the map with the highest mean Dice (or Jaccard) to the "
+        "raters, independent of the amount of background. Use as a summary of the raters, not as "
+        "an estimate of the truth."
     )
-    # Not relabelling: the first label is taken for the background.
+    # No law of relabelling: the first label is treated as the background.
     laws = frozenset({"rater permutation", "unanimity", "background padding"})
 
     Measure = Parameter(Choice(MEASURES), "dice", "The overlap to maximise.")

@@ -1,4 +1,4 @@
-"""Mean signed distances to every label: each label's only around it, as far as can matter."""
+"""Mean signed distances to every label, each computed only within a margin around the label."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from itk_consensus.votes.disputed_voxels import CHUNK, DisputedVoxels, chunks
 from itk_consensus.votes.fields.label_distances import LabelDistances
 from itk_consensus.votes.ties import TieRule
 
-#: All raters' distances are kept for at most this many times the voxels of the volume; more raters
-#: of noisier labels are averaged in several passes.
+#: Memory limit for the distances of all raters, in volumes; beyond it they are averaged in several
+#: passes.
 _VOLUMES_KEPT = 2
 
 Near = tuple[NDArray[np.intp], Floats32]
@@ -29,11 +29,11 @@ class _Around(NamedTuple):
 
     label: int
     box: Box
-    members: NDArray[np.intp]  #: (n,) which of all disputed voxels
-    places: NDArray[np.intp]  #: (n,) where in the box
+    members: NDArray[np.intp]  #: (n,) indices into all disputed voxels
+    places: NDArray[np.intp]  #: (n,) flat indices into the box
 
     def part(self, which: slice) -> _Around:
-        """Some of the voxels."""
+        """Return the same label and box with some of the voxels."""
         return self._replace(members=self.members[which], places=self.places[which])
 
 
@@ -56,11 +56,11 @@ class MeanDistances:
 
     voxels: DisputedVoxels
     settings: AveragingSettings
-    #: How far around a label, in mm, its distances are looked at; None: everywhere.
+    #: Margin around a label, in mm, in which its distances are computed; None: everywhere.
     margin: float | None
 
     def near(self, label: int) -> Near:
-        """(n,) indices of the disputed voxels near a label, and their mean distances to it."""
+        """Return (n,) indices of the disputed voxels near a label, and their mean distances."""
         if not self._mirrored:
             return self._near(label)
         if not self._between_two:
@@ -70,17 +70,17 @@ class MeanDistances:
 
     @cached_property
     def _complete(self) -> bool:
-        """Whether no rater left out anything inside the mask."""
+        """Whether all raters annotated all voxels inside the mask."""
         return bool(self.voxels.patterns.present.all())
 
     @property
     def _whole(self) -> bool:
-        """Whether every voxel has a label of every rater."""
+        """Whether all raters annotated all voxels of the volume."""
         return self._complete and self.voxels.patterns.outside_code is None
 
     @property
     def _mirrored(self) -> bool:
-        """With two labels and no gaps one distance is minus the other."""
+        """Whether the distance to one label is minus that to the other: two labels, no gaps."""
         return self.voxels.patterns.number_of_labels == 2 and self._complete
 
     @cached_property
@@ -89,7 +89,7 @@ class MeanDistances:
 
     @cached_property
     def _between_two(self) -> list[Near]:
-        """The distances to the contour between two labels, once they are known."""
+        """Cache of the distances to the contour between two labels; empty or one item."""
         return []
 
     def _near(self, label: int) -> Near:
@@ -112,10 +112,10 @@ class MeanDistances:
         return members, mean
 
     def _sum(self, raters: Sequence[int], around: _Around) -> Floats:
-        """(n,) sum over raters of weight times distance."""
+        """Return the (n,) sum over raters of weight times distance."""
         total = np.zeros(len(around.members))
         if not self._whole:
-            # One rater may lie infinitely far inside a label, another as far outside.
+            # The sum may be inf - inf.
             with np.errstate(invalid="ignore"):
                 for weight, row in self._each(raters, around):
                     total += weight * row
@@ -126,14 +126,14 @@ class MeanDistances:
         return total
 
     def _some(self, raters: Sequence[int], voxels: int) -> Iterator[Sequence[int]]:
-        """Some raters at a time, for less memory and finer progress."""
+        """Yield chunks of raters, for less memory and finer progress."""
         fit = self.voxels.patterns.number_of_voxels // max(1, 2 * voxels)
         for part in chunks(len(raters), max(current().threads, fit)):
             yield raters[part]
             report(part.stop / len(raters))
 
     def _region(self, label: int) -> Box:
-        """A box with all voxels that any rater gave the label, and the margin."""
+        """Return the bounding box of all votes for the label, with the margin."""
         patterns, region = self.voxels.patterns, self.voxels.region
         if self.margin is None or self._mirrored:
             return region
@@ -143,18 +143,18 @@ class MeanDistances:
 
     @cached_property
     def _votes_by_rater(self) -> NDArray[Any]:
-        """(J, P), contiguous."""
+        """(J, P) contiguous transpose of the patterns."""
         return np.ascontiguousarray(self.voxels.patterns.patterns.T)
 
     @cached_property
     def _weights(self) -> Floats:
-        """(J,) weight of each rater, 0 for those who annotated nothing."""
+        """(J,) weight of each rater, 0 for raters who annotated nothing."""
         patterns, given = self.voxels.patterns, self.settings.weights
         given = np.ones(patterns.number_of_raters) if given is None else given
         return np.where(patterns.present.any(axis=0), given, 0.0)
 
     def _each(self, raters: Sequence[int], around: _Around) -> Iterator[tuple[float, Floats32]]:
-        """Weight and (n,) signed distances of each rater; NaN where a rater is missing."""
+        """Yield weight and (n,) signed distances of each rater; NaN where a rater is missing."""
         for part in self._some(raters, len(around.members)):
             rows = self._of_raters(part, around)
             yield from zip(self._weights[part], rows, strict=True)
@@ -165,40 +165,39 @@ class MeanDistances:
         patterns = self.voxels.patterns
         if self._whole:
             return to_label
-        # What the rater left out is neither inside nor outside: the way out of the label ends only
-        # at a voxel to which the rater gave another one.
+        # Missing votes are neither inside nor outside: inside the label, the distance is to the
+        # nearest voxel to which the rater gave another label.
         to_others = self._to_labels.of(raters, *where, with_missing=True)
-        says = (patterns.patterns == around.label).T[raters]
+        votes = (patterns.patterns == around.label).T[raters]
         present = patterns.present.T[raters]
         row = self.voxels.rows[around.members]
-        signed = np.where(says[:, row], to_others, to_label)
+        signed = np.where(votes[:, row], to_others, to_label)
         signed[~present[:, row]] = np.nan
         return signed
 
 
 def _average(distances: Floats32, weights: Floats, trim: float) -> Floats32:
-    """(N,) weighted, trimmed mean of (J, N) distances; infinite where there is none."""
+    """Return the (N,) weighted, trimmed mean of (J, N) distances; inf where all are NaN."""
     mean = np.empty(distances.shape[1], np.float32)
     for part in chunks(len(mean), CHUNK):
-        values = _bounded(distances[:, part].astype(np.float64))
+        values = _replace_infinite(distances[:, part].astype(np.float64))
         present = ~np.isnan(values)
         shares = np.where(present, weights[:, None], 0.0)
         values[~present] = 0.0
         if trim > 0:
-            values, shares = _trimmed(values, shares, trim)
+            values, shares = _trim(values, shares, trim)
         total = shares.sum(axis=0)
-        # An infinite distance that was trimmed must not become inf * 0.
+        # Skip trimmed distances, since inf * 0 is NaN.
         sums = np.multiply(values, shares, out=np.zeros_like(values), where=shares > 0).sum(axis=0)
         mean[part] = np.divide(sums, total, out=np.full(total.shape, np.inf), where=total > 0)
     return mean
 
 
-def _bounded(distances: Floats) -> Floats:
-    """Replace infinite distances of (J, N): a label not drawn is as far as the farthest drawn one.
+def _replace_infinite(distances: Floats) -> Floats:
+    """Replace infinite distances of (J, N), of labels not drawn, by the farthest finite one.
 
-    One rater without the label then has the weight of one rater, instead of removing it for all.
-    Where no rater has a contour each counts as 1 mm, which is a vote; a label that nobody drew
-    stays infinitely far.
+    Otherwise one rater without the label would remove it. Where all distances are infinite, each
+    becomes 1 mm, which is a vote; a label that no rater drew stays infinitely far.
     """
     infinite = np.isinf(distances)
     if not infinite.any():
@@ -209,7 +208,7 @@ def _bounded(distances: Floats) -> Floats:
     return np.where(infinite, np.copysign(bound, distances), distances)
 
 
-def _trimmed(values: Floats, shares: Floats, trim: float) -> tuple[Floats, Floats]:
+def _trim(values: Floats, shares: Floats, trim: float) -> tuple[Floats, Floats]:
     """Sort (J, N) values and cut `trim` of the total share off both ends."""
     order = values.argsort(axis=0, kind="stable")
     values = np.take_along_axis(values, order, axis=0)

@@ -1,4 +1,4 @@
-"""ShapeBasedAveragingFilter: the mean contour of the raters, for any number of labels."""
+"""ShapeBasedAveragingFilter: the mean of the raters' signed distances, for any number of labels."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from itk_consensus.votes.ties import TIE_RULES
 
 
 class ShapeBasedAveragingFilter(UndecidedLabelMixin, RaterWeightsMixin, LabelFusionFilter):
-    """Each voxel goes to the label whose signed distance, averaged over the raters, is smallest.
+    """Assigns each voxel to the label of smallest signed distance, averaged over the raters.
 
-    Distances are in mm. A rater who did not draw a label at all counts as far from it as the
-    farthest of the others. GetProbabilityImage reads mean distances as log odds, `ProbabilityScale`
-    mm apart for a factor e; where all raters agree it is 1.
+    Distances are in mm. For a rater who did not draw a label at all, the largest distance of the
+    others is used. GetProbabilityImage converts mean distances to log odds: `ProbabilityScale` mm
+    are a factor e. Where all raters agree the probability is 1.
     """
 
-    # No padding law: at the border, distances end where the image does.
+    # Not invariant to background padding: contours at the image border change.
     laws = frozenset({"rater permutation", "relabelling", "unanimity"})
-    whole_because = "distances reach as far as the image"
+    chunking_unsupported_reason = "its distances extend over the whole image"
     bytes_per_voxel = 12
     method = "shape-average"
     summary = (
-        "Assumes contours that lie some distance, in mm, off the true one. Use for noisy or "
+        "Assumes contours displaced from the true one by some mm. Use for noisy or "
         "jagged labels and for touching structures; thin ones may vanish. Rohlfing & Maurer 2007."
     )
 
     TrimFraction = Parameter(
         Real(0.0, 0.49),
         AveragingSettings.trim_fraction,
-        "Share of the largest, and of the smallest, distances that is left out of the average.",
+        "Fraction of the distances that is left out of the average at each end.",
     )
     TieRule = Parameter(
         Choice(TIE_RULES),

@@ -1,8 +1,8 @@
-"""STAPLE over a cohort: the same raters saw many cases.
+"""STAPLE over a cohort: many cases segmented by the same raters.
 
-One sensitivity and specificity per rater are shared by all cases, and each case has its own
-prior. It is STAPLE (Warfield, Zou & Wells, 2004) on the cases' pattern tables one below the other;
-small structures, each too small to judge a rater by, are enough together.
+All cases share one sensitivity and specificity per rater, and each case has its own prior. It is
+STAPLE (Warfield, Zou & Wells, 2004) on the concatenated pattern tables of the cases, so that
+structures too small to estimate a rater from one case are estimated from all of them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,12 @@ from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats
 from itk_consensus.core.errors import InputError, ParameterError
-from itk_consensus.methods.staple.staple import StapleSettings, counted_voxels, one_class, run_em
+from itk_consensus.methods.staple.staple import (
+    StapleSettings,
+    counted_voxels,
+    has_one_class,
+    run_em,
+)
 from itk_consensus.methods.staple.staple_result import (
     StapleResult,
     nothing_to_estimate,
@@ -30,9 +35,9 @@ from itk_consensus.votes.expected_counts import mean_of_votes
 
 @dataclass(frozen=True)
 class CohortResult:
-    """What a cohort's cases say together."""
+    """Result of STAPLE over a cohort."""
 
-    #: Each rater's performance, and the posterior of all cases' patterns one below the other.
+    #: Each rater's performance, and the posterior of the concatenated patterns of all cases.
     shared: StapleResult
     posteriors: tuple[Floats, ...]  #: Foreground probability of each case's patterns
     priors: Floats  #: (C,) each case's foreground prior at the end
@@ -47,27 +52,27 @@ def cohort_staple(
 ) -> CohortResult:
     """Fuse the binary patterns of many cases with one performance per rater.
 
-    All cases have the same raters in the same order; one who is absent from a case is missing in
-    all its patterns. Other arguments are as of `staple`, but a prior may be one number per case.
+    All cases have the same raters in the same order; a rater who is absent from a case is missing
+    in all its patterns. Other arguments are those of `staple`; a prior may be one number per case.
 
     Parameters
     ----------
     truths : sequence of (P,) ndarray of int64 or None, optional
-        Of each case whose truth is known, how many voxels of each pattern are foreground. There the
-        posterior is fixed: such a case is two, of which one is all foreground, the other all
-        background.
+        For each case whose truth is known, the number of foreground voxels of each pattern. The
+        posterior of such a case is fixed: it is split into its foreground voxels, with prior 1,
+        and its background voxels, with prior 0.
     """
     settings = settings or StapleSettings()
     parts = _Parts.of(cases, truths)
-    return parts.put_together(_shared(parts, settings, owner), cases)
+    return parts.merge(_fuse_parts(parts, settings, owner), cases)
 
 
 class _Parts(NamedTuple):
-    """Cases, of which those with a truth are two parts."""
+    """The cases; those with a known truth are split into foreground and background parts."""
 
     tables: list[DecisionPatterns]
-    known: Floats  #: (parts,) the foreground prior where it is known, 0 or 1; else NaN
-    case: NDArray[np.intp]  #: (parts,)
+    known: Floats  #: (parts,) foreground prior 0 or 1 if the truth is known, else NaN
+    case: NDArray[np.intp]  #: (parts,) index of the case
     truths: Sequence[NDArray[np.int64] | None]  #: (C,)
 
     @classmethod
@@ -91,8 +96,8 @@ class _Parts(NamedTuple):
                     numbers.append(number)
         return cls(tables, np.array(known), np.array(numbers, np.intp), truths)
 
-    def put_together(self, found: CohortResult, cases: Sequence[DecisionPatterns]) -> CohortResult:
-        """Of each case with a truth what that says of its patterns."""
+    def merge(self, found: CohortResult, cases: Sequence[DecisionPatterns]) -> CohortResult:
+        """Return posteriors and priors by case; where the truth is known they follow from it."""
         posteriors, priors = [], []
         for number, (case, truth) in enumerate(zip(cases, self.truths, strict=True)):
             if truth is not None:
@@ -105,11 +110,11 @@ class _Parts(NamedTuple):
         return replace(found, posteriors=tuple(posteriors), priors=np.array(priors))
 
 
-def _shared(parts: _Parts, settings: StapleSettings, owner: str) -> CohortResult:
-    """What all parts say together, part by part."""
-    table, groups = _one_below_the_other(parts.tables, owner)
+def _fuse_parts(parts: _Parts, settings: StapleSettings, owner: str) -> CohortResult:
+    """Run EM on all parts; posteriors and priors of the result are by part."""
+    table, groups = _concatenate(parts.tables, owner)
     weights = counted_voxels(table, settings)
-    if one_class(table, weights):
+    if has_one_class(table, weights):
         shared = nothing_to_estimate(table, weights, settings)
         sizes = np.bincount(groups, table.counts)
         shares = np.bincount(groups, table.counts * shared.foreground) / sizes
@@ -130,17 +135,17 @@ def _shared(parts: _Parts, settings: StapleSettings, owner: str) -> CohortResult
     return CohortResult(shared, _by_case(shared.foreground, groups), final)
 
 
-def _one_below_the_other(
+def _concatenate(
     cases: Sequence[DecisionPatterns], owner: str
 ) -> tuple[DecisionPatterns, NDArray[np.uint32]]:
-    """One table of all cases, and the case of each row."""
+    """Return one table of all cases, and the index of the case of each row."""
     if not cases:
-        raise InputError("at least one case wanted, got none", owner=owner)
+        raise InputError("needs at least one case, got none", owner=owner)
     raters = [case.number_of_raters for case in cases]
     odd = next((index for index, number in enumerate(raters) if number != raters[0]), None)
     if odd is not None:
         raise InputError(
-            f"every case must have the same raters, None for an absent one; "
+            f"every case must have the same number of raters, with None for an absent one; "
             f"case 0 has {raters[0]}, case {odd} has {raters[odd]}",
             owner=owner,
         )
@@ -154,7 +159,7 @@ def _one_below_the_other(
 
 
 def _frequencies(table: DecisionPatterns, weights: Floats, groups: NDArray[np.uint32]) -> Floats:
-    """(C,) share of each case's counted votes that are foreground; the cohort's where none are."""
+    """Return (C,) foreground share of each case's counted votes; the cohort's if it has none."""
     shares = mean_of_votes(table)[:, 1]
     counted = np.where(np.isnan(shares), 0.0, weights)
     votes = np.bincount(groups, counted * np.nan_to_num(shares))
@@ -166,10 +171,10 @@ def _frequencies(table: DecisionPatterns, weights: Floats, groups: NDArray[np.ui
 def _case_priors(
     frequencies: Floats, settings: StapleSettings, case: NDArray[np.intp], owner: str
 ) -> Floats:
-    """(parts,) foreground prior that each starts with; `case` says whose part it is."""
+    """Return the (parts,) initial foreground prior; `case` is the case index of each part."""
     if settings.prior is None:
         priors = frequencies * settings.confidence_weight
-        # A case in which nobody marks anything has prior 0, and rightly stays empty.
+        # A case in which no rater marked anything has prior 0 and stays empty, as it should.
         if not ((priors >= 0) & (priors <= 1)).all():
             raise ParameterError(
                 f"must keep every case's prior inside [0, 1], "

@@ -1,4 +1,4 @@
-"""CohortSTAPLEFilter: the same raters over many cases, judged by all of them together."""
+"""CohortSTAPLEFilter: STAPLE with one performance per rater, estimated from many cases."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from itk_consensus.core.array_types import Mask
 from itk_consensus.core.constraints import Real, Reals, optional
 from itk_consensus.core.errors import InputError
 from itk_consensus.core.parameters import Measurement, Parameter
-from itk_consensus.core.process_object import made_later
+from itk_consensus.core.process_object import output_method
 from itk_consensus.core.results import Memo, Result
 from itk_consensus.core.work import report, stage
-from itk_consensus.fusing.estimates import Estimate, Told
+from itk_consensus.fusing.estimates import AnswerFacts, Estimate
 from itk_consensus.fusing.fusion_case import FusionCase
 from itk_consensus.fusing.fusion_result import Fused, FusionResult, MadeBy, common_type
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.fusing.label_inputs import LabelInputs
+from itk_consensus.fusing.paired_gain import Gain, left_out_groups
 from itk_consensus.images import convert
 from itk_consensus.methods.staple.cohort_staple import CohortResult as SharedStaple
 from itk_consensus.methods.staple.cohort_staple import cohort_staple
@@ -30,34 +31,33 @@ from itk_consensus.methods.staple.staple_result import StapleEstimate
 from itk_consensus.methods.staple.votes_without_patterns import in_pairs
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fusions import Fusion, PatternFusion, StoredShares, VolumeFusion
-from itk_consensus.votes.gains import Gain, left_out_groups
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.votes import patterns_of
 
-#: From so many known truths on it is tried whether they help.
+#: Minimum number of known truths for which their gain is estimated.
 FEWEST_TRUTHS = 5
 
 
 @dataclass(frozen=True)
 class CaseEstimate(Estimate):
-    """What a case's result says of the raters: what all cases do."""
+    """Estimate in the result of one case: that of the whole cohort."""
 
     shared: StapleModel
 
-    def told(self, patterns: DecisionPatterns) -> Told:
-        """Performances and starts of the cohort; its answer to other votes would take all cases."""
-        told = self.shared.told(patterns)
-        return replace(told, refit=None, alternatives={})
+    def answer_facts(self, patterns: DecisionPatterns) -> AnswerFacts:
+        """Return the cohort's performances and starts; refitting would need all cases."""
+        facts = self.shared.answer_facts(patterns)
+        return replace(facts, refit=None, alternatives={})
 
 
 @dataclass(frozen=True, eq=False)
 class CohortResult(Result):
-    """A result for each case, and what all cases say of the raters together."""
+    """A result for each case, and the shared estimate of the raters."""
 
     cases: tuple[FusionResult[CaseEstimate], ...]
     estimate: StapleEstimate
     priors: tuple[float, ...]  #: Foreground prior of each case at the end
-    truth_gain: Gain  #: What truths gain on cases whose own is left out; NaN of fewer than five
+    truth_gain: Gain  #: Cross-validated gain of the known truths; NaN for fewer than five
     extras: Mapping[str, Any]
     memo: Memo = field(default_factory=Memo, repr=False)
 
@@ -65,12 +65,12 @@ class CohortResult(Result):
 class CohortSTAPLEFilter(BinaryStapleMixin, LabelInputs):
     """STAPLE that estimates the raters from a whole cohort: Execute takes a list of cases.
 
-    Each rater has one sensitivity and one specificity for all cases, each case its own prior. A
-    case is a list of images, the same raters in the same order, None for one who did not see it;
-    cases need not share a grid. For one case the answer is STAPLE's.
+    Each rater has one sensitivity and one specificity for all cases; each case has its own prior. A
+    case is a list of images of the same raters in the same order, with None for a rater who did not
+    annotate it; cases need not share a grid. For one case the answer is STAPLE's.
 
-    The truth of some cases may be known. They are not estimated, so that raters are judged by them,
-    and GetTruthGain() says whether that helps the others.
+    The truth of some cases may be given. It is then used instead of their estimate to judge the
+    raters, and GetTruthGain() tells whether that improves the other cases.
     """
 
     Prior = Parameter(
@@ -84,8 +84,8 @@ class CohortSTAPLEFilter(BinaryStapleMixin, LabelInputs):
     Priors = Measurement(tuple[float, ...], "Foreground prior of each case at the end.", "priors")
     TruthGain = Measurement(
         Gain,
-        "What the known truths gain in Dice on cases whose own is left out, with its 95 % "
-        "interval; NaN of fewer than five.",
+        "Gain in Dice from the known truths on cases whose own truth is left out, with its 95 % "
+        "interval; NaN for fewer than five.",
         "truth_gain",
     )
 
@@ -100,7 +100,7 @@ class CohortSTAPLEFilter(BinaryStapleMixin, LabelInputs):
             A case is a list of SimpleITK or itk images, or of arrays, on one grid; or a vector
             image with one rater per component.
         truths : list of label images, optional
-            As many, None for each case whose truth is not known.
+            One for each case, None where the truth is not known.
 
         Returns
         -------
@@ -110,7 +110,7 @@ class CohortSTAPLEFilter(BinaryStapleMixin, LabelInputs):
         """
         with self._running() as run:
             self._check_parameters()
-            loaded = [self._load(case, index) for index, case in enumerate(self._listed(cases))]
+            loaded = [self._load(case, index) for index, case in enumerate(self._list_cases(cases))]
             known = self._known(loaded, truths)
             report(0.5)
             counts = [
@@ -124,7 +124,7 @@ class CohortSTAPLEFilter(BinaryStapleMixin, LabelInputs):
             shared = StapleModel.of(found.shared)
             run.result = CohortResult(
                 tuple(
-                    self._result_of(case, posterior, shared, truth).detached()
+                    self._result_of(case, posterior, shared, truth).detach()
                     for case, posterior, truth in zip(loaded, found.posteriors, known, strict=True)
                 ),
                 shared,
@@ -134,18 +134,18 @@ class CohortSTAPLEFilter(BinaryStapleMixin, LabelInputs):
             )
             return self.GetProbabilityImages()
 
-    @made_later
+    @output_method
     def GetProbabilityImages(self) -> list[Any]:
         """Foreground probability of each case of the last Execute."""
         return [one.probability_image(one.labels[1]) for one in self.GetResult().cases]
 
-    @made_later
+    @output_method
     def GetLabelImages(self) -> list[Any]:
         """Label map of each case of the last Execute: foreground where its probability >= 0.5."""
         return [one.label_image() for one in self.GetResult().cases]
 
     def GetResult(self) -> CohortResult:
-        """What the last Execute made: a result for each case, and what all cases share."""
+        """Return the result of the last Execute: one per case, and the shared estimate."""
         result: CohortResult = super().GetResult()
         return result
 
@@ -171,12 +171,12 @@ class CohortSTAPLEFilter(BinaryStapleMixin, LabelInputs):
     def _known(
         self, cases: Sequence[FusionCase], truths: Sequence[Any | None] | None
     ) -> list[Mask | None]:
-        """Where the foreground is, of each case whose truth is known."""
+        """Return the foreground mask of each case whose truth is known, else None."""
         given = [None] * len(cases) if truths is None else list(truths)
         if len(given) != len(cases):
             raise InputError(
-                f"truths must be one for each of the {len(cases)} cases, None where it is not "
-                f"known, got {len(given)}",
+                f"truths must have one entry for each of the {len(cases)} cases, None where the "
+                f"truth is not known, got {len(given)}",
                 owner=self.GetName(),
             )
         return [
@@ -191,12 +191,12 @@ class CohortSTAPLEFilter(BinaryStapleMixin, LabelInputs):
             owner=self.GetName(),
             parameter=f"truth of case {index}",
             **self._tolerances(),
-            **self._of_labels(),
+            **self._label_options(),
         )
         return np.asarray(array == self.ForegroundValue)
 
     def _gain(self, cases: list[FusionCase], counts: Sequence[NDArray[np.int64] | None]) -> Gain:
-        """Dice that truths of other cases add to the answer of a case, its own left out."""
+        """Return the cross-validated gain in Dice of a case from the truths of other cases."""
         known = [index for index, truth in enumerate(counts) if truth is not None]
         if len(known) < FEWEST_TRUTHS:
             return Gain(np.nan, np.nan, np.nan)
@@ -215,8 +215,8 @@ class CohortSTAPLEFilter(BinaryStapleMixin, LabelInputs):
         gain = Gain.of(gains)
         if not gain.is_shown:
             self._warn(
-                f"the truths are not shown to help: on cases whose own is left out they gain "
-                f"{gain} Dice"
+                f"the known truths are not shown to help: on cases whose own truth is left out "
+                f"they change Dice by {gain}"
             )
         return gain
 
@@ -226,20 +226,22 @@ class CohortSTAPLEFilter(BinaryStapleMixin, LabelInputs):
         if self.Prior is not None or self.EstimatePrior:
             self._reject_confidence_weight("Prior or EstimatePrior")
 
-    def _listed(self, cases: Any) -> list[Any]:
+    def _list_cases(self, cases: Any) -> list[Any]:
         if isinstance(cases, (str, bytes)) or not isinstance(cases, Iterable):
             raise InputError(
-                f"a list of cases wanted, each a list of images, got {type(cases).__name__}",
+                f"needs a list of cases, each a list of images, got {type(cases).__name__}",
                 owner=self.GetName(),
             )
         listed = list(cases)
         if not listed:
-            raise InputError("at least one case wanted, got none", owner=self.GetName())
+            raise InputError("needs at least one case, got none", owner=self.GetName())
         return listed
 
     def _load(self, images: Any, index: int) -> FusionCase:
         owner = f"{self.GetName()}: case {index}"
-        loaded = convert.load(images, owner=owner, **self._loading(), **self._of_labels())
+        loaded = convert.load(
+            images, owner=owner, **self._loading_options(), **self._label_options()
+        )
         stack = LabelStack.binary(
             loaded.arrays, self.ForegroundValue, missing_label=self.MissingLabel, owner=owner
         )
@@ -265,7 +267,7 @@ class CohortSTAPLEFilter(BinaryStapleMixin, LabelInputs):
 
 
 def voxels_by_pattern(patterns: DecisionPatterns, where: Mask) -> NDArray[np.int64]:
-    """(P,) how many of some voxels have each pattern."""
+    """Return (P,) the number of voxels of a mask that have each pattern."""
     assert patterns.codes is not None
     assert patterns.slots is not None
     codes = patterns.codes[where]
@@ -276,7 +278,7 @@ def voxels_by_pattern(patterns: DecisionPatterns, where: Mask) -> NDArray[np.int
 def _dice(
     patterns: DecisionPatterns, posterior: NDArray[np.float64], truth: NDArray[np.int64] | None
 ) -> float:
-    """Of a case's answer with its truth, which is told by pattern."""
+    """Return the Dice of a case's answer; `truth` holds the foreground voxels of each pattern."""
     assert truth is not None
     chosen = posterior >= 0.5
     total = patterns.counts[chosen].sum() + truth.sum()

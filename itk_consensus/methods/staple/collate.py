@@ -1,4 +1,4 @@
-"""COLLATE: raters hardly err at easy voxels; each has a confusion matrix for hard ones.
+"""COLLATE: raters rarely err at easy voxels, and by a confusion matrix at hard ones.
 
 After Asman & Landman, "Robust statistical label fusion through consensus level, labeler accuracy,
 and truth estimation (COLLATE)", IEEE TMI 30(10):1779-1794, 2011, with the several levels of Xu,
@@ -7,10 +7,10 @@ ease e_c; a rater says d there with probability
 
     M_c[j, d, t] = e_c A[d, t] + (1 - e_c) theta[j, d, t],
 
-where A holds the small error rate, the same for all, that is left where voxels are easy. Ease 1
-alone is the vote, ease 0 alone STAPLE, and (0, 1) COLLATE. That levels mix linearly, and that
-each level has label frequencies of its own, which are estimated, is our reading: easy voxels are
-mostly background, and one prior for all would have confusion matrices explain them.
+where A is a confusion matrix with a small error rate, the same for all raters. Ease 1 alone is the
+vote, ease 0 alone STAPLE, and (0, 1) COLLATE. The linear mixture, and estimated label frequencies
+per level, are our reading of the papers: easy voxels are mostly background, and with one prior for
+all levels the confusion matrices would have to explain that.
 
 Array layout: P patterns, J raters, L levels, K labels.
 """
@@ -27,32 +27,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats
-from itk_consensus.fusing.estimates import Estimate, Told
-from itk_consensus.fusing.iteration import Step, Stillness, StopRule, iterate
+from itk_consensus.fusing.estimates import AnswerFacts, Estimate
+from itk_consensus.fusing.iteration import ConvergenceTest, Step, StopRule, iterate
 from itk_consensus.methods.staple.confusion_model import EstimatedTruth
-from itk_consensus.methods.staple.leaps import Leaps
+from itk_consensus.methods.staple.extrapolation import Leaps
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import chunks
 from itk_consensus.votes.expected_counts import ROUNDING, VoteTable
 from itk_consensus.votes.fusions import PatternShares
 from itk_consensus.votes.ties import SAME_LOG_POSTERIOR, decide
 
-#: Pairs of pattern and truth looked at together.
+#: Number of (pattern, truth) pairs processed at once; bounds memory.
 _PAIRS_AT_ONCE = 1 << 21
 
-#: How much of the first shares is the same at all levels.
+#: Fraction of the initial shares that is spread evenly over all levels.
 _MIXED = 0.01
 
-#: Where levels and confusions explain voxels alike EM crawls: steps of 1e-6 end so far from where
-#: they lead that rounding, and with it the order of raters, moved probabilities by .06.
+#: EM is slow where levels and confusions explain the votes equally well: with a tolerance of 1e-6
+#: it stopped so early that rounding, hence the order of raters, changed probabilities by .06.
 _STOP = StopRule(tolerance=1e-10, maximum_iterations=10_000)
 
 
 @dataclass(frozen=True)
 class CollateSettings:
-    """Everything that COLLATE can be told."""
+    """Settings of COLLATE."""
 
-    #: e_c of each level, from 0, where confusion matrices rule, to 1.
+    #: e_c of each level, from 0 (raters err by their confusion matrices) to 1 (by `error_rate`).
     ease: tuple[float, ...] = (0.0, 1.0)
     error_rate: float = 1e-4  #: Probability that a rater errs where a voxel is easy
     #: Added to the counts of the confusion matrices on and off their diagonals.
@@ -63,7 +63,7 @@ class CollateSettings:
 
 @dataclass(frozen=True)
 class LevelsAndTruth(PatternShares):
-    """What the parameters say of each pattern; (level, label) pairs are the truths of the table."""
+    """Posterior of each pattern; the truths of the table are (level, label) pairs."""
 
     estimated: EstimatedTruth
     sizes: tuple[int, int]  #: (L, K)
@@ -73,24 +73,24 @@ class LevelsAndTruth(PatternShares):
         return len(self.estimated.table.weights), self.sizes[1]
 
     def of_label(self, label: int) -> Floats:
-        """(P,) probability of a label, whatever the level."""
+        """Return the (P,) probability of a label, summed over levels."""
         levels, labels = self.sizes
         at_levels = self.estimated.probabilities([k * labels + label for k in range(levels)])
-        # Sums of probabilities may exceed one by rounding.
+        # The sum may exceed one by rounding.
         return np.asarray(at_levels[:, 0].sum(axis=1).clip(max=1.0))
 
     def rows(self, part: slice) -> Floats:
-        """(n, K) probabilities of some patterns, whatever the level."""
+        """Return (n, K) probabilities of some patterns, summed over levels."""
         return np.asarray(self._pairs(part).sum(axis=1).clip(max=1.0))
 
     def levels(self) -> Floats:
-        """(P, L) probability of each level."""
+        """Return the (P, L) probability of each level."""
         return np.concatenate(
             [self._pairs(part).sum(axis=2).clip(max=1.0) for part in self._parts()]
         )
 
     def decisions(self, labels: NDArray[Any]) -> NDArray[np.int64]:
-        """(P,) most probable label, or undecided on a tie."""
+        """Return the (P,) most probable label, or undecided on a tie."""
         with np.errstate(divide="ignore"):
             scores = (np.log(self._pairs(part).sum(axis=1)) for part in self._parts())
             return np.concatenate(
@@ -98,17 +98,17 @@ class LevelsAndTruth(PatternShares):
             )
 
     def _parts(self) -> Iterator[slice]:
-        """Patterns whose pairs take little memory."""
+        """Yield chunks of patterns small enough for a table of all pairs."""
         return chunks(self.shape[0], max(1, _PAIRS_AT_ONCE // math.prod(self.sizes)))
 
     def _pairs(self, part: slice) -> Floats:
-        """(n, L, K) probability of each pair."""
+        """Return the (n, L, K) probability of each (level, label) pair."""
         return self.estimated.probabilities(part=part).reshape(-1, *self.sizes)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CollateEstimate(Estimate):
-    """What COLLATE says of raters and levels."""
+    """COLLATE's estimate of raters and levels."""
 
     #: (J, K, K) confusion matrices [rater, observed, true] where voxels are not easy.
     theta: Floats
@@ -119,7 +119,7 @@ class CollateEstimate(Estimate):
 
     @property
     def iterations(self) -> int:
-        """How many were run."""
+        """Number of iterations that were run."""
         return len(self.trace)
 
     @property
@@ -132,10 +132,10 @@ class CollateEstimate(Estimate):
         """(K,) label prior."""
         return np.asarray(self.shares.sum(axis=0))
 
-    def told(self, patterns: DecisionPatterns) -> Told:
-        """Performances, and the answer to other votes."""
+    def answer_facts(self, patterns: DecisionPatterns) -> AnswerFacts:
+        """Return performances, and a function that fuses other votes."""
         same = np.eye(patterns.number_of_labels, dtype=bool)
-        return Told(
+        return AnswerFacts(
             theta=self.theta,
             pseudo_counts=np.where(same, *self.settings.pseudo_counts),
             refit=lambda other: collate(other, self.settings).decision,
@@ -146,17 +146,17 @@ class CollateEstimate(Estimate):
 class CollateResult(CollateEstimate):
     """COLLATE's answer on patterns."""
 
-    truth: LevelsAndTruth  #: Probabilities of each pattern and level, made when asked for
+    truth: LevelsAndTruth  #: Probabilities of each pattern and level, computed lazily
     decision: NDArray[np.int64]  #: (P,) label index, or undecided on a tie
 
     @property
     def estimate(self) -> CollateEstimate:
-        """The numbers alone."""
+        """The estimate without the posterior."""
         return CollateEstimate.of(self)
 
 
 class _Parameters(NamedTuple):
-    """theta (J, K, K), and the joint prior of level and truth (L, K)."""
+    """Confusion matrices theta (J, K, K), and the (L, K) joint prior of level and label."""
 
     theta: Floats
     shares: Floats
@@ -166,11 +166,11 @@ def collate(
     patterns: DecisionPatterns,
     settings: CollateSettings | None = None,
 ) -> CollateResult:
-    """Fuse patterns of any number of labels by EM, which starts from the votes."""
+    """Fuse patterns of any number of labels by EM, initialized from the votes."""
     settings = settings or CollateSettings()
     model = _Model(patterns, settings)
-    stillness = Stillness(model.settings.stop.tolerance)
-    leaps = Leaps(model.step, model.leapt, tuple)
+    stillness = ConvergenceTest(model.settings.stop.tolerance)
+    leaps = Leaps(model.step, model.from_arrays, tuple)
 
     def step(given: _Parameters) -> Step[_Parameters, float]:
         old, new, score = leaps.step(given)
@@ -179,7 +179,7 @@ def collate(
         return Step(new if done else leaps.onwards(old, new, score), score, done)
 
     run = iterate(step, model.start(), model.settings.stop.most_iterations)
-    # A step tells the score of what it was given: that of the iteration before.
+    # A step returns the score of its input, so the last score needs one more step.
     now, _, last = leaps.step(run.state)
     truth = LevelsAndTruth(model.truth(now), (len(now.shares), patterns.number_of_labels))
     return CollateResult(
@@ -194,7 +194,7 @@ def collate(
 
 
 class _Model:
-    """The patterns, what is known beforehand, and the two steps of EM."""
+    """The generative model on these patterns, and its EM step."""
 
     def __init__(self, patterns: DecisionPatterns, settings: CollateSettings) -> None:
         self.patterns, self.settings = patterns, settings
@@ -210,11 +210,11 @@ class _Model:
 
     @cached_property
     def table(self) -> VoteTable:
-        """The patterns; where voxels are easy nearly all labels are nearly impossible."""
+        """Weighted patterns; a larger `negligible` drops labels that are nearly impossible."""
         return VoteTable.of(self.patterns, self.weights, negligible=ROUNDING)
 
     def start(self) -> _Parameters:
-        """Parameters that fit the vote, disputed voxels being the hardest and the others easy."""
+        """Return parameters fitted to the vote, with disputed voxels hardest, others easiest."""
         unanimous = self.patterns.unanimous
         agreed, disputed = (
             VoteTable.of(self.patterns, np.where(which, self.weights, 0.0)).expectation_of_votes(
@@ -227,19 +227,19 @@ class _Model:
         mass = np.zeros((len(self.ease), self.patterns.number_of_labels))
         mass[self.ease.argmax()] += agreed.mass[0, 0]
         mass[self.ease.argmin()] += disputed.mass[0, 0] + nobody * frequencies / frequencies.sum()
-        # At the start nothing tells what is confusion from what is error: all is confusion.
+        # Initially every vote counts as confusion, since error cannot yet be told from it.
         first = self._maximum((agreed.counts + disputed.counts)[:, :, 0], mass)
-        # A share of zero would stay zero, however well its level explained a voxel later.
+        # EM never leaves a share of zero, so mix in some of every level.
         even = first.shares.sum(axis=0) / len(self.ease)
         return first._replace(shares=(1 - _MIXED) * first.shares + _MIXED * even)
 
     def step(self, now: _Parameters) -> tuple[_Parameters, float]:
-        """Parameters that maximise the expected log posterior, and the log posterior of `now`.
+        """Return parameters that maximise the expected log posterior, and `now`'s log posterior.
 
-        At a level of ease between 0 and 1 a rater's word counts as confusion with probability
-        (1 - e_c) theta / M_c, given what was said and what is true.
+        At a level of ease between 0 and 1 a vote is due to confusion, rather than to the error
+        rate, with probability (1 - e_c) theta / M_c, given the vote and the truth.
         """
-        confused = self._confused(now.theta)
+        confused = self._confusion_rates(now.theta)
         rates = self._easy_rates + confused
         sums = self.table.expectation(*self._as_truths(rates, now.shares))
         np.divide(confused, rates, out=confused, where=rates > 0)
@@ -247,34 +247,34 @@ class _Model:
         new = self._maximum(confused.sum(axis=2), sums.mass.reshape(now.shares.shape))
         return new, float(sums.log_likelihood[0]) + self.log_prior_of(now.theta)
 
-    def leapt(self, there: Sequence[Floats]) -> _Parameters:
-        """Parameters near (J, K, K) and (L, K) numbers that are not negative."""
-        theta, shares = there
+    def from_arrays(self, arrays: Sequence[Floats]) -> _Parameters:
+        """Normalise non-negative (J, K, K) and (L, K) arrays into parameters."""
+        theta, shares = arrays
         return _Parameters(theta / theta.sum(axis=1, keepdims=True), self._shares(shares))
 
     def truth(self, now: _Parameters) -> EstimatedTruth:
-        """What parameters say of the patterns' levels and labels."""
-        rates = self._easy_rates + self._confused(now.theta)
+        """Return the posterior of the patterns' levels and labels."""
+        rates = self._easy_rates + self._confusion_rates(now.theta)
         return EstimatedTruth(self.table, *self._as_truths(rates, now.shares))
 
     def _as_truths(self, rates: Floats, shares: Floats) -> tuple[Floats, Floats]:
-        """A level and a label together are one truth: (J, K, 1, L K) and (1, L K)."""
+        """Reshape so that each (level, label) pair is one truth: (J, K, 1, L K) and (1, L K)."""
         return rates.reshape(*rates.shape[:2], 1, -1), shares.reshape(1, -1)
 
     @cached_property
     def _easy_rates(self) -> Floats:
-        """(K, L, K) what error gives to the rates M_c[j, d, t]."""
+        """(K, L, K) first term of M_c[j, d, t]: the error at easy voxels."""
         return np.asarray(self.ease * self.easy[:, None, :])
 
-    def _confused(self, theta: Floats) -> Floats:
-        """(J, K, L, K) what confusion gives to the rates; nothing where it is undefined."""
+    def _confusion_rates(self, theta: Floats) -> Floats:
+        """Return (J, K, L, K) the second term of M_c[j, d, t]; 0 for absent raters."""
         confused = (1 - self.ease) * theta[:, :, None, :]
         confused[self.absent] = 0.0
         return np.asarray(confused)
 
-    def _maximum(self, said: Floats, mass: Floats) -> _Parameters:
-        """From (J, K, K) expected votes in confusion and (L, K) expected voxels."""
-        counts = said + self.pseudo_counts
+    def _maximum(self, votes: Floats, mass: Floats) -> _Parameters:
+        """M-step from (J, K, K) expected votes due to confusion and (L, K) expected voxels."""
+        counts = votes + self.pseudo_counts
         total = counts.sum(axis=1, keepdims=True)
         chance = np.full_like(counts, 1 / counts.shape[1])
         theta = np.divide(counts, total, out=chance, where=total > 0)
@@ -282,7 +282,7 @@ class _Model:
         return _Parameters(theta, self._shares(mass))
 
     def _shares(self, mass: Floats) -> Floats:
-        """(L, K) joint prior of level and truth from the voxels' (L, K) expected numbers."""
+        """Return the (L, K) joint prior of level and label from (L, K) expected voxels."""
         if self.settings.prior is None:
             return np.asarray(mass / mass.sum())
         total = mass.sum(axis=0)
@@ -291,7 +291,7 @@ class _Model:
         return np.asarray(levels * self.settings.prior)
 
     def log_prior_of(self, theta: Floats) -> float:
-        """Log of the confusion matrices' prior, up to a constant."""
+        """Return the log of the confusion matrices' prior, up to a constant."""
         known = ~np.isnan(theta) & (self.pseudo_counts > 0)
         counts = np.broadcast_to(self.pseudo_counts, theta.shape)
         return float(counts[known] @ np.log(theta[known]))

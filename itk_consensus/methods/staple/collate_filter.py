@@ -1,4 +1,4 @@
-"""COLLATEFilter: STAPLE that knows easy voxels from hard ones."""
+"""COLLATEFilter: STAPLE that distinguishes easy voxels from hard ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from itk_consensus.core.constraints import Integer, Real, Reals, is_integer
 from itk_consensus.core.errors import ParameterError
 from itk_consensus.core.parameters import Measurement, Parameter, settings_from
-from itk_consensus.core.process_object import made_later
+from itk_consensus.core.process_object import output_method
 from itk_consensus.fusing.fusion_case import FusionCase
 from itk_consensus.fusing.fusion_result import Fused
 from itk_consensus.fusing.iteration import StopRule
@@ -23,16 +23,16 @@ from itk_consensus.votes.fusions import PatternFusion
 class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
     """Consensus level, labeler accuracy and truth, estimated together by EM.
 
-    Each voxel is easy, so that raters hardly err there, or hard, so that each rater has a confusion
-    matrix. What is easy is estimated; matrices then speak of hard voxels only, however much easy
-    background there is. Where raters err a lot, unanimous voxels may be overruled.
+    A voxel is either easy, where raters rarely err, or hard, where each rater errs by a confusion
+    matrix. Which voxels are easy is estimated, so the matrices describe hard voxels only, however
+    large the easy background is. If raters err often, unanimous voxels may be overruled.
     """
 
     laws = frozenset({"rater permutation", "relabelling", "unanimity"})
-    whole_because = ""
+    chunking_unsupported_reason = ""
     method = "collate"
     summary = (
-        "STAPLE's assumptions, but only at hard voxels; at easy ones raters hardly err. Use if "
+        "STAPLE's assumptions, but only at hard voxels; at easy ones raters rarely err. Use if "
         "raters agree on most of the image and differ in skill on the rest. Asman & Landman 2011."
     )
 
@@ -81,13 +81,13 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
     )
     ConfusionTables = Measurement(
         NDArray[np.float64],
-        "(raters, labels, labels): [rater, observed, true] where it is hard.",
+        "(raters, labels, labels): [rater, observed, true] at hard voxels.",
         "estimate.theta",
     )
 
-    @made_later
+    @output_method
     def GetLevelImage(self, level: int = 0) -> Any:
-        """Probability, as float64, that a voxel is at one of ConsensusLevels, counted from 0."""
+        """Image (float64) of the probability that a voxel is at ConsensusLevels[level]."""
         result = self.fused
         number = len(result.estimate.shares)
         if not (is_integer(level) and 0 <= level < number):
@@ -104,7 +104,7 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
 
     def _check_parameters(self) -> None:
         if not self.ConsensusLevels:
-            raise self._wrong("ConsensusLevels", "must not be empty")
+            raise self._parameter_error("ConsensusLevels", "must not be empty")
 
     def _fuse(self, case: FusionCase) -> Fused[CollateEstimate]:
         result = collate(case.patterns, self._settings(case))

@@ -1,13 +1,13 @@
-"""The generative model of every STAPLE: confusion matrices, raters independent given the truth.
+"""Generative model of all STAPLE methods: confusion matrices, raters independent given the truth.
 
 Warfield, Zou & Wells (2004); equation numbers are those of "When Does Consensus Beat Voting?",
 sections 2.1 and 2.2. Everything runs on decision patterns weighted by their counts, in the log
-domain, for many starts at once. An iteration is one compiled pass; what is believed of each pattern
-is made only for those who ask.
+domain, for many starts at once. An iteration is one compiled pass; the posterior of the patterns is
+computed only when it is needed.
 
 Array layout: P patterns, J raters, S starts, K labels. ``theta[j, d, s, t]`` is the probability
-that rater j says d where the truth is t; keeping the starts beside the truth makes both steps one
-sparse product.
+that rater j votes d where the truth is t; with the starts axis next to the truth axis both steps
+are one sparse product.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from itk_consensus.votes.ties import decide
 
 @dataclass(frozen=True)
 class EstimatedTruth:
-    """Posterior of the truth under S sets of parameters."""
+    """Posterior of the truth under S sets of parameters, computed lazily."""
 
     table: VoteTable
     theta: Floats  #: (J, K, S, K)
@@ -53,7 +53,7 @@ class EstimatedTruth:
         start: int | None = None,
         part: slice | NDArray[np.intp] = slice(None),
     ) -> Floats:
-        """(P, S, W) probabilities of the wanted labels, of one start and some patterns if given."""
+        """(P, S, W) probabilities of the given labels, for one start and some patterns if given."""
         table, theta, prior = self.table, self.theta, self.prior
         if start is not None:
             theta = theta[:, :, [start]]
@@ -64,10 +64,10 @@ class EstimatedTruth:
 
 @dataclass(frozen=True)
 class KnownTruth:
-    """The same, already made."""
+    """Posterior of the truth that is already computed."""
 
     responsibilities: Floats  #: (P, S, K) the posterior
-    scores: Floats  #: (P, S, K) what decides: its logarithm, up to a constant for each pattern
+    scores: Floats  #: (P, S, K) log posterior, up to a constant for each pattern
 
     def decisions(self, tolerance: float) -> Labels:
         """(P, S) label of highest score, or undecided where scores tie."""
@@ -81,7 +81,7 @@ class KnownTruth:
         start: int | None = None,
         part: slice | NDArray[np.intp] = slice(None),
     ) -> Floats:
-        """(P, S, W) probabilities of the wanted labels, of one start and some patterns if given."""
+        """(P, S, W) probabilities of the given labels, for one start and some patterns if given."""
         shares = self.responsibilities[part]
         shares = shares if start is None else shares[:, [start]]
         return shares if wanted is None else shares[..., list(wanted)]
@@ -89,18 +89,18 @@ class KnownTruth:
 
 @dataclass(frozen=True)
 class TruthOfStart(PatternShares):
-    """Probabilities of one start; patterns left out of the estimation keep their label.
+    """Probabilities of one start; patterns excluded from the estimation keep their label.
 
-    Votes that no label explains, because some rater never said this where the truth was that,
-    leave the model without an answer: such patterns hold the shares of their votes.
+    If every label is impossible given a pattern's votes (for each of them some rater's confusion
+    is zero), the model has no posterior: the vote shares are used instead.
     """
 
     truth: EstimatedTruth | KnownTruth
     start: int
-    #: (P,) label index that a pattern keeps, or -1: estimated; None: all are.
+    #: (P,) label index that a pattern keeps, or -1 if it is estimated; None if all are.
     agreed: NDArray[np.int64] | None
     patterns: DecisionPatterns
-    #: (n,) patterns without a decision; those that no label explains are among them.
+    #: (n,) undecided patterns, which include those without a posterior.
     undecided: NDArray[np.intp]
 
     @property
@@ -127,7 +127,7 @@ class TruthOfStart(PatternShares):
 
     @cached_property
     def _unexplained(self) -> tuple[NDArray[np.intp], Floats]:
-        """Patterns that no label explains, and the (n, K) shares of their votes."""
+        """Patterns without a posterior, and their (n, K) vote shares."""
         shares = self.truth.probabilities(None, self.start, self.undecided)[:, 0]
         rows, table = self.undecided[~shares.any(axis=1)], self.patterns
         votes = DecisionPatterns(table.patterns[rows], table.counts[rows], table.labels)
@@ -135,7 +135,7 @@ class TruthOfStart(PatternShares):
 
 
 class Expectation(NamedTuple):
-    """What one E-step yields."""
+    """Result of one E-step."""
 
     responsibilities: Floats  #: (P, S, K) posterior of the truth, W of eq. 7; zero if impossible
     log_joint: Floats  #: (P, S, K) log of prior times likelihood
@@ -143,7 +143,7 @@ class Expectation(NamedTuple):
 
 
 class Maximization(ABC):
-    """What EM asks of a model, and the M-step that all have; beliefs about patterns stay inside."""
+    """Interface of a model for EM, with the common M-step; posteriors are internal to a model."""
 
     pseudo_counts: Floats
     estimate_prior: bool
@@ -151,47 +151,47 @@ class Maximization(ABC):
 
     @abstractmethod
     def step(self, theta: Floats, prior: Floats) -> tuple[Floats, Floats, Floats]:
-        """One iteration of EM: the next theta and prior, and the (S,) log likelihood of these."""
+        """Run one EM iteration; return next theta and prior, and (S,) log likelihood of these."""
 
     @abstractmethod
     def step_from_votes(
         self, shares: FirstTruth, frequencies: Floats, prior: Floats
     ) -> tuple[Floats, Floats]:
-        """Theta and prior of one start that takes the votes' shares for the truth.
+        """Run an M-step with the vote shares as posterior; return theta and prior of one start.
 
-        Where nobody annotated, its shares are (K,) or (R, K) `frequencies`.
+        Where nobody annotated, the posterior is the (K,) or (R, K) `frequencies`.
         """
 
     @abstractmethod
     def truth(self, theta: Floats, prior: Floats) -> Any:
-        """What parameters say of the truth."""
+        """Return the posterior of the truth under these parameters."""
 
     @property
     @abstractmethod
     def _absent_raters(self) -> NDArray[np.int64]:
-        """Raters who gave no vote at all."""
+        """Indices of raters who gave no vote."""
 
     def _maximum(self, counts: Floats, mass: Floats, prior: Floats) -> tuple[Floats, Floats]:
-        """Theta from (J, K, S, K) expected votes, the prior from (R, S, K) expected voxels."""
+        """M-step: theta from (J, K, S, K) expected votes, prior from (R, S, K) expected voxels."""
         theta = self.theta_of(counts)
         if self.estimate_prior:
             mass = (mass if prior.ndim == 3 else mass[0]) + self.prior_counts
             total = mass.sum(axis=-1, keepdims=True)
-            # A row without weight keeps its prior.
+            # A row without voxels keeps its prior.
             prior = np.divide(mass, total, out=prior.copy(), where=total > 0)
         return theta, prior
 
     def theta_of(self, counts: Floats) -> Floats:
-        """Theta from (J, K, S, K) expected votes, eq. 13."""
+        """Return theta from (J, K, S, K) expected votes, eq. 13."""
         counts = counts + self.pseudo_counts[:, None, :]
         with np.errstate(invalid="ignore"):
             theta = np.asarray(counts / counts.sum(axis=1, keepdims=True))
-        # A prior alone says nothing of a rater who gave no vote at all.
+        # The performance of a rater without votes is undefined, even with pseudo-counts.
         theta[self._absent_raters] = np.nan
         return theta
 
     def log_posterior(self, log_likelihood: Floats, theta: Floats, prior: Floats) -> Floats:
-        """(S,) log likelihood plus the log of the parameters' prior, up to a constant."""
+        """Return (S,) log likelihood plus log prior of the parameters, up to a constant."""
         if self.pseudo_counts.any():
             penalty = scipy.special.xlogy(
                 self.pseudo_counts[:, None, :], np.where(np.isnan(theta), 1.0, theta)
@@ -211,16 +211,15 @@ class ConfusionModel(Maximization):
     patterns: DecisionPatterns
     weights: Floats  #: (P,) voxels each pattern counts for; 0 excludes it
     pseudo_counts: Floats  #: (K, K) alpha[d, t], added to the counts of eq. 13.
-    estimate_prior: bool  #: Whether eq. 16 updates the label prior; else it stays as given.
-    #: (P,) the row of the prior that each pattern has, such as its case in a cohort; None: all
-    #: share one prior.
+    estimate_prior: bool  #: Whether eq. 16 updates the label prior; else it is fixed.
+    #: (P,) row of the prior for each pattern, e.g. its case in a cohort; None: one prior for all.
     prior_rows: NDArray[np.uint32] | None = None
-    negligible: float = UNDERFLOW  #: As of `VoteTable`
+    negligible: float = UNDERFLOW  #: See `VoteTable`
     prior_counts: Floats | float = 0.0  #: (K,) alpha[k] of eq. 16, or the same for all.
 
     @cached_property
     def table(self) -> VoteTable:
-        """The weighted patterns as the compiled steps read them."""
+        """The weighted patterns in the layout of the compiled kernels."""
         return VoteTable.of(self.patterns, self.weights, self.prior_rows, self.negligible)
 
     def truth(self, theta: Floats, prior: Floats) -> EstimatedTruth:
@@ -245,7 +244,7 @@ class ConfusionModel(Maximization):
     def e_step(self, theta: Floats, prior: Floats) -> Expectation:
         """Posterior of the truth given the parameters, eq. 7.
 
-        NaN, an undefined column of theta, counts as impossible: such a class has no mass to lose.
+        NaN in theta (an undefined column) counts as probability 0: that label has no voxels.
         """
         prior = self._of_patterns(prior)
         raters, labels, starts, _ = theta.shape
@@ -266,7 +265,7 @@ class ConfusionModel(Maximization):
 
     @cached_property
     def _counted(self) -> NDArray[np.int64] | slice:
-        """Patterns with weight; one of weight 0 must not turn an impossible -inf into NaN."""
+        """Patterns with positive weight, since 0 * -inf would be NaN."""
         return slice(None) if (self.weights > 0).all() else np.flatnonzero(self.weights > 0)
 
     @cached_property
@@ -274,7 +273,7 @@ class ConfusionModel(Maximization):
         return np.flatnonzero(~self.patterns.present.any(axis=0))
 
     def m_step(self, responsibilities: Floats, prior: Floats) -> tuple[Floats, Floats]:
-        """Parameters that maximise the expected log posterior, eqs. 13 and 16."""
+        """Return parameters that maximise the expected log posterior, eqs. 13 and 16."""
         weighted = self.weights[:, None, None] * responsibilities
         return self._maximum(self.patterns.tally(weighted), self._mass(weighted), prior)
 
@@ -283,7 +282,7 @@ class ConfusionModel(Maximization):
         return self.estimate_prior and self.prior_rows is not None
 
     def _mass(self, weighted: Floats) -> Floats:
-        """(R, S, K) sums of (P, S, K) expected voxels over the patterns of each prior."""
+        """Sum (P, S, K) expected voxels over the patterns of each prior to (R, S, K)."""
         if not self._separate_masses:
             return np.asarray(weighted.sum(axis=0, keepdims=True))
         rows = self.prior_rows
@@ -293,20 +292,20 @@ class ConfusionModel(Maximization):
         return mass
 
     def _of_patterns(self, by_row: Floats) -> Floats:
-        """What each pattern has of a thing that each prior has; one for all stays as it is."""
+        """Index rows of the prior by pattern; unchanged if one prior is shared by all."""
         return by_row if self.prior_rows is None else by_row[self.prior_rows]
 
 
 def with_diagonal(labels: int, diagonal: float, other: float) -> Floats:
-    """(K, K) one value on the diagonal, another off it."""
+    """Return a (K, K) matrix with one value on the diagonal and another off it."""
     return np.where(np.eye(labels, dtype=bool), diagonal, other)
 
 
 def worse_than_chance(theta: Floats) -> NDArray[np.bool_]:
-    """(S,) whether the mean rater of (J, K, S, K) confusions does: labels have changed places.
+    """Return (S,) whether the mean of (J, K, S, K) confusions is worse: labels are switched.
 
-    For two labels this is mean sensitivity + specificity < 1. A class without mass, whose
-    performance is undefined, cannot have been switched.
+    For two labels this is mean sensitivity + specificity < 1. An undefined performance (NaN, of a
+    label without voxels) counts as right.
     """
     diagonal = np.einsum("jksk->sjk", theta)
     defined = ~np.isnan(diagonal)
@@ -317,6 +316,6 @@ def worse_than_chance(theta: Floats) -> NDArray[np.bool_]:
 
 
 def _over_labels(combine: np.ufunc, values: Floats) -> Floats:
-    """Combine (P, S, K) values over K into (P, S, 1); NumPy is slow along so short an axis."""
+    """Combine (P, S, K) values over K into (P, S, 1); NumPy is slow along short axes."""
     labels = (values[..., label] for label in range(values.shape[2]))
     return np.asarray(reduce(combine, labels))[..., None]

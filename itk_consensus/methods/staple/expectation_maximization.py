@@ -1,7 +1,7 @@
-"""EM for every STAPLE: where it starts, damping, and many starts at once.
+"""EM shared by all STAPLE methods: starting points, damping, and many starts at once.
 
 Starts are an array axis, not a loop: twenty cost little more than one. A start that has converged
-is set aside, so its numbers do not depend on how long the others take.
+is no longer updated, so its result does not depend on how long the others run.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats
-from itk_consensus.fusing.iteration import Step, Stillness, StopRule, iterate
+from itk_consensus.fusing.iteration import ConvergenceTest, Step, StopRule, iterate
 from itk_consensus.methods.staple.confusion_model import (
     ConfusionModel,
     Expectation,
@@ -29,11 +29,11 @@ Initialization = Literal[
     "mean", "majority_vote", "theta", "label_voting", "label_voting_with_the_fault_of_itk_5_4"
 ]
 
-#: The start of the paper's experiments. Section 4.2 speaks of .99; with .9999 and not with .99 its
-#: tables come out to the last digit, which is how the notebook's value is known.
+#: The start of the paper's experiments. Section 4.2 states .99, but its tables are reproduced to
+#: the last digit with .9999 and not with .99.
 THETA_START = 0.9999
 
-#: Starts that say what the truth is instead of how the raters perform.
+#: Starts that initialize the posterior of the truth instead of the raters' performance.
 FROM_VOTES: dict[str, FirstTruth] = {"mean": "mean", "majority_vote": "majority"}
 
 
@@ -46,10 +46,10 @@ class StartPlan:
     random_seed: int = 0
     low: float = 0.5
     high: float = 1.0
-    performance: float = THETA_START  #: Probability of the right label with which theta begins
+    performance: float = THETA_START  #: Initial probability of the right label in start "theta"
 
     def names(self) -> list[Initialization]:
-        """The starts that have a name."""
+        """Return the starts that are not random."""
         other: Initialization = (
             "mean" if self.initialization == "majority_vote" else "majority_vote"
         )
@@ -58,24 +58,24 @@ class StartPlan:
 
 @dataclass(frozen=True)
 class Starts:
-    """Where S runs of EM begin: at confusion matrices, or at what votes say of the truth."""
+    """Starting points of S runs of EM: confusion matrices, or a posterior made from the votes."""
 
-    #: (J, K, S, K) all NaN for a start made from votes, which keeps it from stopping at its first
+    #: (J, K, S, K); all NaN for a start from votes, so that it cannot converge in its first
     #: iteration.
     theta: Floats
     prior: Floats  #: (S, K), (R, 1, K) or (R, S, K)
-    #: How each start made from votes shares a voxel among labels, in their order.
+    #: For each start from votes, in order: how votes become a posterior.
     votes: tuple[FirstTruth, ...]
-    #: (K,) or (R, K) what such starts take for the truth where nobody annotated.
+    #: (K,) or (R, K) posterior of these starts where nobody annotated.
     frequencies: Floats
 
     @cached_property
     def from_votes(self) -> NDArray[np.bool_]:
-        """(S,) which starts are made from votes."""
+        """(S,) whether a start is made from votes."""
         return np.asarray(np.isnan(self.theta).all(axis=(0, 1, 3)))
 
     def first_step(self, model: Maximization) -> tuple[Floats, Floats, Floats]:
-        """The next theta and prior of all starts, and their (S,) log likelihood, NaN for votes."""
+        """Return next theta and prior, and the (S,) log likelihood (NaN for starts from votes)."""
         theta, prior = self.theta.copy(), self.prior.copy()
         log_likelihood = np.full(theta.shape[2], np.nan)
         known, voted = np.flatnonzero(~self.from_votes), np.flatnonzero(self.from_votes)
@@ -93,7 +93,7 @@ class Starts:
         return theta, prior, log_likelihood
 
     def expectation(self, model: ConfusionModel) -> Expectation:
-        """What each start says of the truth before any step."""
+        """Return the posterior of each start before any step."""
         expected = model.e_step(self.theta, self.prior)
         frequencies = self.frequencies
         if frequencies.ndim == 2:
@@ -116,20 +116,20 @@ def make_starts(
     frequencies : (K,) or (R, K) ndarray
         Label frequencies, for voxels that nobody annotated.
     prior : (K,) or (R, K) ndarray
-        The label prior all starts share; rows as of the model's `prior_rows`.
+        The initial label prior of all starts; the model's `prior_rows` index its rows.
     """
     named = np.stack([_start_theta(model, plan, name) for name in plan.names()], axis=2)
     theta = np.concatenate([named, _random_thetas(model.patterns, plan)], axis=2)
     shared = prior[:, None, :] if prior.ndim == 2 else np.tile(prior, (plan.number, 1))
     if prior.ndim == 2 and model.estimate_prior:
-        # Every start estimates priors of its own.
+        # Each start estimates its own priors.
         shared = np.repeat(shared, plan.number, axis=1)
     votes = tuple(FROM_VOTES[name] for name in plan.names() if name in FROM_VOTES)
     return Starts(theta, shared, votes, frequencies)
 
 
 def _start_theta(model: ConfusionModel, plan: StartPlan, name: Initialization) -> Floats:
-    """(J, K, K) of a named start; NaN for one that is made from votes."""
+    """Return (J, K, K) theta of a named start; NaN for a start from votes."""
     if name.startswith("label_voting"):
         with_fault = name == "label_voting_with_the_fault_of_itk_5_4"
         return label_voting_theta(model.patterns, model.weights, with_fault=with_fault)
@@ -138,21 +138,21 @@ def _start_theta(model: ConfusionModel, plan: StartPlan, name: Initialization) -
 
 
 def first_theta(raters: int, labels: int, name: Initialization, performance: float) -> Floats:
-    """(J, K, 1, K) of a start that needs no votes for it; NaN for one that is made from votes."""
+    """Return (J, K, 1, K) theta of a start: constant for "theta", NaN for a start from votes."""
     if name == "theta":
         return _theta_with(np.full((raters, 1, labels), performance))
     return np.full((raters, labels, 1, labels), np.nan)
 
 
 def _random_thetas(patterns: DecisionPatterns, plan: StartPlan) -> Floats:
-    """(J, K, S, K) of the random starts; start k is the same however many starts follow it."""
+    """Draw (J, K, S, K) thetas; start k does not depend on the number of starts after it."""
     shape = (plan.number - len(plan.names()), patterns.number_of_raters, patterns.number_of_labels)
     draws = np.random.default_rng(plan.random_seed).uniform(plan.low, plan.high, shape)
     return _theta_with(np.moveaxis(draws, 0, 1))
 
 
 def _theta_with(diagonal: Floats) -> Floats:
-    """(J, K, S, K) confusion with (J, S, K) diagonals, the rest of each column shared evenly."""
+    """Return (J, K, S, K) confusions with (J, S, K) diagonals, each column's rest shared evenly."""
     labels = diagonal.shape[2]
     others = (1 - diagonal) / max(labels - 1, 1)
     on_diagonal = np.eye(labels, dtype=bool)[:, None, :]
@@ -161,7 +161,7 @@ def _theta_with(diagonal: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class VoxelBeliefs:
-    """What a spatial E-step believes of single voxels, whose patterns alone do not tell."""
+    """Posterior of single voxels after a spatial E-step, which patterns alone do not determine."""
 
     voxels: NDArray[np.unsignedinteger[Any]]  #: (N,) flat indices in the volume
     flags: NDArray[np.bool_]  #: (P,) the patterns whose voxels they are
@@ -171,14 +171,14 @@ class VoxelBeliefs:
 
 @dataclass(frozen=True)
 class Optima:
-    """Where S runs of EM ended."""
+    """Final states of S runs of EM."""
 
-    truth: Any  #: What the parameters say of each pattern; another model has another form of it
+    truth: Any  #: Posterior of the patterns; its type depends on the model
     theta: Floats  #: (J, K, S, K)
     prior: Floats  #: (S, K), (R, 1, K) or (R, S, K)
     log_likelihood: Floats  #: (S,)
     log_posterior: Floats  #: (S,)
-    #: (S,) index of the iteration that met the stop rule, or the cap: SimpleITK's count.
+    #: (S,) index of the iteration that met the stop rule, or the maximum, as SimpleITK counts.
     iterations: NDArray[np.int64]
     converged: NDArray[np.bool_]  #: (S,)
     #: (iterations, S) log posterior after each iteration; NaN once a start has stopped.
@@ -187,17 +187,17 @@ class Optima:
 
 
 class _State(NamedTuple):
-    """All starts between two iterations; `steps` counts the iterations that each has made."""
+    """State of all starts between two iterations; `steps` counts the iterations of each."""
 
     theta: Floats
     prior: Floats
-    score: Floats  #: (S,) log posterior of the parameters before these; NaN if there was none
+    score: Floats  #: (S,) log posterior of the previous parameters; NaN in the first iteration
     converged: NDArray[np.bool_]
     steps: NDArray[np.int64]
 
 
-def _rests(score: Floats, before: Floats, tolerance: float) -> NDArray[np.bool_]:
-    """Which scores rise no more; that of votes the start rules out, minus infinity, is none."""
+def _is_still(score: Floats, before: Floats, tolerance: float) -> NDArray[np.bool_]:
+    """Return which scores changed by at most the tolerance; a score of -inf never counts."""
     with np.errstate(invalid="ignore"):
         return np.asarray(np.abs(score - before) <= tolerance)
 
@@ -211,13 +211,13 @@ def maximize(
 ) -> Optima:
     """Run EM from every start until each has met the stop rule.
 
-    A step tells the log likelihood of the parameters it was given, so each score belongs to the
-    iteration before; that of the last takes one more pass. Where the likelihood must rest, a start
-    has therefore made a step more than the one that hardly raised it. Responsibilities are not
-    kept.
+    A step returns the log likelihood of the parameters that it was given, so each score belongs to
+    the previous iteration, and the last score takes one more E-step. With the stop criterion
+    "likelihood" a start therefore makes one step more than necessary. Responsibilities are not
+    stored.
     """
     number = starts.theta.shape[2]
-    stillness = Stillness(stop.tolerance if stop.criterion == "parameters" else 0.0)
+    stillness = ConvergenceTest(stop.tolerance if stop.criterion == "parameters" else 0.0)
 
     def step(now: _State) -> Step[_State, Floats]:
         active = _still_active(now.converged)
@@ -236,8 +236,8 @@ def maximize(
             new_theta, now.theta, *[new_prior] * bool(model.estimate_prior)
         )
         if stop.criterion == "likelihood":
-            # What has converged stays so, though nothing is known of its score any more.
-            converged |= now.converged | _rests(score, now.score, stop.tolerance)
+            # Starts that have converged stay so, although their score is no longer computed.
+            converged |= now.converged | _is_still(score, now.score, stop.tolerance)
         state = _State(new_theta, new_prior, score, converged, now.steps + ~now.converged)
         return Step(state, score, bool(converged.all()))
 
@@ -266,7 +266,7 @@ def maximize(
 
 
 def _trace_after(before: list[Floats], steps: NDArray[np.int64], last: Floats) -> Floats:
-    """(iterations, S) scores after each iteration, from those before it and the last ones."""
+    """Return (iterations, S) scores after each iteration from those before it and the last."""
     if not before:
         return np.empty((0, len(last)))
     trace = np.stack([*before[1:], np.full(len(last), np.nan)])
@@ -275,27 +275,27 @@ def _trace_after(before: list[Floats], steps: NDArray[np.int64], last: Floats) -
 
 
 def damped(new: Floats, old: Floats, damping: float) -> Floats:
-    """(1 - g) new + g old confusion matrices (eq. 17)."""
+    """Return the (1 - g) new + g old confusion matrices (eq. 17)."""
     if not damping:
         return new
-    # Only columns that are distributions can be leaned on: a start made from votes has none,
-    # and ITK's seed sums to one along its rows instead.
+    # Damp only towards columns that sum to one: those of a start from votes are NaN, and ITK's
+    # initial matrices are normalised along rows instead.
     proper = np.abs(old.sum(axis=1, keepdims=True) - 1) < 1e-6
     return np.asarray((1 - damping) * new + damping * np.where(proper, old, new))
 
 
 def _still_active(converged: NDArray[np.bool_]) -> slice | NDArray[np.int64]:
-    """Index of the starts that go on; a slice while all do, which saves copying every array."""
+    """Return the index of unconverged starts; a slice if all are, which avoids copies."""
     return slice(None) if not converged.any() else np.flatnonzero(~converged)
 
 
 def of_starts(prior: Floats, which: slice | NDArray[np.int64]) -> Floats:
-    """The prior of some starts; one that they share stays as it is."""
+    """Return the prior of some starts; a prior shared by all is returned unchanged."""
     return prior if _is_shared(prior) else prior[..., which, :]
 
 
 def with_starts(prior: Floats, which: slice | NDArray[np.int64], new: Floats) -> Floats:
-    """A prior in which some starts have a new one."""
+    """Return the prior with that of some starts replaced."""
     if _is_shared(prior):
         return new
     changed = prior.copy()

@@ -7,15 +7,15 @@ side over the distance of the two.
 
 Three decisions, each measured (docs/decisions/methods.md):
 
-- Voxels on which two or more raters all agree are settled: they pull their neighbours but do not
-  move. Letting them move changed Dice by at most .011 and costs the whole volume.
-- The field takes the place of the label prior. A prior estimated beside it counts the rarity of
-  the foreground twice, and small structures vanish.
+- Voxels on which two or more raters all agree are settled: they influence their neighbours but are
+  not updated. Updating them changed Dice by at most .011 and takes passes over the whole volume.
+- The field replaces the label prior. A prior estimated as well counts the rarity of the foreground
+  twice, and small structures vanish.
 - EM starts from the votes, not from the optimum without a field, which contour errors that
-  several raters share have already drawn away.
+  several raters share have already biased.
 
-A voxel believes in few labels, so beliefs are lists; what votes and neighbours together make less
-probable than 1e-13 is left out.
+Few labels are probable at a voxel, so beliefs are sparse lists; labels less probable than 1e-13
+given votes and neighbours are dropped.
 
 Updating all white voxels of the chessboard, then all black ones, is exact coordinate ascent, so
 the bound on the likelihood never falls.
@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats, Labels
 from itk_consensus.core.work import report
-from itk_consensus.fusing.iteration import Step, Stillness, StopRule, iterate
+from itk_consensus.fusing.iteration import ConvergenceTest, Step, StopRule, iterate
 from itk_consensus.methods.staple.confusion_model import ConfusionModel
 from itk_consensus.methods.staple.expectation_maximization import (
     Optima,
@@ -54,45 +54,45 @@ from itk_consensus.votes.fields.chessboard import (
 )
 from itk_consensus.votes.ties import decide
 
-#: What pseudo-likelihood finds where raters err independently: 2.0 to 2.9 in two dimensions.
+#: Pseudo-likelihood estimates 2.0 to 2.9 in 2D where raters err independently.
 RECOMMENDED_WEIGHT = 2.0
 
-#: A larger estimate only says that the map is smooth: beliefs hardly change any more.
+#: Upper bound of the estimate; beliefs hardly change beyond it.
 LARGEST_WEIGHT = 4.0
 
-#: Log score of a label that the votes exclude: less than any neighbourhood can outweigh.
+#: Log score of a label that the votes exclude; no neighbourhood can outweigh it.
 _IMPOSSIBLE = -1e3
 
-#: Shares that a start leaves out: neighbours would not feel them.
-_UNFELT = 1e-10
+#: Initial shares below this are dropped, since they do not affect neighbours.
+_NEGLIGIBLE_SHARE = 1e-10
 
 #: Beliefs of the white and of the black voxels.
 Beliefs = tuple[LabelLists, LabelLists]
 
 
 class _State(NamedTuple):
-    """One run between two iterations."""
+    """State of EM between two iterations."""
 
     theta: Floats  #: (J, K, 1, K)
     beliefs: Beliefs
     counts: Floats  #: (J, K, 1, K) expected voxels [rater, observed, , true]
     weight: float
-    bound: float  #: on the log likelihood
+    bound: float  #: Mean-field bound on the log likelihood
 
 
 @dataclass(frozen=True)
 class PooledTruth:
-    """What the voxels of each pattern believe on average, as `KnownTruth` of one start."""
+    """Mean belief over the voxels of each pattern; same interface as `KnownTruth`, one start."""
 
     shares: scipy.sparse.csr_matrix  #: (P, K)
 
     @property
     def number_of_patterns(self) -> int:
-        """P."""
+        """Number of patterns, P."""
         return int(self.shares.shape[0])
 
     def decisions(self, tolerance: float) -> Labels:
-        """(P, 1) label of the highest share, or undecided where their logarithms tie."""
+        """Return (P, 1) the label of highest share, or undecided where logarithms tie."""
         labels = np.arange(self.shares.shape[1])
         decided = np.empty((self.number_of_patterns, 1), np.int64)
         for part in _blocks_of(*self.shares.shape):
@@ -107,7 +107,7 @@ class PooledTruth:
         start: int | None = None,
         part: slice | NDArray[np.intp] = slice(None),
     ) -> Floats:
-        """(P, 1, W) mean beliefs in the wanted labels, of some patterns if given."""
+        """Return (P, 1, W) mean beliefs of the given labels, for some patterns if given."""
         rows = self.shares[part]
         rows = rows if wanted is None else rows[:, list(wanted)]
         return np.asarray(rows.toarray()[:, None])
@@ -117,23 +117,23 @@ class PooledTruth:
 class MarkovField:
     """A Potts field over the voxels that are not settled."""
 
-    patterns: DecisionPatterns  #: With codes
+    patterns: DecisionPatterns  #: Must have codes
     #: Voxel size per array axis. In 4D the first axis holds independent volumes.
     spacing: tuple[float, ...]
     #: Log odds that one nearest neighbour's label adds; None: estimated by pseudo-likelihood
-    #: (Besag, The Statistician 24(3):179-195, 1975), a Newton step after every iteration.
+    #: (Besag, The Statistician 24(3):179-195, 1975), with a Newton step after every iteration.
     weight: float | None = RECOMMENDED_WEIGHT
 
     @cached_property
     def settled(self) -> NDArray[np.bool_]:
-        """(P,): patterns in which all agree, and two did if there are two raters at all."""
+        """(P,) whether a pattern is unanimous with at least min(2, raters) votes."""
         raters = int(self.patterns.present.any(axis=0).sum())
         annotators = self.patterns.present.sum(axis=1)
         return np.asarray(self.patterns.unanimous & (annotators >= min(2, raters)))
 
     @cached_property
     def board(self) -> Chessboard:
-        """The voxels that are not settled."""
+        """Chessboard of the voxels that are not settled."""
         return chessboard(self.patterns, self.settled, self.spacing)
 
     def maximize(
@@ -144,13 +144,13 @@ class MarkovField:
         *,
         damping: float = 0.0,
     ) -> Optima:
-        """EM from the first start; one sweep of the chessboard is the E-step.
+        """Run EM from the first start, with one sweep of the chessboard as the E-step.
 
-        The log likelihood is the mean-field bound, up to the field's normalising constant, and a
-        pattern's responsibility the mean belief of its voxels.
+        The log likelihood returned is the mean-field bound, up to the field's normalising constant;
+        a pattern's posterior is the mean belief of its voxels.
         """
         prior = starts.prior
-        stillness = Stillness(stop.tolerance)
+        stillness = ConvergenceTest(stop.tolerance)
 
         def step(now: _State) -> Step[_State, float]:
             theta = damped(model.theta_of(now.counts), now.theta, damping)
@@ -166,17 +166,17 @@ class MarkovField:
 
         weight = RECOMMENDED_WEIGHT if self.weight is None else self.weight
         counts, shares = _first_truth(model, starts)
-        felt = LabelLists(
+        initial = LabelLists(
             shares.indptr.astype(np.int64),
             shares.indices.astype(np.uint16),
             shares.data.astype(np.float32),
         )
-        white, black = (felt.picked(colour.pattern) for colour in self.board.colours)
+        white, black = (initial.select(colour.pattern) for colour in self.board.colours)
         begin = _State(starts.theta[:, :, :1], (white, black), counts, weight, np.nan)
         run = iterate(step, begin, stop.most_iterations)
         end = run.state
         return Optima(
-            PooledTruth(self._pooled(end.beliefs) if run.trace else shares),
+            PooledTruth(self._mean_by_pattern(end.beliefs) if run.trace else shares),
             end.theta,
             prior,
             np.array([end.bound]),
@@ -219,18 +219,18 @@ class MarkovField:
         return (white.beliefs, black.beliefs), bound
 
     def _settled_votes(self, model: ConfusionModel, theta: Floats, prior: Floats) -> float:
-        """Log probability of the votes of settled voxels."""
+        """Return the log probability of the votes of settled voxels."""
         settled, label = self.settled, self.patterns.lowest_vote[self.settled].astype(np.intp)
         rows = None if model.prior_rows is None else model.prior_rows[settled]
         with np.errstate(divide="ignore"):
             right = np.log(np.fmax(np.einsum("jkk->jk", theta[:, :, 0]), 0.0))
             score = np.log(prior[0 if rows is None else rows, label])
-        for said, present in zip(right, self.patterns.present[settled].T, strict=True):
-            score = score + np.where(present, said[label], 0.0)
+        for correct, present in zip(right, self.patterns.present[settled].T, strict=True):
+            score = score + np.where(present, correct[label], 0.0)
         return float(model.weights[settled] @ np.maximum(score, _IMPOSSIBLE))
 
     def _counts(self, model: ConfusionModel, beliefs: Beliefs) -> Floats:
-        """(J, K, 1, K) expected voxels; settled ones have their label."""
+        """Return (J, K, 1, K) expected votes; settled voxels have their label."""
         counted = model.weights / self.patterns.counts
         counts: Floats = np.add(
             *(self.board.counts(side, of, counted) for side, of in enumerate(beliefs))
@@ -243,8 +243,8 @@ class MarkovField:
             counts[rater, every, every] += votes
         return counts[:, :, None]
 
-    def _pooled(self, beliefs: Beliefs) -> scipy.sparse.csr_matrix:
-        """(P, K) mean belief of each pattern's voxels; settled ones have their label."""
+    def _mean_by_pattern(self, beliefs: Beliefs) -> scipy.sparse.csr_matrix:
+        """Return (P, K) mean belief of each pattern's voxels; settled ones have their label."""
         patterns, settled = self.patterns, np.flatnonzero(self.settled)
         shape = (len(self.settled), patterns.number_of_labels)
         agreed = patterns.counts[settled], (settled, patterns.lowest_vote[settled])
@@ -260,10 +260,10 @@ class MarkovField:
         return mass
 
     def _better_weight(self, beliefs: Beliefs, weight: float) -> float:
-        """A Newton step to the weight under which neighbours predict each label best.
+        """Return the weight after one Newton step of pseudo-likelihood.
 
-        Settled voxels are taken to have settled neighbours of their own label: the few beside
-        open voxels hardly count, and nothing outside the disputed region need be visited.
+        Settled voxels are assumed to have settled neighbours of their own label, so that nothing
+        outside the disputed region need be visited; the exceptions at its border hardly matter.
         """
         white, black = beliefs
         steps = [
@@ -283,21 +283,21 @@ class MarkovField:
 
 
 def _first_truth(model: ConfusionModel, starts: Starts) -> tuple[Floats, scipy.sparse.csr_matrix]:
-    """What the first start says: (J, K, 1, K) expected voxels, and (P, K) shares."""
+    """Return (J, K, 1, K) expected votes and (P, K) posterior of the first start."""
     counts: Floats = np.zeros((*starts.theta.shape[:2], 1, starts.theta.shape[3]))
     blocks = []
     for rows in _blocks_of(len(model.weights), starts.theta.shape[3]):
         part = _part(model, rows)
         shares = starts.expectation(part).responsibilities[:, :1]
         counts += part.patterns.tally(part.weights[:, None, None] * shares)
-        shares[shares < _UNFELT] = 0.0
+        shares[shares < _NEGLIGIBLE_SHARE] = 0.0
         blocks.append(scipy.sparse.csr_matrix(shares[:, 0]))
         report(0.0)
     return counts, scipy.sparse.vstack(blocks, format="csr")
 
 
 def _part(model: ConfusionModel, rows: slice) -> ConfusionModel:
-    """The model of some patterns only."""
+    """Return the model restricted to some patterns."""
     table, prior_rows = model.patterns, model.prior_rows
     return replace(
         model,
@@ -308,7 +308,7 @@ def _part(model: ConfusionModel, rows: slice) -> ConfusionModel:
 
 
 def _fingerprint(beliefs: Beliefs) -> Floats:
-    """(1, 16) numbers that two states share only if they are the same."""
+    """Return a (1, 16) hash of the beliefs, for detecting that they no longer change."""
     digest = blake2b(digest_size=32)
     for lists in beliefs:
         for array in lists:
@@ -317,5 +317,5 @@ def _fingerprint(beliefs: Beliefs) -> Floats:
 
 
 def _blocks_of(patterns: int, labels: int) -> Iterator[slice]:
-    """Patterns of which a table with all labels is no great thing."""
+    """Yield chunks of patterns small enough for a dense table of all labels."""
     return chunks(patterns, max(1, 4 * CHUNK // labels))

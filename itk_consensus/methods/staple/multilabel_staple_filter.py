@@ -19,22 +19,22 @@ from itk_consensus.core.parameters import Measurement, Parameter
 from itk_consensus.fusing.fusion_case import FusionCase
 from itk_consensus.fusing.fusion_result import Fused
 from itk_consensus.fusing.label_fusion import UndecidedLabelMixin
-from itk_consensus.methods.staple.em_parameters import (
+from itk_consensus.methods.staple.shared_em_parameters import (
     ExpectationMaximizationFilter,
     from_variant,
 )
 from itk_consensus.methods.staple.staple import MULTILABEL, StapleModel, StapleSettings, staple
 from itk_consensus.methods.staple.staple_result import StapleEstimate
 
-#: Up to this largest label GetConfusionMatrix keeps SimpleITK's size, which counts absent labels.
+#: Up to this largest label GetConfusionMatrix has SimpleITK's size, which includes absent labels.
 _LARGEST_FLAT_LABEL = 255
 
 
 class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFilter):
     """Label map, label probabilities and each rater's confusion matrix, by EM.
 
-    Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``, following ITK's main branch where the
-    released wheels are at fault.
+    Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``; where the released wheels have a bug, it
+    follows ITK's main branch.
     """
 
     fuses_images = True
@@ -51,7 +51,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
 
     TerminationUpdateThreshold = Parameter(
         Real(low=0.0),
-        1e-5,
+        MULTILABEL.stop.tolerance,
         "EM stops when no element of a confusion matrix changes by more than this; 0: until "
         "nothing changes, after 10,000 iterations at most.",
     )
@@ -109,7 +109,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         self._reject_two_priors("PriorProbabilities")
         self._check_prior_counts()
         if self.MaximumNumberOfIterations == 0 and self.Initialization in ("mean", "majority_vote"):
-            raise self._wrong(
+            raise self._parameter_error(
                 "MaximumNumberOfIterations",
                 f"must be an integer >= 1 when {{Initialization}} is {self.Initialization}, "
                 "which gives no confusion matrix; got 0",
@@ -123,8 +123,8 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
     def GetConfusionMatrix(self, rater: int) -> tuple[float, ...]:
         """SimpleITK's flat (L+1) x L matrix of a rater, [observed][true], L = largest label + 1.
 
-        Beyond label 255, or with negative labels, that size makes no sense: the dense
-        GetConfusionTable, flattened, is returned.
+        With labels above 255 or negative labels that size makes no sense: GetConfusionTable is
+        returned, flattened.
         """
         dense = self.ConfusionTables[self._rater(rater)]
         labels = self.GetLabels()
@@ -153,8 +153,8 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
     def _settings(self, case: FusionCase) -> StapleSettings:
         patterns = case.patterns
         prior = self._prior([int(label) for label in patterns.labels])
-        asks = any(self.PseudoCounts) or self.NumberOfInitializations > 1 or prior is not None
-        self._check_raters(patterns, asks)
+        needs_two = any(self.PseudoCounts) or self.NumberOfInitializations > 1 or prior is not None
+        self._check_raters(patterns, needs_two)
         return self._common_settings(
             prior,
             patterns.number_of_labels,
@@ -164,7 +164,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         )
 
     def _prior(self, labels: list[int]) -> NDArray[np.float64] | None:
-        """PriorProbabilities for the labels that occur, made to sum to one; None if not given."""
+        """Return PriorProbabilities of the labels that occur, normalised; None if not given."""
         given = self.PriorProbabilities
         if not given:
             return None
@@ -173,7 +173,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         else:
             size = max(labels) + 1
             if min(labels) < 0 or len(given) not in (size, size + 1):
-                raise self._wrong(
+                raise self._parameter_error(
                     "PriorProbabilities",
                     f"must be {size} numbers, one per label "
                     f"0 to {size - 1} (or {size + 1}, as SimpleITK; or a dict), got {len(given)}",
@@ -181,10 +181,12 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
             shares = dict(enumerate(given))
         missing = [label for label in labels if label not in shares]
         if missing:
-            raise self._wrong(
+            raise self._parameter_error(
                 "PriorProbabilities", f"must cover the labels {labels}, missing {missing}"
             )
         prior = np.array([shares[label] for label in labels], dtype=np.float64)
         if not prior.sum() > 0:
-            raise self._wrong("PriorProbabilities", f"must leave some label possible, got {given}")
+            raise self._parameter_error(
+                "PriorProbabilities", f"must leave some label possible, got {given}"
+            )
         return np.asarray(prior / prior.sum())

@@ -1,4 +1,4 @@
-"""SpatialSTAPLEFilter: STAPLE for raters who are good in one place and poor in another."""
+"""SpatialSTAPLEFilter: STAPLE for raters whose performance varies in space."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from itk_consensus.core.constraints import LENGTH, Choice, Integer, Real, Reals
 from itk_consensus.core.errors import ParameterError
 from itk_consensus.core.parameters import Measurement, Parameter, settings_from
-from itk_consensus.core.process_object import made_later
+from itk_consensus.core.process_object import output_method
 from itk_consensus.fusing.fusion_case import FusionCase
 from itk_consensus.fusing.fusion_result import Fused
 from itk_consensus.fusing.iteration import StopRule
@@ -39,9 +39,10 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     around each voxel. Voxels that all raters give to one label keep it.
     """
 
-    # Ties start as the lowest label, and a window grows when the border recedes.
+    # Not invariant to relabelling (ties start as the lowest label) nor to background padding (a
+    # window is cropped at the border).
     laws = frozenset({"rater permutation", "unanimity"})
-    whole_because = "each iteration looks a window farther around every voxel"
+    chunking_unsupported_reason = "each iteration depends on one more window around every voxel"
     bytes_per_voxel = 22
     method = "spatial-staple"
     summary = (
@@ -55,8 +56,8 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     Kappa = Parameter(
         Real(low=0.0),
         FieldSettings.kappa,
-        "Strength of the regularisation where a rater rarely used a label; 0: the window alone, a "
-        "very large one: the target alone.",
+        "Strength of the regularisation where a rater rarely used a label: 0 uses the window "
+        "alone, a very large value the target alone.",
     )
     RegularizationTarget = Parameter(
         Choice(REGULARIZATION_TARGETS),
@@ -89,7 +90,7 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     Tolerance = Parameter(
         Real(low=0.0),
         SpatialSettings.stop.tolerance,
-        "EM stops when the mean posterior of disputed voxels changes by less than this.",
+        "EM stops when the posterior of disputed voxels changes by less than this on average.",
     )
 
     ElapsedIterations = Measurement(
@@ -107,7 +108,7 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         "estimate.change",
     )
     RegularizationTargetTaken = Measurement(
-        str, "RegularizationTarget, or diagonal where global was no prior.", "estimate.target"
+        str, "RegularizationTarget; diagonal where global was invalid.", "estimate.target"
     )
     ConfusionTables = Measurement(
         NDArray[np.float64],
@@ -117,9 +118,9 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
 
     # -- fields -----------------------------------------------------------------------------
 
-    @made_later
+    @output_method
     def GetConfusionField(self, rater: int, observed: int, true: int) -> Any:
-        """Image (float32) of the probability that a rater says `observed` where `true` is true."""
+        """Image (float32) of the probability that a rater votes `observed` if `true` is true."""
         result = self.fused
         raters = result.case.votes.number_of_raters
         if not 0 <= rater < raters:
@@ -136,12 +137,12 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         return convert.to_image(field, result.like)
 
     def GetSensitivityField(self, rater: int) -> Any:
-        """Image of the probability that a rater sees the higher of two labels where it is true."""
+        """Image of each voxel's sensitivity: the probability of voting the higher label if true."""
         _, foreground = self._two_labels("GetSensitivityField")
         return self.GetConfusionField(rater, foreground, foreground)
 
     def GetSpecificityField(self, rater: int) -> Any:
-        """Image of the probability that a rater sees the lower of two labels where it is true."""
+        """Image of each voxel's specificity: the probability of voting the lower label if true."""
         background, _ = self._two_labels("GetSpecificityField")
         return self.GetConfusionField(rater, background, background)
 
@@ -150,7 +151,7 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         if len(labels) != 2:
             raise ParameterError(
                 f"{method} needs inputs of two labels, got {labels}; "
-                "GetConfusionField serves any number",
+                "use GetConfusionField for any number of labels",
                 owner=self.GetName(),
             )
         return labels[0], labels[1]
@@ -159,7 +160,7 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
 
     def _check_parameters(self) -> None:
         if self.Prior is not None and self.PriorMode != "fixed":
-            raise self._wrong(
+            raise self._parameter_error(
                 "PriorMode", f"must be fixed when {{Prior}} is given, got {self.PriorMode}", "Prior"
             )
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats, Labels
 from itk_consensus.core.errors import ParameterError
-from itk_consensus.fusing.estimates import Told
+from itk_consensus.fusing.estimates import AnswerFacts
 from itk_consensus.fusing.iteration import StopRule
 from itk_consensus.methods.staple.confusion_model import ConfusionModel, with_diagonal
 from itk_consensus.methods.staple.expectation_maximization import (
@@ -63,25 +63,25 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "basic": {},
     "restricted": {"exclude_consensus": True},
     "advanced": {**_ADVANCED, "plan": StartPlan("majority_vote")},
-    # Section 5.2, R2, but for the voxels on which all agree: without them labels change places.
+    # Section 5.2, R2, but keeping the voxels on which all agree: without them labels may switch.
     "careful": {**_ADVANCED, "plan": StartPlan("majority_vote", 10)},
 }
 
 
 @dataclass(frozen=True)
 class StapleSettings:
-    """Everything that STAPLE can be told."""
+    """Settings of STAPLE."""
 
-    #: Two labels by the rules of SimpleITK's STAPLE: label 1 is the foreground, and wins from
-    #: probability 0.5; a class without votes is undefined. False: any number of labels by the rules
-    #: of the multi-label filter, which leaves ties undecided.
+    #: True: two labels, following SimpleITK's STAPLE: label 1 is the foreground and is chosen where
+    #: its probability is >= 0.5; a class without votes is undefined. False: any number of labels,
+    #: following the multi-label filter, which leaves ties undecided.
     binary: bool = True
     confidence_weight: float = 1.0  #: Scales a binary frequency prior, as in SimpleITK
-    #: Fixed label prior; None: label frequencies. If binary that of the foreground, one or (P,),
-    #: else (K,) or (P, K).
+    #: Fixed label prior; None: label frequencies. If binary, the foreground's prior, a scalar or
+    #: (P,); else (K,) or (P, K).
     prior: float | Floats | None = None
     estimate_prior: bool = False  #: Update the prior in every M-step (eq. 16).
-    #: alpha[k] of eq. 16, for all labels or for each; only where the prior is estimated.
+    #: alpha[k] of eq. 16, one for all labels or one per label; used if the prior is estimated.
     prior_pseudo_counts: float | tuple[float, ...] = 0.0
     #: Leave out voxels where all raters agree; they keep their label.
     exclude_consensus: bool = False
@@ -92,7 +92,7 @@ class StapleSettings:
     plan: StartPlan = field(default_factory=StartPlan)
 
     def for_variant(self, variant: str, **changes: Any) -> StapleSettings:
-        """These settings in a named variant, with changes."""
+        """Return these settings with those of a named variant, then `changes`, applied."""
         return replace(self, **{**VARIANTS[variant], **changes})
 
     def pseudo_count_table(self, labels: int) -> Floats:
@@ -112,7 +112,7 @@ MULTILABEL = StapleSettings(
 
 
 def beta_pseudo_counts(sensitivity: Sequence[float], specificity: Sequence[float]) -> Floats:
-    """(2, 2) alpha[d, t] of Beta(a, b) priors, which add a-1 and b-1 (eqs. 14, 15)."""
+    """Return (2, 2) alpha[d, t] of Beta(a, b) priors, which add a-1 and b-1 (eqs. 14, 15)."""
     (sa, sb), (ca, cb) = sensitivity, specificity
     return np.array([[ca - 1, sb - 1], [cb - 1, sa - 1]], dtype=np.float64)
 
@@ -129,16 +129,16 @@ def staple(
     Parameters
     ----------
     votes : DecisionPatterns, PackedVotes or SoftVotes
-        Of two labels, label 1 being the foreground, unless the settings say otherwise. Votes that
-        are no patterns must hold both, and are fused from the plan's first start, under one prior
-        for all voxels.
+        With `settings.binary`, of two labels, label 1 being the foreground. Packed and soft votes
+        must have two labels; they are fused from the plan's first start only, with one prior for
+        all voxels.
     settings : StapleSettings
         Default: SimpleITK's binary STAPLE.
     field : MarkovField
-        Makes neighbouring voxels of these patterns tend to one label; the field then stands for
-        the prior, unless `settings` give one.
+        Markov field over the voxels of these patterns, which favours equal labels in neighbouring
+        voxels. It replaces the prior unless `settings` give one.
     owner : str
-        Who is named in errors.
+        Name that error messages begin with.
     """
     settings = settings or StapleSettings()
     if not isinstance(votes, DecisionPatterns):
@@ -147,7 +147,7 @@ def staple(
     if field is not None:
         settings = replace(settings, estimate_prior=False)
     weights = counted_voxels(patterns, settings)
-    if settings.binary and one_class(patterns, weights):
+    if settings.binary and has_one_class(patterns, weights):
         return nothing_to_estimate(patterns, weights, settings)
     frequencies = vote_frequencies(patterns, weights)
     even = np.full_like(frequencies, 1 / len(frequencies))
@@ -167,18 +167,18 @@ def run_em(
     negligible: float = UNDERFLOW,
     field: MarkovField | None = None,
 ) -> Optima:
-    """Where EM ends from every start of the plan.
+    """Run EM from every start of the plan.
 
     Parameters
     ----------
     weights : (P,) ndarray
-        Voxels that each pattern counts for.
+        Number of voxels that each pattern counts as.
     frequencies, prior : (K,) or (R, K) ndarray
-        As of `make_starts`.
+        See `make_starts`.
     prior_rows : (P,) ndarray of uint32
-        As of `ConfusionModel`; without it the rows of a prior are those of the patterns.
+        See `ConfusionModel`; by default a 2D prior has one row per pattern.
     negligible : float
-        As of `VoteTable`.
+        See `VoteTable`.
     """
     labels = patterns.number_of_labels
     pseudo_counts, prior_counts = settings.pseudo_count_table(labels), settings.prior_counts(labels)
@@ -200,15 +200,15 @@ def run_em(
 
 @dataclass(frozen=True, kw_only=True)
 class StapleModel(StapleEstimate):
-    """What STAPLE says of the raters, which can be asked about other votes."""
+    """STAPLE's estimate of the raters, with the facts that diagnostics and explanations use."""
 
-    def told(self, patterns: DecisionPatterns) -> Told:
-        """Performances, starts, and the answers to other votes or by another variant."""
-        # To leave agreed voxels out fixes what is analysed, as a mask does; and no table of
-        # patterns tells what a field, or fractions of votes, would do there.
+    def answer_facts(self, patterns: DecisionPatterns) -> AnswerFacts:
+        """Return performances, starts, and functions that fuse other votes or another variant."""
+        # Refitting is not offered where agreed voxels are excluded (that fixes the analysed region
+        # as a mask does), nor with a field or soft votes, which patterns cannot reproduce.
         is_plain = self.follows_votes and not self.settings.exclude_consensus
         labels, settings = patterns.number_of_labels, self.settings
-        return Told(
+        return AnswerFacts(
             theta=self.theta,
             starts=self.starts,
             pseudo_counts=settings.pseudo_count_table(labels),
@@ -220,7 +220,7 @@ class StapleModel(StapleEstimate):
 
     @property
     def holds_prior(self) -> bool:
-        """Whether the mean of the masks was the label prior of all voxels to the end."""
+        """Whether the label prior was fixed to the mean of the masks."""
         settings = self.settings
         estimated = settings.estimate_prior or self.smoothness is not None
         return settings.prior is None and not estimated
@@ -242,7 +242,7 @@ def _from_one_start(
     settings: StapleSettings,
     owner: str,
 ) -> StapleResult:
-    """Where binary EM ends from the plan's first start, on votes that are no patterns."""
+    """Run binary EM on packed or soft votes from the plan's first start."""
     counted = SoftTable.of(votes) if isinstance(votes, SoftVotes) else votes
     model = CountedModel(
         counted,
@@ -262,11 +262,11 @@ def _from_one_start(
     expected_votes = partial(_expected_votes, counted, end)
     if isinstance(counted, SoftTable):
         fusion = counted.fusion(counted.truth(end.theta, end.prior)[0][:, 0])
-        # Counted at once: fractions of votes take much memory to keep.
+        # Computed now, so that the soft votes, which are large, need not be kept.
         expected_votes = partial(np.array, expected_votes())
     else:
         fusion = PackedFusion(counted, end.theta, end.prior)
-        # Chunks' votes come as patterns; what is written is then by pattern, too.
+        # Votes of a chunked volume come as patterns, so the answer is written by pattern, too.
         fusion = fusion if counted.patterns is None else fusion.on(counted.patterns)
     return StapleResult(
         fusion=fusion,
@@ -282,34 +282,34 @@ def _from_one_start(
 
 
 def _expected_votes(votes: CountedVotes, end: Optima) -> Floats:
-    """(J, K, K) under the parameters with which the first start ended."""
+    """Return (J, K, K) expected votes under the final parameters of the first start."""
     return votes.expectation(end.theta, end.prior).counts[:, :, 0]
 
 
 def counted_voxels(patterns: DecisionPatterns, settings: StapleSettings) -> Floats:
-    """(P,) voxels that each pattern counts for."""
+    """Return the (P,) number of voxels that each pattern counts as; 0 if it is excluded."""
     disputed = patterns.present.any(axis=1) & ~patterns.unanimous
-    # Without any dispute the multi-label rules estimate from what is agreed.
+    # The multi-label filter estimates from the unanimous voxels if there are no others.
     excludes = settings.exclude_consensus and (settings.binary or bool(disputed.any()))
     return np.where(excludes & patterns.unanimous, 0.0, patterns.counts)
 
 
-def one_class(patterns: DecisionPatterns, weights: Floats) -> bool:
-    """Whether no rater disputes that all that counts is background, or all of it foreground."""
+def has_one_class(patterns: DecisionPatterns, weights: Floats) -> bool:
+    """Return whether all counted votes are for the same label."""
     counted = patterns.present & (weights > 0)[:, None]
     votes = patterns.patterns[counted]
     return votes.size == 0 or bool((votes == votes[0]).all())
 
 
 def _label_prior(settings: StapleSettings, frequencies: Floats, owner: str) -> Floats:
-    """(K,) or (P, K)."""
+    """Return the (K,) or (P, K) label prior."""
     if settings.binary:
         return binary_prior(settings, frequencies, owner)
     return frequencies if settings.prior is None else np.asarray(settings.prior)
 
 
 def binary_prior(settings: StapleSettings, frequencies: Floats, owner: str) -> Floats:
-    """(2,) or (P, 2)."""
+    """Return the (2,) or (P, 2) prior of background and foreground."""
     if settings.prior is not None:
         return in_pairs(np.asarray(settings.prior, dtype=np.float64))
     foreground = frequencies[1] * settings.confidence_weight

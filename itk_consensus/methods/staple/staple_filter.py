@@ -1,4 +1,4 @@
-"""STAPLEImageFilter: SimpleITK's binary STAPLE, and what can be added to it."""
+"""STAPLEImageFilter: SimpleITK's binary STAPLE, with variants, priors and a Markov field."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from itk_consensus.fusing.fusion_case import FusionCase
 from itk_consensus.fusing.fusion_result import Fused
 from itk_consensus.fusing.probability_inputs import SoftInputsMixin
 from itk_consensus.images.families.image_family import LoadedImages
-from itk_consensus.methods.staple.em_parameters import (
+from itk_consensus.methods.staple.shared_em_parameters import (
     ExpectationMaximizationFilter,
     ExpectationMaximizationMixin,
     from_variant,
@@ -33,18 +33,18 @@ from itk_consensus.methods.staple.staple_result import (
 )
 from itk_consensus.votes.class_probabilities import SoftVotes
 from itk_consensus.votes.decision_patterns import DecisionPatterns
-from itk_consensus.votes.label_stack import LabelStack, fits, label_table
+from itk_consensus.votes.label_stack import LabelStack, can_hold, label_table
 from itk_consensus.votes.packed_votes import PackedVotes
-from itk_consensus.votes.votes import packed_if_many
+from itk_consensus.votes.votes import pack_if_many
 
 
 def _predictive_values(result: Any) -> NDArray[np.float64]:
-    """(J, K), counted once for each result."""
+    """Return (J, K) predictive values, memoized on the result."""
     expected = result.extras["expected votes"]
-    found: NDArray[np.float64] = result.memo.made(
+    values: NDArray[np.float64] = result.memo.get_or_make(
         "predictive values", lambda: predictive_values(expected())
     )
-    return found
+    return values
 
 
 def _beta_prior(settings: StapleSettings) -> tuple[float, float]:
@@ -64,7 +64,7 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
     )
     Tolerance = Parameter(
         Real(low=0.0),
-        1e-7,
+        StapleSettings().stop.tolerance,
         "EM stops when no sensitivity or specificity changes by more than this; 0: until nothing "
         "changes, after 10,000 iterations at most.",
     )
@@ -110,7 +110,7 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
         lambda result: _predictive_values(result)[:, 0],
     )
 
-    #: Each filter has its own kinds of it.
+    #: Declared by each filter, since the accepted types differ.
     Prior: Parameter[Any]
 
     @property
@@ -127,44 +127,44 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
             pseudo_counts=beta_pseudo_counts(self.SensitivityPrior, self.SpecificityPrior),
         )
 
-    def _reject_confidence_weight(self, beside: str) -> None:
-        """Where the prior is not the mean of the masks, there is nothing to scale."""
+    def _reject_confidence_weight(self, other: str) -> None:
+        """Raise if ConfidenceWeight is set although `other` replaces the prior that it scales."""
         if self.ConfidenceWeight != 1.0:
-            raise self._wrong(
+            raise self._parameter_error(
                 "ConfidenceWeight",
-                f"scales the mean of the masks; with {{{beside}}} "
+                f"scales the mean of the masks; with {{{other}}} "
                 f"it must stay 1, got {self.ConfidenceWeight:g}",
-                beside,
+                other,
             )
 
     @property
     def foreground(self) -> float:
-        """The one value it looks for."""
+        """The pixel value that is foreground."""
         return float(self.ForegroundValue)
 
     def _both_labels(self) -> list[int]:
-        """The values of background and foreground in a label map."""
+        """Return the values of background and foreground in a label map."""
         foreground = int(self.ForegroundValue)
         return [0 if foreground else 1, foreground]
 
     def _check_foreground(self, cases: Sequence[FusionCase], missing: int | None) -> None:
-        """A foreground value that occurs in no case is a mistake, unless all is background 0."""
+        """Raise if the foreground value occurs in no case, unless all inputs are background 0."""
         if any(bool((case.patterns.patterns == 1).any()) for case in cases):
             return
         arrays = [array for case in cases for array in case.loaded.arrays]
         values = label_table(arrays, self.GetName())
         if self.ForegroundValue in values:
-            return  # it occurs, but only outside the mask
+            return  # It occurs, but only outside the mask.
         others = [int(value) for value in values if value not in (0, missing)]
         if others:
             raise InputError(
                 f"{self.ForegroundValue:g} occurs in no input; "
-                f"the inputs hold {_listed([int(value) for value in values])}",
+                f"the inputs hold {_format_values([int(value) for value in values])}",
                 owner=self.GetName(),
                 parameter="ForegroundValue",
             )
         types = {array.dtype for array in arrays if array is not None}
-        if not any(fits(self.ForegroundValue, dtype) for dtype in types):
+        if not any(can_hold(self.ForegroundValue, dtype) for dtype in types):
             raise InputError(
                 f"must be a label that the inputs can hold, got {self.ForegroundValue:g}",
                 owner=self.GetName(),
@@ -172,7 +172,7 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
             )
 
     def _warn_of(self, result: StapleResult) -> None:
-        """Warn of a result that is undefined or label-switched."""
+        """Warn if the result is undefined or label-switched."""
         measures = {"Sensitivity": result.sensitivity, "Specificity": result.specificity}
         undefined = [name for name, values in measures.items() if np.isnan(values).all()]
         if undefined:
@@ -191,8 +191,8 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
     """Foreground probability and each rater's sensitivity and specificity, by EM.
 
     Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
-    float64 foreground probability; GetLabelImage() the label map (probability >= 0.5). Inputs
-    that are probabilities count as fractions of a vote, from one start.
+    float64 foreground probability; GetLabelImage() the label map (probability >= 0.5). Probability
+    images among the inputs count as fractional votes; EM then runs from one start.
     """
 
     positional = ("ConfidenceWeight", "ForegroundValue", "MaximumIterations")
@@ -231,12 +231,13 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
             return None
         prior = np.asarray(self._load_one(self.Prior, loaded, "Prior"), dtype=np.float32)
         if not ((prior > 0) & (prior < 1)).all():
-            raise self._wrong(
+            raise self._parameter_error(
                 "Prior",
                 f"must be an image of probabilities inside (0, 1), "
                 f"got values from {np.min(prior):g} to {np.max(prior):g}",
             )
-        # Equal votes under different priors are different patterns; float32 bits tell them apart.
+        # Equal votes with different priors are different patterns, keyed by the prior's float32
+        # bits.
         return np.ascontiguousarray(prior).view(np.uint32)
 
     def _fuse(self, case: FusionCase) -> Fused[StapleEstimate]:
@@ -253,11 +254,11 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
         if case.opinions is not None:
             self._require_plain_soft_inputs(case.opinions)
             return case.opinions
-        return packed_if_many(case.votes) if self._is_plain else case.patterns
+        return pack_if_many(case.votes) if self._is_plain else case.patterns
 
     @property
     def _is_plain(self) -> bool:
-        """Whether no parameter needs patterns."""
+        """Whether the parameters allow packed or soft votes, which need no pattern table."""
         several = self.NumberOfInitializations > 1
         return not (several or self.ExcludeConsensusVoxels or self.SmoothnessWeight != 0)
 
@@ -281,15 +282,15 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
         if patterns.strata is not None:
             prior = patterns.strata.view(np.float32).astype(np.float64)
         settings = self._settings_with(prior)
-        asks = np.any(settings.pseudo_counts) or settings.plan.number > 1 or prior is not None
-        if not self._check_raters(patterns, bool(asks)):
-            self._warn("one rater only; the answer is that rater's mask")
+        needs_two = np.any(settings.pseudo_counts) or settings.plan.number > 1 or prior is not None
+        if not self._check_raters(patterns, bool(needs_two)):
+            self._warn("only one rater: the result is that rater's mask")
         return settings
 
     def _label_values(self, case: FusionCase) -> list[int]:
         return self._both_labels()
 
 
-def _listed(values: list[int]) -> str:
+def _format_values(values: list[int]) -> str:
     shown = ", ".join(str(value) for value in values[:10])
     return f"the values {shown}{', ...' if len(values) > 10 else ''}"

@@ -1,4 +1,4 @@
-"""STAPLE's answer, by pattern or by voxel: each rater's performance, and how it was found."""
+"""Result of STAPLE: the posterior by pattern or voxel, each rater's performance, the EM run."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats, Labels
+from itk_consensus.core.pickled_fields import FieldsOnly
 from itk_consensus.fusing.estimates import Estimate
 from itk_consensus.methods.staple.confusion_model import TruthOfStart, worse_than_chance
 from itk_consensus.methods.staple.expectation_maximization import Optima, VoxelBeliefs
@@ -27,27 +28,26 @@ from itk_consensus.votes.fusions import (
     StoredShares,
 )
 from itk_consensus.votes.overlap import dice_of
-from itk_consensus.votes.recipes import FieldsOnly
 from itk_consensus.votes.ties import SAME_BELIEF, SAME_LOG_POSTERIOR, UNDECIDED
 
 if TYPE_CHECKING:
     from itk_consensus.methods.staple.staple import StapleSettings
 
-#: Log posteriors closer than this are the same optimum, reached along another path.
+#: Log posteriors closer than this are taken to be the same optimum.
 SAME_OPTIMUM = 1e-6
 
-#: Patterns whose labels in all starts are compared together.
+#: Number of patterns compared at once between all starts; bounds memory.
 _PATTERNS_AT_ONCE = 1 << 14
 
 
 @dataclass(frozen=True)
 class StartSummary:
-    """What every start found; starts are in the order they were planned.
+    """Outcome of every start, in the order of the plan.
 
     Attributes
     ----------
     winner : int
-        The start whose answer was taken.
+        The start whose answer was chosen.
     log_likelihood, log_posterior : (S,) ndarray
     iterations : (S,) ndarray
     switched : (S,) ndarray of bool
@@ -73,7 +73,7 @@ class StartSummary:
 
     @classmethod
     def of(cls, optima: Optima, winner: int, dice: Floats) -> StartSummary:
-        """What is worth telling of where runs of EM ended."""
+        """Summarize the runs of EM."""
         return cls(
             winner,
             optima.log_likelihood,
@@ -87,34 +87,34 @@ class StartSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class StapleEstimate(Estimate):
-    """What STAPLE says of the raters."""
+    """STAPLE's estimate of the raters, and how EM ended."""
 
     #: (J, K, K) confusion matrices [rater, observed, true]; NaN for a rater who gave no vote.
     theta: Floats
-    prior: Floats  #: (K,) label prior at the end; the mean of a spatial prior
+    prior: Floats  #: (K,) label prior at the end; of a spatial prior, its mean
     log_likelihood: float
     log_posterior: float
     iterations: int
     converged: bool
     starts: StartSummary
     settings: StapleSettings
-    #: Whether voxels with equal votes have equal answers, and all votes were whole ones.
+    #: Whether voxels with equal votes have equal answers (no Markov field, no soft votes).
     follows_votes: bool
     smoothness: float | None  #: Weight of the Markov field at the end; None without one
 
     @property
     def sensitivity(self) -> Floats:
-        """(J,) of two labels; NaN where undefined."""
+        """(J,) sensitivity, for two labels; NaN where undefined."""
         return self.theta[:, 1, 1]
 
     @property
     def specificity(self) -> Floats:
-        """(J,) of two labels; NaN where undefined."""
+        """(J,) specificity, for two labels; NaN where undefined."""
         return self.theta[:, 0, 0]
 
     @property
     def foreground_prior(self) -> float:
-        """Of two labels."""
+        """Prior of the foreground, for two labels."""
         return float(self.prior[1])
 
     @property
@@ -125,14 +125,14 @@ class StapleEstimate(Estimate):
 
 @dataclass(frozen=True, kw_only=True)
 class StapleResult(StapleEstimate, FieldsOnly):
-    """STAPLE's answer, whatever form the votes had, and what it says of the raters."""
+    """STAPLE's answer and its estimate of the raters, for any representation of the votes."""
 
-    fusion: Fusion  #: By pattern, by bits or, of fractions of votes and with a field, by voxel
-    #: Counts (J, K, K) expected votes by rater, observed and true label; can be pickled.
+    fusion: Fusion  #: By pattern, by packed votes or, with soft votes or a field, by voxel
+    #: Computes the (J, K, K) expected votes by rater, observed and true label; picklable.
     expected_votes: Callable[[], Floats]
-    #: If votes were patterns: the answer of each; with a field that of its voxels on average.
+    #: The answer of each pattern, if votes were patterns; with a field, the mean over its voxels.
     by_pattern: PatternFusion | None = None
-    voxels: VoxelBeliefs | None = None  #: With a Markov field: what differs from voxel to voxel
+    voxels: VoxelBeliefs | None = None  #: With a Markov field: the posterior of disputed voxels
 
     @property
     def predictive_values(self) -> Floats:
@@ -157,7 +157,7 @@ class StapleResult(StapleEstimate, FieldsOnly):
 
     @cached_property
     def posterior(self) -> Floats:
-        """(P, K) probabilities; where patterns and labels are many, ask `table` for less."""
+        """(P, K) probabilities, a dense table; `table` gives single labels or patterns."""
         return self.table.probabilities
 
     @property
@@ -167,7 +167,7 @@ class StapleResult(StapleEstimate, FieldsOnly):
 
 
 def predictive_values(expected_votes: Floats) -> Floats:
-    """(J, K) probability that a rater's vote for a label is right; NaN without such votes."""
+    """Return the (J, K) probability that a rater's vote for a label is right; NaN without votes."""
     with np.errstate(invalid="ignore"):
         right = expected_votes / expected_votes.sum(axis=2, keepdims=True)
     return np.asarray(np.einsum("jkk->jk", right))
@@ -176,7 +176,7 @@ def predictive_values(expected_votes: Floats) -> Floats:
 def result_by_pattern(
     by_pattern: PatternFusion, voxels: VoxelBeliefs | None = None, **found: Any
 ) -> StapleResult:
-    """A result on patterns; with a field every disputed voxel has its own answer."""
+    """Build the result for patterns; with a field every disputed voxel has its own posterior."""
     patterns = by_pattern.patterns
 
     fusion: Fusion = by_pattern
@@ -200,15 +200,15 @@ def result_by_pattern(
 
 
 def _expected_votes(by_pattern: PatternFusion) -> Floats:
-    """(J, K, K) if each pattern's probabilities are true."""
+    """Return (J, K, K) expected votes under the posterior of each pattern."""
     patterns = by_pattern.patterns
     return patterns.tally(by_pattern.probabilities * patterns.counts[:, None])
 
 
 def best_start(optima: Optima) -> int:
-    """The start with the highest log posterior that is not label-switched, if there is one.
+    """Return the start with the highest log posterior, preferring those not label-switched.
 
-    Of starts at the same optimum the earliest is taken, so rounding does not choose.
+    Among starts at the same optimum the earliest wins, so that rounding cannot decide.
     """
     score = np.where(np.isnan(optima.log_posterior), -np.inf, optima.log_posterior)
     switched = worse_than_chance(optima.theta)
@@ -219,10 +219,10 @@ def best_start(optima: Optima) -> int:
 
 
 def pairwise_overlap(decisions: Labels, counts: NDArray[np.int64]) -> Floats:
-    """(S, S) generalised Dice between (P, S) label maps: twice the agreeing non-zero-label voxels.
+    """Return (S, S) generalised Dice between (P, S) label maps, pooled over the non-zero labels.
 
-    With the first label as background this is the Dice of everything else pooled; for two labels
-    it is the ordinary Dice. Two empty maps agree.
+    The numerator is twice the number of voxels with the same non-zero label; for two labels it is
+    the ordinary Dice. The Dice of two empty maps is 1.
     """
     both = np.zeros((decisions.shape[1],) * 2, np.int64)
     sizes = np.zeros(len(both), np.int64)
@@ -236,7 +236,7 @@ def pairwise_overlap(decisions: Labels, counts: NDArray[np.int64]) -> Floats:
 
 
 def scores_of_start(optima: Optima, start: int) -> dict[str, Any]:
-    """How a start ended, by the names of `StapleResult`."""
+    """Return how a start ended, as keyword arguments of `StapleResult`."""
     return {
         "log_likelihood": float(optima.log_likelihood[start]),
         "log_posterior": float(optima.log_posterior[start]),
@@ -246,7 +246,7 @@ def scores_of_start(optima: Optima, start: int) -> dict[str, Any]:
 
 
 def prior_of_start(optima: Optima, start: int) -> Floats:
-    """(K,), or (R, K) if it differs between patterns: the prior that a start ended with."""
+    """Return the final prior of a start: (K,), or (R, K) if it differs between patterns."""
     prior = optima.prior
     return np.asarray(prior[..., min(start, prior.shape[-2] - 1), :])
 
@@ -258,12 +258,12 @@ def staple_result(
     settings: StapleSettings,
     prior_rows: NDArray[np.uint32] | None = None,
 ) -> StapleResult:
-    """The best start's answer, and what the others found."""
+    """Build the result from the best start, with a summary of all starts."""
     winner = best_start(optima)
     shares, decisions = _answers(patterns, optima, settings, winner)
     theta = optima.theta[:, :, winner]
     if not settings.binary:
-        # A label that no truth explains has no column to normalise; ITK reports zeros there.
+        # The column of a label without expected voxels cannot be normalised; ITK reports zeros.
         theta = np.nan_to_num(theta, nan=0.0)
     annotated = np.asarray(patterns.present.any(axis=0))[:, None, None]
     prior = prior_of_start(optima, winner)
@@ -284,12 +284,12 @@ def staple_result(
 def _answers(
     patterns: DecisionPatterns, optima: Optima, settings: StapleSettings, winner: int
 ) -> tuple[Floats | PatternShares, Labels]:
-    """The winner's probabilities and (P, S) decisions; voxels left out keep their label."""
+    """Return the winner's probabilities and (P, S) decisions; excluded voxels keep their label."""
     agreed = None
     if settings.exclude_consensus:
         agreed = np.where(patterns.unanimous, patterns.lowest_vote.astype(np.int64), -1)
     if settings.binary:
-        # Whatever is not foreground is background, even where neither explains the votes.
+        # Background is 1 - foreground, even where both likelihoods are zero.
         foreground = optima.truth.probabilities([1])[..., 0]
         if agreed is not None:
             foreground = np.where(agreed[:, None] < 0, foreground, agreed[:, None] == 1)
@@ -304,7 +304,7 @@ def _answers(
 def nothing_to_estimate(
     patterns: DecisionPatterns, weights: Floats, settings: StapleSettings
 ) -> StapleResult:
-    """Every counted vote is the same: the answer is that class, and its opposite is undefined."""
+    """Build the result for votes that are all for one class; the other class is undefined."""
     shares = mean_of_votes(patterns)[:, 1]
     counted = shares[(weights > 0) & ~np.isnan(shares)]
     fallback = float(counted[0]) if counted.size else 0.0

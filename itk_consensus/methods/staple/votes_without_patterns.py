@@ -1,15 +1,16 @@
-"""STAPLE on votes that are no patterns: bits of many noisy raters, and fractions of votes.
+"""STAPLE on votes without a pattern table: packed bits of many noisy raters, and soft votes.
 
 Both run the EM of staple.py from one start, with one prior for all voxels.
 
-Where patterns are nearly as many as voxels, votes are packed eight to a byte. Volumes in chunks
-bring a table of patterns all the same: its rows are packed, and give the same bits.
+Packed votes (eight to a byte) are used where there are nearly as many patterns as voxels. A volume
+processed in chunks still comes as a table of patterns; its rows are packed, and the result is
+identical to the last bit.
 
-Who is not certain, but gives label d the probability p, casts a share p of one vote for it: the
+Soft votes: a rater who gives label d the probability p casts a fraction p of a vote for it. A
 voxel's likelihood given the truth t is the product of ``theta[j, d, t] ** p`` over raters and
-labels, and the M-step counts p votes for d. That is the log likelihood of votes drawn from the
-raters' probabilities, in the mean over the draws. With probabilities of 0 and 1 it is the model of
-confusion_model.py, and so is every step.
+labels, and the M-step counts p votes for d. Its logarithm is the expected log likelihood of hard
+votes drawn from the raters' probabilities. With probabilities of 0 and 1 this is the model of
+confusion_model.py.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import scipy
 from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats
+from itk_consensus.core.pickled_fields import FieldsOnly
 from itk_consensus.methods.staple.confusion_model import Maximization
 from itk_consensus.votes.class_probabilities import SoftVotes, both_classes
 from itk_consensus.votes.decision_patterns import DecisionPatterns
@@ -37,16 +39,15 @@ from itk_consensus.votes.fusions import (
     VolumeFusion,
 )
 from itk_consensus.votes.packed_votes import PackedVotes
-from itk_consensus.votes.recipes import FieldsOnly
 from itk_consensus.votes.ties import BACKGROUND, SAME_VOTES
 from itk_consensus.votes.uncertainty import UncertaintyKind, uncertainty
 
-#: Probabilities of a vote below this are 0 on paper; their logarithm must stay a number.
+#: Lower bound of probabilities, so that their logarithms stay finite.
 _IMPOSSIBLE = 1e-300
 
 
 class CountedVotes(Protocol):
-    """What EM asks of votes."""
+    """Votes as EM needs them."""
 
     @property
     def present(self) -> NDArray[np.bool_]:
@@ -56,15 +57,15 @@ class CountedVotes(Protocol):
         """(K,) mean share of each label."""
 
     def expectation(self, theta: Floats, prior: Floats) -> ExpectedCounts:
-        """E-step under these parameters, and the sums of the M-step that follows."""
+        """Run the E-step and return the sums that the M-step needs."""
 
     def expectation_of_shares(self, shares: FirstTruth, frequencies: Floats) -> ExpectedCounts:
-        """The sums of an M-step that takes the votes' shares for the truth."""
+        """Return the sums of an M-step with each voxel's vote shares as its posterior."""
 
 
 @dataclass(frozen=True)
 class CountedModel(Maximization):
-    """The model of confusion_model.py on votes that are no patterns."""
+    """The model of confusion_model.py on votes without a pattern table."""
 
     votes: CountedVotes
     pseudo_counts: Floats
@@ -86,12 +87,12 @@ class CountedModel(Maximization):
         return self._maximum(sums.counts, sums.mass, prior)
 
     def truth(self, theta: Floats, prior: Floats) -> None:
-        """Nobody asks: answers are made from the parameters."""
+        """Return None: the posterior is computed from the parameters when it is needed."""
 
 
 @dataclass(frozen=True)
 class PackedFusion(Fusion):
-    """Foreground probability of every voxel, from its votes and the raters' performance."""
+    """Fusion that computes each voxel's foreground probability from its packed votes."""
 
     packed: PackedVotes
     theta: Floats  #: (J, 2, 1, 2)
@@ -106,7 +107,7 @@ class PackedFusion(Fusion):
         return decision
 
     def on(self, patterns: DecisionPatterns) -> PatternFusion:
-        """The same answer, to the last bit, for each pattern of the votes."""
+        """Return the answer for each pattern of the votes, identical to the last bit."""
         rows = PackedVotes.from_patterns(patterns)
         foreground = np.empty(rows.shape)
         rows.write_probability(self.theta, self.prior, foreground)
@@ -134,7 +135,7 @@ class PackedFusion(Fusion):
             uncertainty(kind, shares, out.reshape(-1)[voxels])
 
     def _parts(self) -> Iterator[tuple[slice, Any, Floats]]:
-        """Some voxels after the other, whether they are inside, and their probability."""
+        """Yield chunks of voxels: their slice, whether they are in the mask, and probability."""
         for voxels in chunks(self.packed.planes.shape[1], 16 * CHUNK):
             part = self.packed.part(voxels)
             foreground = np.empty(part.shape)
@@ -144,16 +145,16 @@ class PackedFusion(Fusion):
 
 @dataclass(frozen=True)
 class SoftTable(FieldsOnly):
-    """The votes of the voxels inside the mask, equal background ones taken together."""
+    """Soft votes of the voxels inside the mask; voxels equal to the first share one row."""
 
-    votes: Floats  #: (N, J * K) share of each rater's vote for each label; 0 for a missing rater
-    counts: Floats  #: (N,) voxels that a row stands for
+    votes: Floats  #: (N, J * K) each rater's probability of each label; 0 for a missing rater
+    counts: Floats  #: (N,) number of voxels of a row
     rows: NDArray[np.intp]  #: (*shape) row of each voxel; -1 outside the mask
     raters: int
 
     @classmethod
     def of(cls, soft: SoftVotes) -> SoftTable:
-        """Lay out the probabilities of K classes that each rater gives."""
+        """Build the table from the class probabilities of each rater."""
         opinions, mask = soft.opinions, soft.mask
         first = next(opinion for opinion in opinions if opinion is not None)
         shape, labels = first[0].shape, len(soft.labels)
@@ -162,10 +163,12 @@ class SoftTable(FieldsOnly):
         given = soft.annotated or (None,) * len(opinions)
         for rater, (opinion, where) in enumerate(zip(opinions, given, strict=True)):
             for label, classes in enumerate(both_classes(opinion or ())):
-                said = classes[inside]
-                votes[:, rater, label] = said if where is None else np.where(where[inside], said, 0)
+                share = classes[inside]
+                if where is not None:
+                    share = np.where(where[inside], share, 0)
+                votes[:, rater, label] = share
         flat = votes.reshape(len(votes), -1)
-        # Most voxels are background to everybody, as the first of them is.
+        # The first voxel is nearly always unanimous background, as are most others.
         common = (flat == flat[0]).all(axis=1)
         rows = np.full(shape, -1, np.intp)
         rows[inside] = np.where(common, 0, np.cumsum(~common))
@@ -175,7 +178,7 @@ class SoftTable(FieldsOnly):
 
     @property
     def _by_rater(self) -> Floats:
-        """(N, J, K)."""
+        """(N, J, K) view of the votes."""
         return self.votes.reshape(len(self.votes), self.raters, -1)
 
     @cached_property
@@ -184,20 +187,20 @@ class SoftTable(FieldsOnly):
 
     def expectation(self, theta: Floats, prior: Floats) -> ExpectedCounts:
         truth, total = self.truth(theta, prior)
-        return ExpectedCounts(*self._expected(truth), self.counts @ total)
+        return ExpectedCounts(*self._expected_sums(truth), self.counts @ total)
 
     def expectation_of_shares(self, shares: FirstTruth, frequencies: Floats) -> ExpectedCounts:
-        """Where nobody annotated, the truth is the frequencies."""
+        """Sums with the vote shares as posterior, or `frequencies` where nobody annotated."""
         truth = self._shares(shares, frequencies)[:, None]
-        return ExpectedCounts(*self._expected(truth), np.zeros(1))
+        return ExpectedCounts(*self._expected_sums(truth), np.zeros(1))
 
     def frequencies(self) -> Floats:
-        """(K,) mean share of each label."""
+        """Return the (K,) mean vote share of each label."""
         mass = self.counts @ self._shares("mean", np.zeros(self.votes.shape[1] // self.raters))
         return np.asarray(mass / mass.sum())
 
     def _shares(self, shares: FirstTruth, frequencies: Floats) -> Floats:
-        """(N, K) what votes alone say of the truth."""
+        """Return (N, K) vote shares (mean or majority); `frequencies` where nobody annotated."""
         votes = self._by_rater.sum(axis=1)
         if shares == "majority":
             votes = (votes >= votes.max(axis=1, keepdims=True) - SAME_VOTES) & (votes > 0)
@@ -205,22 +208,22 @@ class SoftTable(FieldsOnly):
         return np.where(total > 0, votes / np.where(total > 0, total, 1), frequencies)
 
     def truth(self, theta: Floats, prior: Floats) -> tuple[Floats, Floats]:
-        """(N, S, K) what parameters say of each row, and its (N, S) log likelihood."""
+        """Return the (N, S, K) posterior of each row and its (N, S) log likelihood."""
         known = np.log(np.maximum(np.nan_to_num(theta, nan=1.0), _IMPOSSIBLE))
         likelihood = self.votes @ known.reshape(self.votes.shape[1], -1)
-        # A label that died out has no prior left; it does not come back.
+        # A label whose estimated prior has reached zero stays practically impossible.
         joint = likelihood.reshape(-1, *prior.shape) + np.log(np.maximum(prior, _IMPOSSIBLE))
         total = scipy.special.logsumexp(joint, axis=2)
         return np.exp(joint - total[:, :, None]), total
 
     def fusion(self, truth: Floats) -> VolumeFusion:
-        """Every voxel has what (N, 2) its row says; whatever is not foreground is background."""
+        """Expand the (N, 2) posterior of the rows to all voxels."""
         decision = (truth[:, 1] >= truth[:, 0]).astype(np.int32)[self.rows]
         decision[self.rows < 0] = BACKGROUND
         return VolumeFusion(decision, RowShares(truth, self.rows))
 
-    def _expected(self, truth: Floats) -> tuple[Floats, Floats]:
-        """(J, K, S, K) expected votes and (1, S, K) expected voxels, given (N, S, K) beliefs."""
+    def _expected_sums(self, truth: Floats) -> tuple[Floats, Floats]:
+        """Return (J, K, S, K) expected votes and (1, S, K) voxels from an (N, S, K) posterior."""
         weighted = truth * self.counts[:, None, None]
         counts = self.votes.T @ weighted.reshape(len(truth), -1)
         return counts.reshape(self.raters, -1, *truth.shape[1:]), weighted.sum(axis=0)[None]
@@ -228,7 +231,7 @@ class SoftTable(FieldsOnly):
 
 @dataclass(frozen=True)
 class RowShares(LabelShares):
-    """Every voxel has what its row of a table says."""
+    """Label probabilities of voxels that are looked up in the rows of a table."""
 
     truth: Floats  #: (N, 2)
     rows: NDArray[np.intp]  #: (*shape) row of each voxel; -1 outside the mask
@@ -238,5 +241,5 @@ class RowShares(LabelShares):
 
 
 def in_pairs(foreground: Any) -> Floats:
-    """(..., 2) probabilities of background and foreground."""
+    """Stack (..., 2) probabilities of background and foreground."""
     return np.stack([1 - foreground, foreground], axis=-1)

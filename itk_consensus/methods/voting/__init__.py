@@ -1,1 +1,1 @@
-"""Votes: counted, smoothed, corrected for bias, of probabilities."""
+"""Voting: plurality, thresholds and weights; smoothed, bias-corrected and soft votes."""

@@ -1,20 +1,22 @@
-"""The smoothed vote, corrected for the raters' mean errors.
+"""The smoothed vote, corrected for the raters' mean sensitivity and specificity.
 
-The share of votes around a voxel is a measurement of how much foreground lies there, made with
-raters who miss some of it and add some. Rogan & Gladen (American Journal of Epidemiology
-107(1):71-76, 1978) correct such a measured prevalence: ``(share - a) / (b - a)``, where b and a are
-the mean shares inside and outside the structure. The contour, where half is foreground, then lies
-midway between a and b, not at one half of the votes. For several labels the mean shares form a
-matrix, and its inverse does the same (Forman, Data Mining and Knowledge Discovery 17:164-206,
-2008).
+The share of votes around a voxel is a measured prevalence of the foreground, biased by what raters
+miss and add. Rogan & Gladen (American Journal of Epidemiology 107(1):71-76, 1978) correct it by
+``(share - a) / (b - a)``, where b and a are the mean shares inside and outside the structure. The
+contour then lies where the share is midway between a and b, instead of 1/2. For several labels the
+mean shares form a matrix, whose inverse is applied (Forman, Data Mining and Knowledge Discovery
+17:164-206, 2008).
 
-The mean shares are counted against the smoothed vote, beyond the Gaussian's reach of its contours:
-what raters miss and add there is noise. Near a contour they also disagree about where it runs,
-which needs no correction, the median of their contours being as good as any. Counted once:
-counting again against the corrected map lets contours creep outwards.
+The mean shares are computed with the smoothed vote as reference, and only beyond the Gaussian's
+reach of its contours, where disagreement is noise. Near a contour raters also disagree about its
+position, which needs no correction. They are computed only once: repeating this with the corrected
+map as reference lets contours creep outwards.
 
-Of the background, which is as large as the image happens to be, only what lies within reach of any
-other vote is counted: background that is added around an image must not change what is inside.
+Voxels on which all annotating raters agree keep their label; otherwise unanimous structures
+thinner than the Gaussian would vanish.
+
+Background counts only within reach of other votes, so that padding an image with background does
+not change the result.
 """
 
 from __future__ import annotations
@@ -33,35 +35,35 @@ from itk_consensus.votes.ties import SAME_PROBABILITY
 from itk_consensus.votes.vote_tiles import MixedVotes, VoteTiles
 from itk_consensus.votes.votes import LabelVotes
 
-#: Where few voxels lie beyond a contour's reach, all voxels count as this many of them.
+#: Weight, in voxels, of the mean over all voxels, which stabilises the mean over few far ones.
 PSEUDO_VOXELS = 10.0
 
-#: Smaller coefficients of an inverse are rounding.
+#: Smaller coefficients of an inverse are rounding errors and set to 0.
 NO_COEFFICIENT = 1e-13
 
 
 @dataclass(frozen=True)
 class CorrectedVote:
-    """A smoothed vote and how its shares mix the labels."""
+    """A smoothed vote and the mixing matrix of its shares."""
 
     tiles: VoteTiles  #: The smoothed shares
-    #: The same, to be asked for by label even after the votes were kept elsewhere.
+    #: The same by label, which can be recomputed from stored votes.
     shares: TiledShares
-    #: (K, K) ``mixing[d, t]`` is the mean share of votes for d where the smoothed vote says t, far
-    #: from its contours; NaN in the column of a label that it never says.
+    #: (K, K) ``mixing[d, t]`` is the mean share of votes for d where the smoothed vote is t, far
+    #: from its contours; NaN in the column of a label that does not occur in it.
     mixing: Floats
 
     def fusion(self) -> TiledFusion:
-        """The corrected result."""
+        """Return the corrected vote as a fusion."""
         return TiledFusion(self.decision(), replace(self.shares, unmixing=self.inverse))
 
     def decision(self) -> NDArray[Any]:
-        """Label index per voxel, or a code of `votes.ties`."""
+        """Return the label index of each voxel, or a code of `votes.ties`."""
         return self.tiles.decision("prior", unmixing=self.inverse, tolerance=SAME_PROBABILITY)
 
     @cached_property
     def inverse(self) -> Floats:
-        """(K, K): shares of true labels by shares of votes."""
+        """(K, K) matrix that maps shares of votes to shares of true labels."""
         return unmixing_matrix(self.mixing)
 
 
@@ -72,7 +74,7 @@ def corrected_vote(
     *,
     weights: Floats | None = None,
 ) -> CorrectedVote:
-    """Smooth a vote, as `VoteTiles.make` does, and count how its shares mix the labels."""
+    """Smooth a vote by `VoteTiles.make`, and estimate its mixing matrix."""
     tiles_of = partial(VoteTiles.make, sigma=sigma, spacing=spacing, weights=weights)
     tiles = tiles_of(votes)
     counted = tiles.mixed_votes(tiles.decision("prior"))
@@ -81,29 +83,29 @@ def corrected_vote(
 
 
 def mixing_matrix(counted: MixedVotes) -> Floats:
-    """(K, K) mean share of votes for a label (row) where the smoothed vote says another (column).
+    """Return (K, K) mean share of votes for a label (row) where the smoothed vote is the column's.
 
-    Where all votes around are for one label, its share is 1. Such voxels count, but for the label
-    that has most of them: it is the background.
+    Where all votes nearby are for one label, its share is 1. Such voxels count, except for the
+    label that has most of them, the background.
     """
     is_background = counted.agreed == counted.agreed.max()
     agreed = np.where(is_background, 0, counted.agreed)
     agreed_far = np.where(is_background, 0, counted.agreed_far)
     here = counted.near_voxels + agreed
-    said = counted.near_voxels + counted.agreed > 0
+    occurs = counted.near_voxels + counted.agreed > 0
     everywhere = (counted.near + np.diag(agreed)) / np.maximum(here, 1)
-    # A label that is said only where nobody dissents has no error to be corrected.
+    # A label that occurs only where all votes agree needs no correction.
     everywhere = np.where(here > 0, everywhere, np.eye(len(here)))
     mass = counted.far + np.diag(agreed_far) + PSEUDO_VOXELS * everywhere
     mixing = mass / (counted.far_voxels + agreed_far + PSEUDO_VOXELS)
-    return np.where(said, mixing, np.nan)
+    return np.where(occurs, mixing, np.nan)
 
 
 def unmixing_matrix(mixing: Floats) -> Floats:
-    """(K, K) shares of true labels by shares of votes: the inverse of what mixes them."""
-    taken = np.flatnonzero(~np.isnan(mixing[0]))
-    # Raters who tell labels apart no better than chance leave nothing to invert.
+    """Return the (K, K) inverse of the mixing matrix, 0 in rows of labels that do not occur."""
+    occurring = np.flatnonzero(~np.isnan(mixing[0]))
+    # Pseudo-inverse, since the matrix is singular if raters are no better than chance.
     inverse = np.zeros_like(mixing)
-    inverse[taken] = np.linalg.pinv(mixing[:, taken])
+    inverse[occurring] = np.linalg.pinv(mixing[:, occurring])
     inverse[np.abs(inverse) < NO_COEFFICIENT] = 0.0
     return inverse

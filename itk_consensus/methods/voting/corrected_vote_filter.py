@@ -1,4 +1,4 @@
-"""CorrectedVoteFilter: the smoothed vote whose contour lies where half of the truth does."""
+"""CorrectedVoteFilter: the smoothed vote, corrected for sensitivity and specificity."""
 
 from __future__ import annotations
 
@@ -21,34 +21,35 @@ from itk_consensus.votes.vote_tiles import MixedVotes
 
 @dataclass(frozen=True)
 class MixingEstimate(SmoothingEstimate):
-    """How votes mix the labels."""
+    """Estimated mixing matrix of the votes."""
 
-    shares: NDArray[np.float64]  #: (K, K) mean share of votes for one label where another is
+    shares: NDArray[np.float64]  #: (K, K) mean share of votes for the row's label in the column's
 
 
 class CorrectedVoteFilter(TileVoteFilter):
     """Smoothed vote shares, corrected for what raters miss and add on average.
 
-    Where raters are noisy it finds the contour that the smoothed vote misses; what is thin it
-    erodes as much. ``examples/benchmarks/methods/evidence_table.py`` prints both in every setting.
-    Probabilities are shares of a vote.
+    For noisy raters its contours are closer to the truth than the smoothed vote's. Like that, it
+    erodes thin structures, except for unanimous voxels.
+    ``examples/benchmarks/methods/evidence_table.py`` prints both in every setting. Probabilities
+    are vote shares.
     """
 
     needs = "votes"
-    whole_because = ""
+    chunking_unsupported_reason = ""
     method = "corrected-vote"
     summary = (
-        "Assumes that neighbours share a label and raters err alike; measures what they miss and "
-        "add, and moves the threshold midway. Best on average in noise."
+        "Assumes that neighbours share a label and raters have equal error rates; estimates what "
+        "they miss and add, and corrects the threshold. Best on average in noise."
     )
-    laws = frozenset({"rater permutation", "relabelling"})
+    laws = frozenset({"rater permutation", "relabelling", "unanimity"})
 
     mixes_votes = True
 
     VoteShares = Measurement(
         NDArray[np.float64],
-        "(labels, labels): mean share of votes for one label (row) where the smoothed vote gives "
-        "another (column), away from contours; NaN if it never does.",
+        "(labels, labels): mean share of votes for the row's label where the smoothed vote is the "
+        "column's, away from contours; NaN if it never is.",
         "estimate.shares",
     )
 

@@ -16,9 +16,9 @@ class LabelVotingImageFilter(UndecidedLabelMixin, LabelFusionFilter):
 
     fuses_images = True
     positional = ("LabelForUndecidedPixels",)
-    whole_because = ""
+    chunking_unsupported_reason = ""
     method = "label-voting"
-    summary = "Assumes nothing; SimpleITK's vote, ties get a label of their own."
+    summary = "Makes no assumptions; SimpleITK's vote, in which ties get their own label."
 
     needs = "votes"
 

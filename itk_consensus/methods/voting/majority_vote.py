@@ -1,6 +1,6 @@
-"""Voting: plurality, thresholds, weights, ties. No model, no start, nothing to go astray.
+"""Majority vote of patterns: plurality, thresholds, weights and tie rules.
 
-The vote fraction is the baseline every other fuser is measured against (paper, section 5.2, R1).
+The vote is the baseline that every other fuser is compared with (paper, section 5.2, R1).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from itk_consensus.votes.voting import StackVote, VoteRules, rows_as_stack
 
 @dataclass(frozen=True)
 class VoteResult(PatternFusion):
-    """The vote on patterns: shares of the (weighted) votes; frequencies where nobody annotated."""
+    """The vote of patterns: (weighted) vote shares, or `frequencies` where nobody annotated."""
 
     frequencies: Floats  #: (K,) overall frequency of each label among the votes
 
@@ -39,9 +39,9 @@ def majority_vote(
     weights : (J,) ndarray, optional
         Weight of each rater's vote.
     threshold : float, optional
-        A label needs more than this share of the votes, not just the most of all.
+        A label needs more than this share of the votes, instead of only more than any other label.
     ties : TieRule
-        What a tie, or a vote that no label wins, becomes.
+        Rule for ties, and where no label exceeds the threshold.
     """
     weights = np.ones(patterns.number_of_raters) if weights is None else weights
     frequencies = label_frequencies(patterns, weights)
@@ -54,24 +54,24 @@ def majority_vote(
 
 
 def label_frequencies(patterns: DecisionPatterns, weights: Floats) -> Floats:
-    """(K,) share of each label among all votes, weighted by rater."""
+    """Return the (K,) share of each label among all votes, weighted by rater."""
     labels = patterns.number_of_labels
-    said = [np.bincount(votes, patterns.counts, labels + 1)[:-1] for votes in patterns.patterns.T]
-    frequencies = weights @ np.array(said)
+    counts = [np.bincount(votes, patterns.counts, labels + 1)[:-1] for votes in patterns.patterns.T]
+    frequencies = weights @ np.array(counts)
     return np.asarray(frequencies / frequencies.sum())
 
 
 def weight_of(flags: NDArray[np.bool_], weights: Floats) -> Floats:
-    """(P,) weight of the raters whom (P, J) flags name; a product would make them reals first."""
+    """Return the (P,) sum of the weights of flagged raters; matmul would cast flags to float64."""
     total = np.zeros(len(flags))
-    for named, weight in zip(flags.T, weights, strict=True):
-        total += named * weight
+    for flag, weight in zip(flags.T, weights, strict=True):
+        total += flag * weight
     return total
 
 
 @dataclass(frozen=True)
 class VoteShares(PatternShares):
-    """Shares of the votes."""
+    """Vote shares of patterns, computed lazily."""
 
     patterns: DecisionPatterns
     weights: Floats  #: (J,)
@@ -90,7 +90,7 @@ class VoteShares(PatternShares):
         return self._of_all(votes, slice(None), self.frequencies[label])
 
     def _of_all(self, votes: Floats, part: slice, frequency: Any) -> Floats:
-        """What share of all votes of some patterns these are."""
+        """Divide votes by all votes of some patterns; `frequency` where nobody annotated."""
         present = self.patterns.present[part]
         total = weight_of(present[:1] if self.patterns.is_complete else present, self.weights)
         nobody = np.broadcast_to(frequency, votes.shape).copy()

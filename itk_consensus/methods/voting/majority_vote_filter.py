@@ -17,22 +17,22 @@ from itk_consensus.votes.voting import VoteRules
 
 
 class MajorityVoteFilter(UndecidedLabelMixin, TileVoteFilter):
-    """Majority vote with a threshold, weights, tie rule and smoothing of your choice.
+    """Majority vote with optional threshold, weights, tie rule and smoothing.
 
-    With `SmoothingSigma` the vote shares are smoothed by a Gaussian, of so many smallest voxel
-    sides, before the decision: the strongest simple baseline known to us. Probabilities are shares
-    of a vote: the plain vote is then their mean.
+    With `SmoothingSigma` the vote shares are smoothed by a Gaussian before the decision: the
+    strongest simple baseline known to us. Probability inputs count as fractional votes, so that the
+    plain vote is their mean.
     """
 
     needs = "votes"
-    whole_because = ""
+    chunking_unsupported_reason = ""
     method = "vote"
     summary = "Assumes equally good raters; the baseline to beat. Smoothing adds spatial context."
 
     Threshold = Parameter(
         optional(Real(0.0, 1.0)),
         None,
-        "A label needs more than this share of the votes; None: more than any other label.",
+        "A label needs more than this share of the votes; None: more votes than any other label.",
         default_doc="none",
     )
     TieRule = Parameter(Choice(TIE_RULES), "undecided", "What to do with tied voxels.")

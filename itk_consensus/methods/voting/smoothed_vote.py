@@ -1,7 +1,4 @@
-"""The vote smoothed in space: neighbours share their votes before the decision.
-
-A Gaussian of the vote shares, in mm, is the baseline that spatial fusion has to beat.
-"""
+"""Majority vote of Gaussian-smoothed vote shares, the baseline for spatial fusion."""
 
 from __future__ import annotations
 
@@ -21,40 +18,40 @@ from itk_consensus.votes.uncertainty import UncertaintyKind
 from itk_consensus.votes.vote_tiles import VoteTiles
 from itk_consensus.votes.votes import LabelVotes
 
-#: Makes the tiles of votes: `VoteTiles.make` with arguments, which can be pickled.
+#: Makes the tiles of votes: a picklable partial of `VoteTiles.make`.
 TilesOf = Callable[..., VoteTiles]
 
 
 @dataclass(frozen=True)
 class TiledShares(VoxelShares):
-    """Smoothed shares by label index, made anew whenever they are asked for."""
+    """Smoothed vote shares by label index, recomputed on every call."""
 
-    #: To be exchanged for what is kept before the caller's images go.
+    #: Replaced by a compact copy (`KeptStack`) before the inputs are released.
     votes: LabelVotes
-    tiles_of: TilesOf  #: Makes the tiles of votes, or of a part of them
-    reach: int  #: Planes that the Gaussian covers to each side
+    tiles_of: TilesOf  #: Makes the tiles of votes, or of part of them
+    reach: int  #: Half width of the Gaussian in planes
     unmixing: Floats | None = None  #: (K, K) applied to the shares
 
     @classmethod
     def of(cls, tiles: VoteTiles, votes: LabelVotes, tiles_of: TilesOf) -> TiledShares:
-        """The shares of tiles, and what they were made of."""
+        """Make shares that can recompute these tiles from the votes."""
         reach = tiles.reach[-min(len(tiles.shape), len(tiles.reach))]
-        # Part of the votes must not have frequencies of its own.
-        again = partial(tiles_of, frequencies=tiles.frequencies)
-        return cls(votes, again, reach)
+        # Tiles of part of the votes must use the frequencies of all votes.
+        same_frequencies = partial(tiles_of, frequencies=tiles.frequencies)
+        return cls(votes, same_frequencies, reach)
 
     def write(self, label: int, out: NDArray[Any]) -> None:
         """Write the share of a label at every voxel; 0 outside the mask."""
         self._write(lambda tiles, part: tiles.write_share(label, part, unmixing=self.unmixing), out)
 
     def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
-        """Write how unsure the shares leave each voxel, all labels at once."""
+        """Write the uncertainty of each voxel, given the shares of all labels."""
         self._write(
             lambda tiles, part: tiles.write_uncertainty(kind, part, unmixing=self.unmixing), out
         )
 
     def _write(self, write: Callable[[VoteTiles, NDArray[Any]], None], out: NDArray[Any]) -> None:
-        """Let tiles write; what was kept of a stack is restored some planes at a time."""
+        """Write from tiles; a `KeptStack` is restored in slabs."""
         if not isinstance(self.votes, KeptStack):
             write(self.tiles_of(self.votes), out)
             return
@@ -66,21 +63,21 @@ class TiledShares(VoxelShares):
 
 @dataclass(frozen=True)
 class TiledFusion(VolumeFusion):
-    """A decision between smoothed shares."""
+    """A decision by smoothed vote shares."""
 
     shares: TiledShares
 
-    def keeping(self, votes: LabelVotes) -> TiledFusion:
+    def with_votes(self, votes: LabelVotes) -> TiledFusion:
         return replace(self, shares=replace(self.shares, votes=votes))
 
 
 @dataclass(frozen=True)
 class SmoothedVote:
-    """Vote shares smoothed by a Gaussian, and the rule by which they decide.
+    """Vote shares smoothed by a Gaussian, with threshold and tie rule of the decision.
 
     Where nobody annotated, a voxel's shares are the labels' overall frequencies. Voxels outside the
-    mask neither vote nor count. In 4D the first array axis (ITK's last) holds independent volumes
-    and is not smoothed.
+    mask are excluded from the smoothing. In 4D the first array axis (ITK's last) holds independent
+    volumes and is not smoothed.
     """
 
     votes: LabelVotes
@@ -94,12 +91,12 @@ class SmoothedVote:
         return self.tiles_of(self.votes)
 
     def fusion(self) -> TiledFusion:
-        """The smoothed result."""
+        """Return the smoothed vote as a fusion."""
         shares = TiledShares.of(self.tiles, self.votes, self.tiles_of)
         return TiledFusion(self.decision(), shares)
 
     def decision(self) -> NDArray[Any]:
-        """Label index per voxel, `votes.ties` codes where no label wins."""
+        """Return the label index of each voxel, or a code of `votes.ties` where no label wins."""
         return self.tiles.decision(self.ties, threshold=self.threshold)
 
 
@@ -112,6 +109,6 @@ def smoothed_vote(
     threshold: float | None = None,
     ties: TieRule = "undecided",
 ) -> SmoothedVote:
-    """Smooth votes as `VoteTiles.make` does, to be decided as `majority_vote` does."""
+    """Smooth votes by `VoteTiles.make`; the decision has the rules of `majority_vote`."""
     tiles_of = partial(VoteTiles.make, sigma=sigma, spacing=spacing, weights=weights)
     return SmoothedVote(votes, tiles_of, threshold, ties)

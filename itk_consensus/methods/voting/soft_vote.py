@@ -1,9 +1,9 @@
-"""The vote of raters who are not certain: shares of a vote instead of whole ones.
+"""Votes of raters who give probabilities: fractional instead of whole votes.
 
-Who gives a label the probability p casts p of a vote for it. The plain vote is then the mean of the
-probabilities, and the smoothed and the corrected vote do with these shares what they do with those
-of whole votes: raters who say 0 or 1 everywhere get exactly what smoothed_vote.py and
-corrected_vote.py give them.
+A rater who gives a label probability p casts a fraction p of a vote for it. The plain vote is then
+the mean of the probabilities; the smoothed and the corrected vote process these shares as they do
+those of whole votes. For probabilities 0 and 1 the results equal those of smoothed_vote.py and
+corrected_vote.py.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from itk_consensus.votes.vote_tiles import MixedVotes
 
 @dataclass(frozen=True)
 class SoftShares:
-    """Shares of the votes at every voxel."""
+    """Vote shares at every voxel."""
 
     #: (K, *shape) weighted mean of the raters' probabilities; the labels' frequencies where nobody
     #: voted, 0 outside the mask.
     shares: Floats
-    voted: NDArray[np.bool_]  #: (*shape) where anybody voted
+    voted: NDArray[np.bool_]  #: (*shape) whether any rater voted
     inside: NDArray[np.bool_]  #: (*shape) the mask
-    frequencies: Floats  #: (K,) of the labels among all votes inside
+    frequencies: Floats  #: (K,) frequencies of the labels among all votes inside the mask
     sigmas: Sequence[float]  #: Standard deviation of the smoothing, in voxels per axis; 0: none
 
     @classmethod
@@ -50,12 +50,12 @@ class SoftShares:
         sigma: float = 0.0,
         spacing: Sequence[float] = (),
     ) -> SoftShares:
-        """Average raters.
+        """Average the raters.
 
         Parameters
         ----------
         weights : (J,) ndarray or None
-            None: all equal.
+            Weight of each rater; None: all equal.
         sigma : float
             Standard deviation of the smoothing in mm.
         spacing : sequence of float
@@ -76,7 +76,7 @@ class SoftShares:
 
     @cached_property
     def smoothed(self) -> Floats:
-        """(K, \\*shape) shares that neighbours inside the mask have together."""
+        """(K, \\*shape) shares smoothed inside the mask."""
         if not any(self.sigmas):
             return self.shares
         smooth = np.stack([smooth_volume(share.copy(), self.sigmas) for share in self.shares])
@@ -87,7 +87,7 @@ class SoftShares:
         return smooth
 
     def plain(self, threshold: float | None, ties: TieRule) -> VolumeFusion:
-        """The vote; without smoothing a voxel that nobody annotated is undecided."""
+        """Return the vote; without smoothing, voxels that nobody annotated are undecided."""
         shares = self.smoothed
         scores = shares if any(self.sigmas) else np.where(self.voted, shares, -np.inf)
         if threshold is not None:
@@ -95,12 +95,14 @@ class SoftShares:
         return self._fusion(shares, scores, ties, SAME_VOTES)
 
     def corrected(self, ties: TieRule = "prior") -> tuple[VolumeFusion, Floats]:
-        """The corrected vote, and how shares mix the labels (corrected_vote.py)."""
+        """Return the corrected vote and the mixing matrix (corrected_vote.py)."""
         decision = self._decide(self.smoothed, ties, SAME_VOTES)
         mixing = mixing_matrix(self._mixed_votes(decision))
         found = np.maximum(np.tensordot(unmixing_matrix(mixing), self.smoothed, axes=1), 0.0)
         total = found.sum(axis=0)
         found = np.divide(found, total, out=self.smoothed.copy(), where=total > 0)
+        certain = self.shares > 1 - SAME_PROBABILITY
+        found = np.where(certain.any(axis=0), certain, found)
         return self._fusion(found, found, ties, SAME_PROBABILITY), mixing
 
     def _mixed_votes(self, decision: NDArray[np.int32]) -> MixedVotes:
@@ -124,7 +126,7 @@ class SoftShares:
         return MixedVotes(*sums, *counts)
 
     def _extreme_votes(self, size: Sequence[int]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The lowest and the highest label that anybody around a voxel gives any share."""
+        """Return the lowest and the highest label with any share in a voxel's neighbourhood."""
         number = len(self.shares)
         labels = np.arange(number).reshape(-1, *[1] * self.voted.ndim)
         given = (self.shares > 0) & self.voted & self.inside

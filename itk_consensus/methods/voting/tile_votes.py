@@ -1,4 +1,4 @@
-"""TileVoteFilter: how far votes are smoothed, and what that tells those who bring the tiles."""
+"""TileVoteFilter: base of the filters that smooth votes, and can process volumes in tiles."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from itk_consensus.votes.vote_tiles import MixedVotes
 
 @dataclass(frozen=True)
 class SmoothingEstimate(Estimate):
-    """How far votes were smoothed."""
+    """Smoothing that was applied to the votes."""
 
-    sigma: float  #: In mm
+    sigma: float  #: Standard deviation in mm
 
 
 class VoteSmoothingMixin(ProcessObject):
-    """How far votes are smoothed, and how many mm that was."""
+    """Parameter and measurement of the smoothing of votes."""
 
     SmoothingSigma = Parameter(
         LENGTH,
@@ -42,14 +42,14 @@ class VoteSmoothingMixin(ProcessObject):
     )
 
     def _sigma(self, case: FusionCase) -> float:
-        """In mm."""
+        """Return the standard deviation of the smoothing in mm."""
         return self.SmoothingSigma * case.smallest_side
 
 
 class TileVoteFilter(RaterWeightsMixin, VoteSmoothingMixin, SoftInputsMixin):
     """Base of the filters that decide by smoothed votes."""
 
-    #: Whether the decision depends on how votes mix the labels, counted over all voxels.
+    #: Whether the decision needs the mixing matrix, which is counted over all voxels.
     mixes_votes: ClassVar[bool] = False
 
     @property
@@ -60,8 +60,8 @@ class TileVoteFilter(RaterWeightsMixin, VoteSmoothingMixin, SoftInputsMixin):
     def tile_vote(
         self, stack: LabelStack, tiles_of: TilesOf, mixed: MixedVotes | None
     ) -> SmoothedVote | CorrectedVote:
-        """The vote of a stack's tiles, with what was counted over all voxels."""
+        """Return the vote of a stack's tiles; `mixed` was counted over all voxels."""
 
     def estimate_of(self, sigma: float, mixed: MixedVotes | None) -> SmoothingEstimate:
-        """What the votes of all chunks say, smoothed by so many mm."""
+        """Return the estimate for all chunks."""
         return SmoothingEstimate(sigma)

@@ -1,4 +1,4 @@
-"""The vote, whatever form the votes have: voxels, patterns or fractions; smoothed, if wanted."""
+"""Majority vote for any representation of votes (voxels, patterns, soft), optionally smoothed."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def vote(
     sigma: float = 0.0,
     spacing: Sequence[float] = (),
 ) -> Fusion:
-    """Decide by votes.
+    """Fuse by majority vote.
 
     Parameters
     ----------
     sigma : float
-        Standard deviation in mm by which shares of the votes are smoothed before; 0: not.
+        Standard deviation in mm of the smoothing of the vote shares; 0: none.
     spacing : sequence of float
         Voxel size per array axis; needed to smooth.
     """

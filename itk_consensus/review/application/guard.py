@@ -41,6 +41,8 @@ class Guard:
         if refusal is not None:
             return web.Response(status=403, text=refusal)
         if self._is_known(request):
+            if request.path == "/paraview/":  # trame asks for its socket
+                return web.json_response({"sessionURL": f"ws://{request.host}/ws"})
             return await handler(request)
         if not _are_same(request.query.get("token", ""), self.token):
             return web.Response(

@@ -3,64 +3,43 @@
 from __future__ import annotations
 
 import asyncio
+import getpass
 from collections.abc import Awaitable, Callable, Sequence
 from importlib.resources import files
+from time import monotonic
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from trame.ui.vuetify3 import VAppLayout
 from trame.widgets import client, html
-from trame_slicer.app.ui import create_vertical_slice_view_gutter_ui
-from trame_slicer.core import LayoutManager, SlicerApp
-from trame_slicer.rca_view import register_rca_factories
-from trame_slicer.segmentation import (
-    BrushDiameterMode,
-    SegmentationEffectDraw,
-    SegmentationEffectErase,
-    SegmentationEffectIslands,
-    SegmentationEffectPaint,
-    SegmentationEffectScissors,
-)
+from trame_slicer.core import SlicerApp
 from vtkmodules.vtkCommonCore import vtkLogger, vtkOutputWindow
 
-from itk_consensus.core.array_types import Mask
+from itk_consensus.assessment.findings import Finding
 from itk_consensus.core.work import working
-from itk_consensus.images.grey_windows import GreyWindow, windows_for
+from itk_consensus.review.application.dispute_list import DisputeList
+from itk_consensus.review.application.painting import TOOLS, Painting
 from itk_consensus.review.application.panel import panel
 from itk_consensus.review.application.scene import MOST_VOXELS_OF_A_SURFACE, ReviewScene
-from itk_consensus.review.decisions import Decision
+from itk_consensus.review.application.views import Views
+from itk_consensus.review.application.words import DecisionWords, letters, markers, stroke_words
 from itk_consensus.review.disputes import Dispute
+from itk_consensus.review.one_review import Remark
 from itk_consensus.review.rater_colors import rater_color
 from itk_consensus.review.readers import reader_rows
 from itk_consensus.review.session import CaseToOpen, ReviewSession
 
-#: Left, right, top and bottom of each of Slicer's slice views.
-_LETTERS = {"Red": "RLAP", "Green": "RLSI", "Yellow": "APSI"}
-_TOOLS = {
-    "paint": SegmentationEffectPaint,
-    "erase": SegmentationEffectErase,
-    "draw": SegmentationEffectDraw,
-    "scissors": SegmentationEffectScissors,
-    "islands": SegmentationEffectIslands,
-}
 _BRUSH_MM = 6.0
-#: A stroke counts as an action when the hand has rested so long.
-_SECONDS_OF_REST = 0.25
+#: A surface of what was painted takes longer than painting; the hand may go on before it is made.
+_SECONDS_TO_THE_SURFACE = 0.6
 
 _OPENING = "What the readers drew is being fused. The image can be looked at meanwhile."
-
-_KEYS = """
-window.addEventListener("keydown", (event) => {
-  const writing = event.target.closest("input:not([type=checkbox]), select, textarea");
-  if (writing || event.altKey || event.metaKey) return;
-  const key = event.ctrlKey ? (event.key === "z" ? "z" : "") : event.key;
-  if (/^([1-9ciouzsnpbe]|Arrow(Up|Down)|Escape)$/.test(key)) {
-    event.preventDefault();
-    window.trame.trigger("review_key", [key]);
-  }
-});
-"""
+_ENDED = (
+    "<div style='font:16px/1.5 system-ui,sans-serif;color:#e8eaed;background:#15181c;"
+    "position:fixed;inset:0;padding:3rem'><h1>The review has ended.</h1>"
+    "<p>Every decision is kept in the record beside the output. To go on, run the same command "
+    "again and open the address that it prints.</p></div>"
+)
 
 
 class ReviewPage:
@@ -70,6 +49,8 @@ class ReviewPage:
     ----------
     cases : sequence of CaseToOpen
         In the order in which they are walked; each is opened when it is its turn.
+    who : str
+        The reviewer; who is not known is asked before anything is done.
     go_on : callable
         Told the number of the case whose turn it is.
     """
@@ -78,25 +59,24 @@ class ReviewPage:
         self,
         server: Any,
         cases: Sequence[CaseToOpen],
+        who: str,
         go_on: Callable[[int], None],
         quit_: Callable[[], None],
     ) -> None:
         self.server, self.state = server, server.state
         self._cases, self._case_number = list(cases), 0
+        self._is_done = [one.is_done for one in cases]
         self._go_on, self._quit = go_on, quit_
-        self._tool, self._current = "", 0
-        self._taking_over: asyncio.Task[None] | None = None
+        self._current, self._since = 0, monotonic()
+        self._who, self._when_named = who, list[Callable[[], None]]()
         self.app = SlicerApp()
         # VTK repeats to each view what it will change some day.
         vtkOutputWindow.GetInstance().SetDisplayModeToNever()
         vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_ERROR)
-        register_rca_factories(
-            self.app.view_manager, server, slice_view_ui_f=self._slice_view_ui, rca_encoder="jpeg"
-        )
-        self._layouts = LayoutManager(self.app.scene, self.app.view_manager, server)
-        self._layouts.register_layout_dict(LayoutManager.default_grid_configuration())
-        self._layouts.set_layout("Quad View")
-        self.app.segmentation_editor.segmentation_modified.connect(self._on_modified)
+        self.views = Views(self.app, server, self._pointed)
+        self.list = DisputeList(self.state)
+        self._painting = Painting(self.app.segmentation_editor, self.state, self._take_over)
+        self._surface: asyncio.TimerHandle | None = None
         self.session: ReviewSession
         self.scene: ReviewScene
         self._close_case(0)
@@ -113,81 +93,76 @@ class ReviewPage:
         self._close_case(number)
 
         def elsewhere(make: Callable[[], Any]) -> Awaitable[Any]:
-            with working(ask=ask):
+            with working(abort_check=ask):
                 return asyncio.get_running_loop().create_task(asyncio.to_thread(make))
 
         image = await elsewhere(self._cases[number].image)
         if image is not None:
             with self.state:
                 self.scene = ReviewScene(self.app, image.geometry)
-                self._show_image(image.voxels)
+                self.views.show_image(self.scene, image.voxels, image.drawn)
         session = await elsewhere(self._cases[number].session)
         with self.state:
-            self._show(session, None if image is None else image.voxels)
+            self._show(session, has_image=image is not None)
             self.state.ready = True
+        found = await elsewhere(session.case.find)
+        if self._case_number == number:
+            with self.state:
+                self._tell_findings(found)
 
     def _close_case(self, number: int) -> None:
         """Take the case before away."""
-        self._use_tool("")
+        self._painting.put_away()
+        if self._surface is not None:
+            self._surface.cancel()
+        self.views.close_case()
         if hasattr(self, "scene"):
             self.scene.close()
         self._case_number = number
         self.state.ready = False
         self.state.title = self._cases[number].title
-        self.state.place = ""
+        self.state.question = ""
 
-    def _show_image(self, image: NDArray[Any], drawn: Mask | None = None) -> None:
-        """Show an image, in the window in which readers look at what was drawn."""
-        self._windows = windows_for(image, drawn)
-        if drawn is None or self.scene.volume is None:
-            self.scene.show_image(image)
-            for view in self.app.view_manager.get_slice_views():
-                view.fit_view_to_content()
-        self._set_window(self._windows[0])
-
-    def _show(self, session: ReviewSession, image: NDArray[Any] | None) -> None:
+    def _show(self, session: ReviewSession, *, has_image: bool) -> None:
         """Show what readers drew and what was made of it, over the image."""
         self.session, case = session, session.case
-        if image is None:
+        session.review.who = self._who
+        if not has_image:
             self.scene = ReviewScene(self.app, case.geometry)
+            self.views.show_black(self.scene)
         self.scene.show_maps_of(case.rated)
-        drawn = np.zeros(case.geometry.shape, bool)
-        for labels in (labels for one in case.rated for labels in one.maps):
-            drawn |= labels != 0
-        self._show_image(self._agreement() if image is None else image, drawn)
+        self._words = {one.name: self._words_of(one.name) for one in case.rated}
+        for one in case.rated:
+            self.scene.show_result(one.name, session.review.shown(one.name))
         for index, name in enumerate(case.names):
             maps = {one.name: (one.maps[index], one.missing) for one in case.rated}
             self.scene.add_reader(name, maps)
-        for one in case.rated:
-            self.scene.show_result(one.name, session.review.adjudicated(one.name))
         self._tell_case()
+        self.list.open(session, self._words)
         if case.disputes:
-            undecided = session.review.undecided
-            self.go(undecided[0] if undecided else 1)
+            first = self.list.next_open(0)
+            self.go(first or next(iter(session.review.undecided), 1))
         else:
             self._current = 0
             self._tell()
         if case.on_file.like.geometry.dimension >= 3:
             voxels = int(np.prod(case.geometry.shape))
             if voxels <= MOST_VOXELS_OF_A_SURFACE:
-                self._show_surface()
+                self.show_surface()
 
-    def _agreement(self) -> NDArray[Any]:
-        """Without an image: how many readers marked each voxel."""
-        votes = np.zeros(self.session.case.geometry.shape, np.uint8)
-        for rated in self.session.case.rated:
-            for labels in rated.maps:
-                votes += (labels != 0) & (labels != rated.missing)
-        return votes
+    def _words_of(self, structure: str) -> DecisionWords:
+        case, labels = self.session.case, self.scene.labels[structure]
+        return DecisionWords(
+            case.names,
+            labels,
+            {label: case.name_of(structure, label) for label in labels},
+            {label: self.scene.colors[structure, label] for label in labels},
+        )
 
     def _tell_case(self) -> None:
         case = self.session.case
-        names = case.names
         state = self.state
-        state.cases = [
-            {"number": number, "title": one.title} for number, one in enumerate(self._cases)
-        ]
-        state.case_number = self._case_number
+        self._tell_cases()
         state.readers = [
             {
                 "number": number,
@@ -200,179 +175,300 @@ class ReviewPage:
             }
             for number, row in enumerate(reader_rows(case))
         ]
-        state.findings = [
+        state.legend = [
+            {"name": words.name(label), "color": words.colors[label], "id": f"{label} {name}"}
+            for name, words in self._words.items()
+            for label in words.labels
+        ]
+        state.findings, state.sought = [], False
+        state.overlay = False
+        state.unlisted = case.unlisted_voxels
+        said = []
+        if self.session.resumed:
+            said.append("Resumed where it was left.")
+            if self.session.saved is not None and not self.session.is_saved:
+                said.append("The map on disk is older than these decisions; s saves it.")
+        if not case.disputes:
+            said.append("Readers agree everywhere: there is nothing to decide.")
+        state.message = " ".join(said)
+
+    def _tell_findings(self, found: list[tuple[str, Finding]]) -> None:
+        """Say what is found of consensus and readers, the most severe first."""
+        names = self.session.case.names_as_given
+        self.state.findings = [
             {
                 "kind": (finding.severity or "fine").replace(" ", "-"),
                 "text": f"{structure}: " * bool(structure) + str(finding.named(names)),
             }
-            for structure, finding in sorted(case.findings, key=lambda one: -one[1].grade)
+            for structure, finding in sorted(found, key=lambda one: -one[1].grade)
             if finding.severity
         ]
-        state.windows = [one.name for one in self._windows]
-        state.overlay = False
-        state.has_structures = len(case.rated) > 1 or bool(case.rated[0].name)
-        state.unlisted = case.unlisted_voxels
-        resumed = "Resumed where it was left. " if self.session.resumed else ""
-        state.message = resumed + (
-            "" if case.disputes else "Readers agree everywhere: there is nothing to decide."
-        )
+        self.state.sought = True
+
+    def _tell_cases(self) -> None:
+        """Say which cases there are, and which of them are done."""
+        self.state.cases = [
+            {"number": number, "title": one.title, "done": self._is_done[number]}
+            for number, one in enumerate(self._cases)
+        ]
+        self.state.case_number = self._case_number
+
+    @property
+    def _voxel_ml(self) -> float:
+        return float(np.prod(self.session.case.geometry.spacing)) / 1000
 
     # -- what is shown of decisions -----------------------------------------------------------
 
     def _tell(self) -> None:
         """Bring the list and the buttons up to date."""
-        session = self.session
-        review, names = session.review, session.case.names
-        voxel_ml = float(np.prod(session.case.geometry.spacing)) / 1000
-        state = self.state
-        state.disputes = [
-            {
-                "number": one.number,
-                "structure": one.structure,
-                "ml": f"{one.voxels * voxel_ml:.3g}",
-                "place": _letters(self.scene.ras(one.index)),
-                "marked": ", ".join(_markers(one, names)) or "nobody",
-                "p": ", ".join(
-                    f"{p:.2f}" if len(one.probability) == 1 else f"{label}: {p:.2f}"
-                    for label, p in one.probability.items()
-                ),
-                "now": "in" if one.consensus else "out",
-                "decision": self._words(one, review.decisions.get(one.number)),
-            }
-            for one in review.disputes.values()
-        ]
+        review, state = self.session.review, self.state
+        self.list.tell_decisions()
         state.current = self._current
-        state.undecided = len(review.undecided)
-        state.tool = self._tool
+        state.can_undo, state.can_redo = review.can_undo, review.can_redo
+        state.tool = self._painting.tool
+        state.done = self.session.done
+        self._is_done[self._case_number] = self.session.done
         dispute = review.disputes.get(self._current)
-        decision = review.decisions.get(self._current)
-        state.choices = [] if dispute is None else self._choices(dispute, decision)
-        state.saved = False
+        decision = review.decision(self._current)
+        state.locked = decision is not None
+        state.choices, state.about, state.said, state.paints = [], "", "", []
+        if dispute is not None:
+            words = self._words[dispute.structure]
+            state.hidden = self.session.is_hidden(self._current)
+            self.scene.show_results(not state.hidden)
+            state.choices = words.choices(dispute, decision, with_consensus=not state.hidden)
+            state.about = self._about(dispute)
+            state.said = words.decision(decision)
+            state.paints = [{"value": label, "text": words.name(label)} for label in words.labels]
+        state.paint_label = self._painting.label
+        state.saved = self.session.is_saved
 
-    def _choices(self, dispute: Dispute, decision: Decision | None) -> list[dict[str, Any]]:
-        """Buttons of the current dispute."""
-        names = self.session.case.names
-        labels = self.scene.labels[dispute.structure]
-        binary = len(labels) == 1
-        taken = None if decision is None else _choice_of(decision)
-        rows: list[tuple[str, int | None, str, str]]
-        rows = [("consensus", None, "as the consensus", "c")]
-        rows += [
-            ("label", label, "in" if binary else f"label {label}", "i" if binary else "")
-            for label in labels
-            if binary or label in dispute.labels
-        ]
-        rows.append(("label", 0, "out", "o"))
-        rows += [("rater", j, name, str(j + 1) if j < 9 else "") for j, name in enumerate(names)]
-        return [
-            {
-                "id": f"choose-{choice}" + ("" if value is None else f"-{value}"),
-                "choice": choice,
-                "value": value,
-                "text": text,
-                "key": key,
-                "color": rater_color(int(value or 0)) if choice == "rater" else "",
-                "on": taken == (choice, value),
-            }
-            for choice, value, text, key in rows
-        ]
+    def _about(self, dispute: Dispute) -> str:
+        """What the current dispute is: which labels, how large, where, who marked it."""
+        case, words = self.session.case, self._words[dispute.structure]
+        size = case.sizes[dispute.number]
+        parts = [f"{size.ml:.3g} ml", f"{size.mm:.2g} mm thick"]
+        parts.append(letters(self.scene.ras(dispute.index)))
+        parts.append(f"{markers(dispute, case.names)} marked it")
+        if self.session.is_hidden(dispute.number):
+            return " · ".join((*parts, "consensus hidden until you decide"))
+        now = words.label(dispute.consensus)
+        parts.append(f"consensus: {now} ({words.probabilities(dispute)})".replace(" ()", ""))
+        return " · ".join(parts)
 
-    def _words(self, dispute: Dispute, decision: Decision | None) -> str:
-        """A decision as people say it."""
-        if decision is None:
-            return ""
-        if decision.choice == "rater":
-            return f"as {self.session.case.names[int(decision.rater or 0)]}"
-        if decision.choice == "label":
-            binary = len(self.scene.labels[dispute.structure]) == 1
-            name = "in" if binary else f"label {decision.label}"
-            return name if decision.label else "out"
-        return decision.choice
+    # -- who decides ----------------------------------------------------------------------------
+
+    def _named(self, action: Callable[[], None]) -> None:
+        """Do something in the reviewer's name, which is asked if it is not known."""
+        if self._who:
+            action()
+        else:
+            self._when_named = [action]
+            self.state.asking_name = True
+
+    def take_name(self, name: Any) -> None:
+        """Know who decides from now on, and do what waited for it."""
+        if not (name := str(name or "").strip()[:200]):
+            return
+        self._who = self.session.review.who = name
+        self.state.asking_name = False
+        waiting, self._when_named = self._when_named, []
+        for action in waiting:
+            action()
+
+    def forget_name(self) -> None:
+        """Do not what waited for a name."""
+        self._when_named = []
+        self.state.asking_name = False
 
     # -- actions ------------------------------------------------------------------------------
 
     def go(self, number: int) -> None:
         """Show a dispute."""
         self.finish_stroke()
-        self._use_tool("")
+        self._painting.put_away()
         dispute = self.session.review.disputes[number]
-        self._current = number
+        self._current, self._since = number, monotonic()
         self.scene.show_dispute(dispute)
-        self.state.place = _letters(self.scene.jump(dispute.index))
+        self.views.tell(self.scene.jump(dispute.index))
+        self.list.show(number)
         self._tell()
 
     def step(self, by: int) -> None:
-        """Show the next dispute, or the one before."""
-        last = len(self.session.review.disputes)
-        if last:
-            self.go((self._current - 1 + by) % last + 1)
+        """Show the next dispute of the list, or the one before."""
+        if self.session.review.disputes:
+            self.go(self.list.after(self._current, by))
+
+    def accept_small(self) -> None:
+        """Take all that is below the smallest size of the list as the consensus has it."""
+        self.finish_stroke()
+        small = self.list.small
+        if not small:
+            return
+
+        def decide() -> None:
+            remark = Remark(reason=self.list.listing.words)
+            self.session.decide(small, "consensus", remark=remark)
+            self.state.message = f"{len(small)} small disputes are as the consensus has them."
+            self._tell()
+
+        self._named(decide)
+
+    def _remark(self) -> Remark:
+        """What is said beside the decision that is being taken."""
+        state = self.state
+        reason, confidence = str(state.reason or "").strip()[:500], state.confidence or None
+        state.reason = state.confidence = ""  # of one decision only
+        return Remark(reason, confidence, round(monotonic() - self._since, 1))
 
     def choose(self, choice: str, value: int | None = None) -> None:
         """Decide the current dispute, and go to the next that is not decided."""
-        session = self.session
+
+        def decide() -> None:
+            which = None if value is None else int(value)
+            self.session.decide(self._current, choice, which, self._remark())
+            self._go_on_deciding()
+
+        self._change_open(decide)
+
+    def confirm(self) -> None:
+        """Decide the current dispute as it was painted."""
+
+        def decide() -> None:
+            if not self.session.review.draft(self._current):
+                self.state.message = f"Nothing was painted in dispute {self._current}."
+                return
+            self.session.confirm(self._current, self._remark())
+            self._go_on_deciding()
+
+        self._change_open(decide)
+
+    def _change_open(self, action: Callable[[], None]) -> None:
+        """Change the current dispute in somebody's name, if it is not locked."""
         if not self._current:
             return
         self.finish_stroke()
-        number = self._current
-        session.decide(number, choice, None if value is None else int(value))
-        self._show_result(session.review.disputes[number].structure)
-        later = [n for n in session.review.undecided if n > number] or session.review.undecided
-        if later:
-            self.go(later[0])
-        else:
-            self.state.message = "Every dispute is decided. Save when you are content."
-            self._tell()
+        if self.session.review.decision(self._current) is not None:
+            self.state.message = f"Dispute {self._current} is decided; u reopens it."
+            return
+        self._named(action)
+
+    def _go_on_deciding(self) -> None:
+        """Show what was decided, and the next dispute that is open."""
+        review, number = self.session.review, self._current
+        self._show_change(number)
+        following = self.list.next_open(number)
+        if following is not None:
+            self.go(following)
+            return
+        self._painting.put_away()
+        left = len(review.undecided)
+        self.state.message = (
+            f"Every dispute of this list is decided; {left} are not listed and open."
+            if left
+            else "Every dispute is decided. Save when you are content."
+        )
+        self._tell()
 
     def undo(self) -> None:
         """Take the last action back."""
+        self._again(self.session.undo, "The last action was taken back.", "take back")
+
+    def redo(self) -> None:
+        """Do again what was taken back."""
+        self._again(self.session.redo, "Done again.", "do again")
+
+    def _again(self, action: Callable[[], bool], said: str, verb: str) -> None:
         self.finish_stroke()
-        before = self.session.review.decisions
-        if self.session.undo():
-            after = self.session.review.decisions
-            changed = [n for n in {*before, *after} if before.get(n) != after.get(n)]
-            for name in self.scene.structures:
-                self._show_result(name)
-            if changed:
-                self.go(min(changed))
-            self.state.message = "The last action was taken back."
-        else:
-            self.state.message = "There is nothing to take back."
+        if not action():
+            self.state.message = f"There is nothing to {verb}."
+            return
+        for name in self.scene.structures:
+            self._show_result(name)
+        changed = self.session.review.actions[-1].disputes
+        if changed and len(changed) == 1 and self._current not in changed:
+            self.go(changed[0])
+        self.state.message = said
         self._tell()
 
-    def clear(self) -> None:
-        """Make the current dispute undecided."""
-        session = self.session
-        if self._current in session.review.decisions:
-            session.clear(self._current)
-            self._show_result(session.review.disputes[self._current].structure)
-            self._tell()
+    def reopen(self) -> None:
+        """Unlock the current dispute; of an open one, throw away what was painted in it."""
+        self.finish_stroke()
+        session, number = self.session, self._current
+        if session.review.decision(number) is not None:
+            self._named(lambda: self._unlock(session.reopen, f"Dispute {number} is open again."))
+        elif session.review.draft(number):
+            self._named(lambda: self._unlock(session.discard, "What was painted is gone."))
 
-    def save(self, done: bool = False) -> None:
-        """Write the map and the record."""
+    def _unlock(self, action: Callable[[int], None], said: str) -> None:
+        action(self._current)
+        self._since = monotonic()
+        self._show_change(self._current)
+        self.state.message = said
+        self._tell()
+
+    def save(self, done: bool | None = None) -> bool:
+        """Write the map and the record; False if that failed."""
         self.finish_stroke()
         session = self.session
         try:
             session.save(done=done)
         except Exception as error:  # a full disk must not end the review
             self.state.message = f"Not saved: {error}"
-            return
+            return False
         where = "" if session.output is None else f" {session.output.name}"
-        left = len(session.review.undecided)
-        self.state.message = f"Saved{where}; {left} undecided."
-        self.state.saved = True
+        review = session.review
+        words = f"Saved{where}; {len(review.undecided)} undecided."
+        if review.drafts:
+            numbers = ", ".join(map(str, sorted(review.drafts)[:5]))
+            words += f" Painting is not confirmed, and not in the map: dispute {numbers}."
+        self.state.message = words
+        self._tell()
+        return True
 
-    def next_case(self) -> None:
-        """Save this case as done and open the next."""
-        self.save(done=True)
-        if self.state.saved and self._case_number + 1 < len(self._cases):
-            self._go_on(self._case_number + 1)
-        elif self.state.saved:
-            self.state.message = "That was the last case."
+    def finish_case(self) -> None:
+        """Mark the case as done; with open disputes only when asked again."""
+        self.finish_stroke()
+        review = self.session.review
+        open_ = [f"{len(review.undecided)} disputes are undecided and stay as the consensus is"]
+        open_ *= bool(review.undecided)
+        if review.drafts:
+            open_.append(f"painting in {len(review.drafts)} is not confirmed and will not count")
+        if open_:
+            self.state.question = f"{'; '.join(open_)}."
+        else:
+            self.finish_all_the_same()
+
+    def finish_all_the_same(self) -> None:
+        """Mark the case as done, and open the next that is not."""
+        self.state.question = ""
+        self._named(self._finish)
+
+    def go_on_reviewing(self) -> None:
+        """Leave the case as it is."""
+        self.state.question = ""
+
+    def _finish(self) -> None:
+        if not self.save(done=True):
+            return
+        self._tell_cases()
+        number = self._case_number
+        order = [*range(number + 1, len(self._cases)), *range(number)]
+        left = [other for other in order if not self._is_done[other]]
+        if left:
+            self._go_on(left[0])
+        elif len(self._cases) > 1:
+            self.state.message = "Every case is done. End when you are content."
+
+    def open_case(self, number: Any) -> None:
+        """Leave this case as it is, and open another, one that is done too."""
+        number = int(number)
+        if 0 <= number < len(self._cases) and number != self._case_number and self.save():
+            self._go_on(number)
 
     def close(self) -> None:
         """Save, and end the application."""
-        self.save()
-        if self.state.saved:
+        if self.save():
             self._quit()
 
     def toggle_reader(self, number: int) -> None:
@@ -394,13 +490,70 @@ class ReviewPage:
         self.scene.show_overlay(values)
         self.state.overlay = shown
 
+    def toggle_hatching(self) -> None:
+        """Show or hide where the current dispute is."""
+        self.state.hatched = not self.state.hatched
+        self._set_hatching()
+
+    def set_hatching(self, opacity: Any) -> None:
+        """How strong the hatching is."""
+        self.state.hatching, self.state.hatched = float(opacity), True
+        self._set_hatching()
+
+    def _set_hatching(self) -> None:
+        self.scene.set_hatching_opacity(self.state.hatching if self.state.hatched else 0.0)
+
+    def set_lines(self, opacity: Any) -> None:
+        """How strong contours are."""
+        self.state.lines = float(opacity)
+        self.scene.set_line_opacity(self.state.lines)
+
+    def list_slice(self) -> None:
+        """List what goes through the axial slice that is seen, or all again."""
+        on = not self.state.one_slice
+        self.list.set_slice(self.views.slice_shown() if on else None)
+
+    def _pointed(self) -> None:
+        """A place was clicked, which may show another slice."""
+        if self.state.one_slice:
+            self.list.set_slice(self.views.slice_shown())
+
+    def toggle_help(self) -> None:
+        """Show what keys and hands can do, or hide it."""
+        self.state.helping = not self.state.helping
+
     def use_tool(self, name: str) -> None:
         """Take a tool of Slicer's segment editor into the hand, or put it away."""
         self.finish_stroke()
-        self._use_tool("" if name == self._tool else name)
+        dispute = self.session.review.disputes.get(self._current)
+        if dispute is not None and self.session.is_hidden(dispute.number):
+            self.state.message = "Decide first; then u reopens it, to be painted."
+            return
+        if name == self._painting.tool or dispute is None:
+            self._painting.put_away()
+            self._tell()
+        else:
+            self._named(lambda: self._take_tool(name, dispute))
+
+    def _take_tool(self, name: str, dispute: Dispute) -> None:
+        labels = self.scene.labels[dispute.structure]
+        label = next((one for one in dispute.labels if one in labels), labels[0])
+        self._use(name, dispute.structure, label)
+
+    def _use(self, tool: str, structure: str, label: int) -> None:
+        self._painting.use(tool, self.scene, structure, label)
+        with self._painting.paused():  # the editor takes the surface of what it edits away
+            self.scene.renew_surface(structure)
         self._tell()
 
-    def on_key(self, key: str) -> None:
+    def paint_with(self, label: Any) -> None:
+        """Paint with another label."""
+        dispute = self.session.review.disputes.get(self._current)
+        if dispute is not None and int(label) in self.scene.labels[dispute.structure]:
+            self.finish_stroke()
+            self._use(self._painting.tool or "paint", dispute.structure, int(label))
+
+    def on_key(self, key: str, view: str = "Red") -> None:
         """A key that stands for a button."""
         if not self.state.ready:
             return
@@ -409,171 +562,120 @@ class ReviewPage:
                 if choice["key"] == key:
                     self.choose(choice["choice"], choice["value"])
                     return
-            actions: dict[str, Callable[[], None]] = {
-                "ArrowDown": lambda: self.step(1),
-                "ArrowUp": lambda: self.step(-1),
+            actions: dict[str, Callable[[], Any]] = {
+                "ArrowUp": lambda: self.views.scroll(view, 1),
+                "ArrowRight": lambda: self.views.scroll(view, 1),
+                "ArrowDown": lambda: self.views.scroll(view, -1),
+                "ArrowLeft": lambda: self.views.scroll(view, -1),
+                "PageDown": lambda: self.step(1),
+                "PageUp": lambda: self.step(-1),
                 "n": lambda: self.step(1),
                 "p": lambda: self.step(-1),
-                "u": self.clear,
+                "d": self.toggle_hatching,
+                "u": self.reopen,
                 "z": self.undo,
+                "y": self.redo,
                 "s": self.save,
                 "b": lambda: self.use_tool("paint"),
                 "e": lambda: self.use_tool("erase"),
-                "Escape": lambda: self.use_tool(self._tool) if self._tool else None,
+                "?": self.toggle_help,
+                "Enter": self.confirm,
+                "Escape": self._escape,
             }
             if key in actions:
                 actions[key]()
 
-    # -- painting -----------------------------------------------------------------------------
+    def _escape(self) -> None:
+        self.state.helping = False
+        self.finish_stroke()
+        self._painting.put_away()
+        self._tell()
 
-    def _use_tool(self, name: str) -> None:
-        editor = self.app.segmentation_editor
-        self._tool = name
-        dispute = None if not name else self.session.review.disputes.get(self._current)
-        if dispute is None:
-            self._tool = ""
-            editor.deactivate_effect()
-            return
-        editor.set_active_segmentation(self.scene.result_node(dispute.structure), self.scene.volume)
-        labels = self.scene.labels[dispute.structure]
-        label = next((one for one in dispute.labels if one in labels), labels[0])
-        editor.set_active_segment_id(f"{dispute.structure}/{label}")
-        effect = editor.set_active_effect_type(_TOOLS[name])
-        if name in ("paint", "erase"):
-            effect.set_brush_diameter(float(self.state.brush_mm), BrushDiameterMode.Absolute)
+    # -- painting -----------------------------------------------------------------------------
 
     def set_brush(self, brush_mm: Any) -> None:
         """How wide the brush is."""
-        try:
-            self.state.brush_mm = min(max(float(brush_mm), 0.1), 200.0)
-        except (TypeError, ValueError):
-            return
-        if self._tool in ("paint", "erase"):
-            effect = self.app.segmentation_editor.get_effect(_TOOLS[self._tool])
-            effect.set_brush_diameter(self.state.brush_mm, BrushDiameterMode.Absolute)
-
-    def _on_modified(self, *_: Any) -> None:
-        if not self._tool:
-            return
-        if self._taking_over is not None:
-            self._taking_over.cancel()
-
-        async def rest() -> None:
-            await asyncio.sleep(_SECONDS_OF_REST)
-            self._taking_over = None
-            with self.state:
-                self._take_over()
-
-        self._taking_over = asyncio.get_event_loop().create_task(rest())
+        self._painting.set_brush(brush_mm)
 
     def finish_stroke(self) -> None:
         """What was painted a moment ago counts before anything else happens."""
-        if self._taking_over is not None:
-            self._taking_over.cancel()
-            self._taking_over = None
-            self._take_over()
+        self._painting.finish()
 
-    def _take_over(self) -> None:
-        session = self.session
-        for name in self.scene.structures:
-            before = session.review.adjudicated(name)
-            painted = self.scene.result(name, before)
-            if not np.array_equal(before, painted):
-                touched = session.paint(name, painted)
-                words = ", ".join(map(str, touched))
-                self.state.message = (
-                    f"Painted: dispute {words}." if touched else "Painted where readers agree."
-                )
-                self._tell()
+    def _take_over(self, structure: str) -> None:
+        before = self.session.review.shown(structure)
+        places, labels = self.scene.painted(structure, before)
+        if not places.size:
+            return
+        stroke = self.session.paint_voxels(structure, places, labels)
+        self.state.message = stroke_words(stroke, self._voxel_ml)
+        if stroke.locked:
+            self._show_result(structure)
+        else:
+            self._renew_surface(structure)
+        self._tell()
+
+    def _show_change(self, number: int) -> None:
+        """Show what became of a dispute."""
+        dispute = self.session.review.disputes[number]
+        shown = self.session.review.shown(dispute.structure)
+        with self._painting.paused():
+            self.scene.show_change(dispute, shown)
+        self._renew_surface(dispute.structure)
 
     def _show_result(self, structure: str) -> None:
-        tool, self._tool = self._tool, ""
-        self.scene.show_result(structure, self.session.review.adjudicated(structure))
-        self._tool = tool
+        with self._painting.paused():
+            self.scene.show_result(structure, self.session.review.shown(structure))
+        self._renew_surface(structure)
 
-    def _show_surface(self) -> None:
-        self.scene.make_surfaces()
-        for view in self.app.view_manager.get_threed_views():
-            view.reset_view()
+    def _renew_surface(self, structure: str) -> None:
+        """Make the surface again when the hand has rested."""
+        if self._surface is not None:
+            self._surface.cancel()
+
+        def renew() -> None:
+            self._surface = None
+            with self._painting.paused():
+                self.scene.renew_surface(structure)
+
+        loop = asyncio.get_event_loop()
+        self._surface = loop.call_later(_SECONDS_TO_THE_SURFACE, renew)
 
     def show_surface(self) -> None:
-        """Surfaces of a large volume, when they are asked for."""
-        self._show_surface()
-
-    # -- grey values --------------------------------------------------------------------------
-
-    def _set_window(self, window: GreyWindow) -> None:
-        self.scene.set_window(window.width, window.level)
-        self.state.window_name = window.name
-        self.state.window_width, self.state.window_level = window.width, window.level
-
-    def choose_window(self, name: str) -> None:
-        """Take one of the windows that the modality is used to."""
-        for window in self._windows:
-            if window.name == name:
-                self._set_window(window)
-
-    def set_window(self, width: Any, level: Any) -> None:
-        """Take a window by hand."""
-        try:
-            self._set_window(GreyWindow("by hand", max(float(width), 1e-6), float(level)))
-        except (TypeError, ValueError):
-            return
+        """Surfaces; of a large volume, when they are asked for."""
+        self.scene.make_surfaces()
+        self.views.fit_surface()
 
     # -- the page -----------------------------------------------------------------------------
 
-    def _slice_view_ui(self, server: Any, view_id: str, view: Any) -> None:
-        create_vertical_slice_view_gutter_ui(server, view_id, view)
-        tag = view.get_singleton_tag()
-        sides = zip(_LETTERS.get(tag, ""), ("left", "right", "top", "bottom"), strict=False)
-        with html.Div(classes="letters", id=f"view-{tag}"):
-            for letter, side in sides:
-                html.Span(letter, classes=side)
-            html.Span("{{ place }}", classes="place")
-        view.set_ruler(1)
-
     def _build(self) -> None:
-        style = (files("itk_consensus.review.application") / "page.css").read_text("utf-8")
+        own = files("itk_consensus.review.application")
         self.state.trame__title = "Review"
         self.state.trame__favicon = "data:,"
+        self.state.trame__template_error = self.state.trame__template_error_reconnect = _ENDED
         self.state.brush_mm = _BRUSH_MM
+        self.state.update({"asking_name": False, "question": "", "helping": False})
+        self.state.hidden = False
+        self.state.update({"reason": "", "confidence": ""})
+        self.state.update({"hatched": True, "hatching": 0.85, "lines": 1.0})
+        self.state.suggested_name = _user_name()
         with VAppLayout(self.server) as layout:
             layout.root.theme = "dark"
-            client.Style(style)
-            client.Script(_KEYS)
-            with html.Div(style="display:flex;height:100vh;width:100vw;background:#15181c"):
-                with html.Div(classes="review", style="flex:0 0 25rem;width:25rem;overflow:auto"):
+            client.Style((own / "page.css").read_text("utf-8"))
+            client.Script((own / "page.js").read_text("utf-8"))
+            with html.Div(classes="page"):
+                with html.Div(classes="review"):
                     with html.Header(v_if="!ready"):
                         html.H1("{{ title }}")
                         html.Div(_OPENING, id="opening", classes="message", role="status")
-                    with html.Div(v_else=True):
-                        panel(self, list(_TOOLS))
-                with html.Div(style="flex:1 1 auto;min-width:0;display:flex;height:100vh"):
-                    self._layouts.initialize_layout_grid(layout)
+                    with html.Div(v_else=True, classes="panel"):
+                        panel(self, list(TOOLS))
+                with html.Div(classes=("'views ' + (maximised ? 'only-' + maximised : '')",)):
+                    self.views.layouts.initialize_layout_grid(layout)
 
 
-def _choice_of(decision: Decision) -> tuple[str, int | None]:
-    """What was chosen, and which label or rater."""
-    return decision.choice, decision.label if decision.choice == "label" else decision.rater
-
-
-def _markers(dispute: Dispute, names: Sequence[str]) -> list[str]:
-    """Who marked a dispute; of who marked a part, how much."""
-    shares = dispute.marked_by()
-    return [
-        name if share > 0.995 else f"{name} {100 * share:.0f} %"
-        for name, share in zip(names, shares, strict=True)
-        if share > 0.005
-    ]
-
-
-def _letters(place: Sequence[float]) -> str:
-    """Right, anterior, superior in mm, each with the letter of its side."""
-    sides = (("R", "L"), ("A", "P"), ("S", "I"))
-    return (
-        " ".join(
-            f"{pair[0] if mm >= 0 else pair[1]} {abs(mm):.1f}"
-            for pair, mm in zip(sides, place, strict=True)
-        )
-        + " mm"
-    )
+def _user_name() -> str:
+    """Who sits here, as far as the machine knows."""
+    try:
+        return getpass.getuser()
+    except (ImportError, KeyError, OSError):
+        return ""

@@ -7,36 +7,121 @@ from typing import Any
 
 from trame.widgets import html
 
+from itk_consensus.review.application.words import HELP, REASONS
+from itk_consensus.review.decisions import CONFIDENCES
+
 
 def panel(page: Any, tools: Sequence[str]) -> None:
     """Build the panel; `page` has a method for every button."""
     _header(page)
     _decisions(page, tools)
+    _filter(page)
     _disputes(page)
-    _readers(page)
-    _grey_window(page)
-    _findings()
+    with html.Div(classes="below"):
+        _readers(page)
+        _display(page)
+        _legend(page)
+        _grey_window(page)
+        _findings()
+    _help(page)
 
 
 def _header(page: Any) -> None:
     """What is reviewed, how much is left, and what ends it."""
     with html.Header():
         html.H1("{{ title }}", id="title")
-        with html.Div(classes="row", v_if=("cases.length > 1",)):
-            html.Span("case {{ case_number + 1 }} of {{ cases.length }}", classes="quiet")
-            html.Button("Done, next case", id="next-case", click=page.next_case)
+        _cases(page)
         with html.Div(classes="row"):
-            html.Span("{{ undecided }} of {{ disputes.length }} undecided", id="undecided")
-            html.Button("Undo<kbd>z</kbd>", id="undo", click=page.undo)
+            html.Span("{{ undecided }} of {{ total }} undecided", id="undecided")
+            html.Button("Undo<kbd>z</kbd>", id="undo", click=page.undo, disabled=("!can_undo",))
+            html.Button("Redo<kbd>y</kbd>", id="redo", click=page.redo, disabled=("!can_redo",))
             html.Button("Save<kbd>s</kbd>", id="save", click=page.save)
+            html.Button(
+                "{{ done ? 'Done ✓' : 'Done' }}",
+                id="done",
+                click=page.finish_case,
+                title="Nobody need look at this case again",
+            )
             html.Button("End", id="close", click=page.close)
+            html.Button(
+                "?",
+                id="help-button",
+                click=page.toggle_help,
+                title="Keys and the mouse",
+                aria_label="Keys and the mouse",
+            )
+        _question(page)
+        _name(page)
         html.Div("{{ message }}", id="message", classes="message", role="status")
+
+
+def _cases(page: Any) -> None:
+    """Which case it is, and the way to the others."""
+    with html.Div(classes="row", v_if=("cases.length > 1",)):
+        html.Button(
+            "‹",
+            id="case-before",
+            title="The case before",
+            aria_label="The case before",
+            disabled=("case_number === 0",),
+            click=(page.open_case, "[case_number - 1]"),
+        )
+        with html.Select(
+            id="cases",
+            aria_label="Case",
+            value=("case_number",),
+            change=(page.open_case, "[$event.target.value]"),
+        ):
+            html.Option(
+                "{{ c.number + 1 }} of {{ cases.length }}: {{ c.title }}{{ c.done ? ' ✓' : '' }}",
+                v_for="c in cases",
+                key="c.number",
+                value=("c.number",),
+            )
+        html.Button(
+            "›",
+            id="case-after",
+            title="The next case",
+            aria_label="The next case",
+            disabled=("case_number + 1 === cases.length",),
+            click=(page.open_case, "[case_number + 1]"),
+        )
+
+
+def _question(page: Any) -> None:
+    """Whether a case with open disputes is done."""
+    with html.Div(classes="ask", id="question", v_if=("question",), role="alertdialog"):
+        html.Div("{{ question }}")
+        with html.Div(classes="row"):
+            html.Button("Done all the same", id="done-anyway", click=page.finish_all_the_same)
+            html.Button("Go on reviewing", id="go-on", click=page.go_on_reviewing)
+
+
+def _name(page: Any) -> None:
+    """Who decides, before anything is decided."""
+    with html.Div(classes="ask", id="ask-name", v_if=("asking_name",), role="dialog"):
+        html.Div("Who reviews? The name is kept with every decision.")
+        with html.Div(classes="row"):
+            html.Input(
+                type="text",
+                id="name",
+                aria_label="Your name",
+                v_model=("suggested_name",),
+                keyup_enter=(page.take_name, "[suggested_name]"),
+            )
+            html.Button("Go on", id="take-name", click=(page.take_name, "[suggested_name]"))
+            html.Button("Cancel", id="no-name", click=page.forget_name)
 
 
 def _decisions(page: Any, tools: Sequence[str]) -> None:
     """What may become of the current dispute."""
-    with html.Section():
-        html.H2("Dispute {{ current }}: yellow in the views")
+    with html.Section(id="decision"):
+        html.H2(
+            "Dispute {{ current }}"
+            "{{ locked ? ', decided: ' + said + ' — locked' : '' }}"
+            "{{ drafts[current] ? ', painted: ' + drafts[current] + ' voxels, not confirmed' : ''}}"
+        )
+        html.Div("{{ about }}", id="about", classes="quiet")
         with (
             html.Div(classes="row"),
             html.Button(
@@ -44,70 +129,188 @@ def _decisions(page: Any, tools: Sequence[str]) -> None:
                 key="one.id",
                 id=("one.id",),
                 classes=("one.on ? 'on' : ''",),
+                disabled=("locked",),
                 click=(page.choose, "[one.choice, one.value]"),
             ),
         ):
             html.Span(v_if="one.color", classes="swatch", style=("'background:' + one.color",))
             html.Span("{{ one.text }}<kbd>{{ one.key }}</kbd>")
-        with html.Div(classes="row"):
-            for name, key in (("paint", "b"), ("erase", "e"), *((n, "") for n in tools)):
-                if key or name not in ("paint", "erase"):
-                    html.Button(
-                        f"{name}<kbd>{key}</kbd>",
-                        id=f"tool-{name}",
-                        classes=(f"tool === '{name}' ? 'on' : ''",),
-                        click=(page.use_tool, f"['{name}']"),
-                    )
-            with html.Label():
-                html.Span("brush, mm")
-                html.Input(
-                    type="number",
-                    id="brush",
-                    min="0.1",
-                    step="0.5",
-                    value=("brush_mm",),
-                    change=(page.set_brush, "[$event.target.value]"),
+        with html.Div(classes="row", v_if=("locked || drafts[current]",)):
+            html.Button(
+                "Confirm painting<kbd>Enter</kbd>",
+                id="confirm",
+                v_if=("drafts[current] && !locked",),
+                click=page.confirm,
+            )
+            html.Button(
+                "{{ locked ? 'Reopen' : 'Throw painting away' }}<kbd>u</kbd>",
+                id="reopen",
+                click=page.reopen,
+            )
+        _reason()
+        _tools(page, tools)
+
+
+def _reason() -> None:
+    """Why, and how sure; kept with the next decision."""
+    with html.Div(classes="row", v_if=("!locked",)):
+        html.Input(
+            type="text",
+            id="reason",
+            list="reasons",
+            placeholder="reason",
+            aria_label="Reason of the next decision",
+            v_model=("reason",),
+        )
+        with html.Datalist(id="reasons"):
+            for reason in REASONS:
+                html.Option(value=reason)
+        with html.Select(id="confidence", aria_label="How sure", v_model=("confidence",)):
+            html.Option("how sure?", value="")
+            for one in CONFIDENCES:
+                html.Option(one, value=one)
+
+
+def _tools(page: Any, tools: Sequence[str]) -> None:
+    """What one paints with, and which label."""
+    with html.Div(classes="row"):
+        for name, key in (("paint", "b"), ("erase", "e"), *((n, "") for n in tools)):
+            if key or name not in ("paint", "erase"):
+                html.Button(
+                    f"{name}<kbd>{key}</kbd>",
+                    id=f"tool-{name}",
+                    classes=(f"tool === '{name}' ? 'on' : ''",),
+                    click=(page.use_tool, f"['{name}']"),
                 )
-            html.Button("undecided<kbd>u</kbd>", id="clear", click=page.clear)
+        with html.Label():
+            html.Span("mm")
+            html.Input(
+                type="number",
+                id="brush",
+                aria_label="Width of the brush in mm",
+                min="0.1",
+                step="0.5",
+                value=("brush_mm",),
+                change=(page.set_brush, "[$event.target.value]"),
+            )
+        with html.Label(v_if=("tool && paints.length",)):
+            html.Span("paints")
+            with html.Select(
+                id="paint-label",
+                value=("paint_label",),
+                change=(page.paint_with, "[$event.target.value]"),
+            ):
+                html.Option("{{ l.text }}", v_for="l in paints", key="l.value", value=("l.value",))
+
+
+def _filter(page: Any) -> None:
+    """Which disputes are listed, and a decision about all that are too small for it."""
+    with html.Section(id="filter"):
+        with html.Div(classes="row"):
+            for what, unit, given in (
+                ("ml", "ml", "[$event.target.value, least_mm]"),
+                ("mm", "mm thick", "[least_ml, $event.target.value]"),
+            ):
+                with html.Label():
+                    html.Span("from" if what == "ml" else "and")
+                    html.Input(
+                        type="number",
+                        id=f"least-{what}",
+                        aria_label=f"Smallest dispute that is listed, {unit}",
+                        min="0",
+                        step="any",
+                        value=(f"least_{what}",),
+                        change=(page.list.set_least, given),
+                    )
+                    html.Span(unit)
+            with html.Label():
+                html.Input(
+                    type="checkbox",
+                    id="one-slice",
+                    checked=("one_slice",),
+                    change=page.list_slice,
+                )
+                html.Span("this slice")
+            with html.Select(
+                id="part",
+                aria_label="Structure",
+                v_if=("several_parts",),
+                value=("part",),
+                change=(page.list.set_part, "[$event.target.value]"),
+            ):
+                html.Option("all structures", value="")
+                html.Option("{{ o.text }}", v_for="o in parts", key="o.value", value=("o.value",))
+        with html.Div(classes="row", v_if=("small.all",)):
+            html.Span(
+                "{{ listed }} listed; {{ small.all }} smaller, {{ small.open }} of them open "
+                "({{ small.ml }} ml)",
+                id="small",
+                classes="quiet",
+            )
+            html.Button(
+                "Smaller ones as the consensus",
+                id="accept-small",
+                v_if=("small.open",),
+                click=page.accept_small,
+                title="One action, which undo takes back",
+            )
 
 
 def _disputes(page: Any) -> None:
-    """The list, the largest first."""
-    with html.Div(classes="list", tabindex="0"), html.Table(id="disputes"):
-        with html.Thead(), html.Tr():
-            html.Th("")
-            html.Th("ml", classes="n")
-            html.Th("who marked it")
-            html.Th("p", classes="n")
-            html.Th("decision")
-        with (
-            html.Tbody(),
-            html.Tr(
-                v_for="d in disputes",
-                key="d.number",
-                id=("'dispute-' + d.number",),
-                classes=(
-                    "'dispute' + (d.number === current ? ' current' : '') + "
-                    "(d.decision ? ' decided' : '')",
-                ),
-                click=(page.go, "[d.number]"),
+    """The list, the largest first: a line each."""
+    with html.Div(classes="list", tabindex="0", id="disputes", role="grid"):
+        with html.Div(classes="line head", role="row"):
+            html.Span("")
+            html.Span("{{ several_parts ? 'label' : '' }}")
+            html.Span("ml", classes="n")
+            html.Span("mm", classes="n")
+            html.Span("readers")
+            html.Span("decision")
+        with html.Div(
+            v_for="d in rows",
+            key="d.number",
+            id=("'dispute-' + d.number",),
+            role="row",
+            classes=(
+                "'line dispute' + (d.number === current ? ' current' : '') + "
+                "(decided[d.number] ? ' decided' : '')",
             ),
+            click=(page.go, "[d.number]"),
         ):
-            html.Td("{{ d.number }}")
-            html.Td("{{ d.ml }}", classes="n")
-            with html.Td():
-                html.Div("{{ d.structure }}", v_if="has_structures")
-                html.Div("{{ d.marked }}")
-                html.Div("{{ d.place }}", classes="quiet")
-            html.Td("{{ d.p }}", classes="n")
-            html.Td("{{ d.decision || ('open: ' + d.now) }}")
+            html.Span("{{ d.number }}")
+            with html.Span(classes="name", title=("d.name",)):
+                html.Span(
+                    v_if=("several_parts && d.color",),
+                    classes="swatch",
+                    style=("'background:' + d.color",),
+                )
+                html.Span("{{ several_parts ? d.name : '' }}")
+            html.Span("{{ d.ml }}", classes="n")
+            html.Span("{{ d.mm }}", classes="n")
+            with html.Span(classes="dots", title=("d.marked",)):
+                html.Span(
+                    v_for="o, i in d.dots",
+                    key="i",
+                    classes=("o.how",),
+                    style=("'--color:' + o.color",),
+                )
+                html.Span("{{ d.few }}")
+            html.Span(
+                "{{ decided[d.number] || (drafts[d.number] ? 'painted, not confirmed' : 'open') }}",
+                classes="said",
+            )
+        html.Div(
+            "{{ before + 1 }} to {{ before + rows.length }} of {{ listed }}; PageDown goes on.",
+            v_if=("listed > rows.length",),
+            classes="quiet",
+        )
 
 
 def _readers(page: Any) -> None:
     """Who drew what, and what else is shown."""
     with html.Section():
         html.Div(
-            "{{ unlisted }} more voxels in smaller disputes stay as the consensus has them.",
+            "{{ unlisted }} more voxels, in the smallest disputes, cannot be decided one by one.",
             v_if="unlisted",
             classes="quiet",
         )
@@ -115,8 +318,8 @@ def _readers(page: Any) -> None:
             with html.Thead(), html.Tr():
                 html.Th("reader")
                 html.Th("ml", classes="n")
-                html.Th("Dice", classes="n")
-                html.Th("bias", classes="n")
+                html.Th("Dice", classes="n", v_if=("!hidden",))
+                html.Th("bias", classes="n", v_if=("!hidden",))
             with html.Tbody(), html.Tr(v_for="r in readers", key="r.number"):
                 with html.Td(), html.Label():
                     html.Input(
@@ -128,23 +331,72 @@ def _readers(page: Any) -> None:
                     html.Span(classes="swatch", style=("'background:' + r.color",))
                     html.Span("{{ r.name }}")
                 html.Td("{{ r.volume }}", classes="n")
-                html.Td("{{ r.dice }}", classes="n")
-                html.Td("{{ r.bias }}", classes="n")
-        with html.Div(classes="row"):
-            with html.Label():
-                html.Input(
-                    type="checkbox",
-                    id="overlay",
-                    checked=("overlay",),
-                    change=page.toggle_overlay,
-                )
-                html.Span("uncertainty")
-            html.Button("3D surface", id="surface", click=page.show_surface)
+                html.Td("{{ r.dice }}", classes="n", v_if=("!hidden",))
+                html.Td("{{ r.bias }}", classes="n", v_if=("!hidden",))
+
+
+def _display(page: Any) -> None:
+    """What else is shown, and how strongly."""
+    with html.Section(), html.Div(classes="row"):
+        with html.Label():
+            html.Input(
+                type="checkbox", id="hatched", checked=("hatched",), change=page.toggle_hatching
+            )
+            html.Span("dispute<kbd>d</kbd>")
+        for name, label, change in (
+            ("hatching", "Opacity of the dispute", page.set_hatching),
+            ("lines", "Opacity of lines", page.set_lines),
+        ):
+            if name == "lines":
+                html.Span("lines")
+            html.Input(
+                type="range",
+                id=f"opacity-{name}",
+                aria_label=label,
+                min="0",
+                max="1",
+                step="0.05",
+                value=(name,),
+                input=(change, "[$event.target.value]"),
+            )
+        with html.Label():
+            html.Input(
+                type="checkbox", id="overlay", checked=("overlay",), change=page.toggle_overlay
+            )
+            html.Span("uncertainty")
+        html.Button("3D surface", id="surface", click=page.show_surface)
+
+
+def _legend(_page: Any) -> None:
+    """Which colour is which label."""
+    with html.Details(classes="section", id="legend", v_if=("legend.length > 1",)):
+        html.Summary("Labels: {{ legend.length }}")
+        with (
+            html.Div(classes="row"),
+            html.Span(v_for="l in legend", key="l.id", classes="named"),
+        ):
+            html.Span(classes="swatch", style=("'background:' + l.color",))
+            html.Span("{{ l.name }}")
+
+
+def _help(page: Any) -> None:
+    """One sheet with all keys."""
+    with html.Div(classes="help", id="help", v_if=("helping",), role="dialog", aria_label="Help"):
+        with html.Table(), html.Tbody():
+            for keys, meaning in HELP:
+                with html.Tr():
+                    html.Td(f"<kbd>{keys}</kbd>")
+                    html.Td(meaning)
+        html.P(
+            "The widest line is the map under review, below all readers' lines; hatched is the "
+            "current dispute. A decided dispute is locked until it is reopened."
+        )
+        html.Button("Close", click=page.toggle_help)
 
 
 def _grey_window(page: Any) -> None:
     """Grey values."""
-    with html.Details(classes="section"):
+    with html.Details(classes="section", v_if=("windows.length",)):
         html.Summary("Window: {{ window_name }}")
         with html.Div(classes="row"):
             html.Button(
@@ -152,7 +404,7 @@ def _grey_window(page: Any) -> None:
                 v_for="name in windows",
                 key="name",
                 classes=("name === window_name ? 'on' : ''",),
-                click=(page.choose_window, "[name]"),
+                click=(page.views.choose_window, "[name]"),
             )
             for what, given in (
                 ("width", "[$event.target.value, window_level]"),
@@ -164,17 +416,20 @@ def _grey_window(page: Any) -> None:
                         type="number",
                         id=f"window-{what}",
                         value=(f"window_{what}",),
-                        change=(page.set_window, given),
+                        change=(page.views.set_window, given),
                     )
 
 
 def _findings() -> None:
     """Reasons not to trust the consensus, or the raters."""
     with html.Details(classes="section"):
-        html.Summary("Findings about consensus and raters: {{ findings.length || 'none' }}")
+        html.Summary(
+            "Findings about consensus and raters: "
+            "{{ findings.length || (sought ? 'none' : 'being sought') }}"
+        )
         html.Div(
             "All automatic checks passed; they do not judge clinical plausibility.",
-            v_if="!findings.length",
+            v_if="sought && !findings.length",
             classes="quiet",
         )
         html.Div(

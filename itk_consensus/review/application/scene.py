@@ -14,16 +14,16 @@ from vtkmodules.vtkCommonMath import vtkMatrix4x4
 
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.review.disputes import Dispute, RatedMap
-from itk_consensus.review.rater_colors import CONTOUR_COLORS
-from itk_consensus.space.boxes import bounding_box
+from itk_consensus.review.rater_colors import DISPUTE_COLOR, label_color, rater_color
+from itk_consensus.review.voxel_runs import Places
+from itk_consensus.space.boxes import bounding_box, enclosing_box, intersection, relative_to
 
-_LABELMAP = "Binary labelmap"
-#: Of the labels of the map under review; white stands out from every reader's colour.
-_RESULT_COLORS = ((1.0, 1.0, 1.0), (1.0, 0.95, 0.5), (0.7, 1.0, 1.0), (1.0, 0.75, 0.9))
-_DISPUTE_COLOR = (0.94, 0.89, 0.26)
+_LABELMAP, _SURFACE = "Binary labelmap", "Closed surface"
 _READER_WIDTH, _RESULT_WIDTH = 2, 4
 #: Above so many voxels a surface takes seconds, and is made only when it is asked for.
 MOST_VOXELS_OF_A_SURFACE = 20_000_000
+#: A dispute is hatched finer than its voxels, unless its box has more of them than this.
+_HATCHED_FINELY = 200_000
 
 
 def rgb(color: str) -> tuple[float, float, float]:
@@ -43,7 +43,9 @@ class ReviewScene:
         self.shape = (1, 1, 1, *geometry.shape)[-3:]
         self._readers: list[Any] = []
         self._results: dict[str, Any] = {}
-        self._dispute = self._segmentation("dispute", fill=0.45, width=2)
+        self._has_surfaces = False
+        self._hatching: Any = None
+        self._hatching_opacity = 0.85
         self.volume: Any = None
         self._overlay: Any = None
 
@@ -51,11 +53,14 @@ class ReviewScene:
         """Get to know the structures and labels whose contours are to be seen."""
         self.structures = [one.name for one in rated]
         self.labels = {one.name: [label for label in one.labels if label] for one in rated}
+        every = [(name, label) for name, labels in self.labels.items() for label in labels]
+        self.colors = {pair: label_color(place) for place, pair in enumerate(every)}
 
     def close(self) -> None:
         """Take everything out of Slicer's scene."""
         self.show_overlay(None)
-        for node in (*self._readers, *self._results.values(), self._dispute, self.volume):
+        self.show_dispute(None)
+        for node in (*self._readers, *self._results.values(), self.volume):
             if node is not None:
                 self.scene.RemoveNode(node)
 
@@ -63,7 +68,9 @@ class ReviewScene:
 
     def show_image(self, image: NDArray[Any]) -> Any:
         """What readers looked at, below all contours."""
-        self.volume = self._volume(image, "image")
+        self._image = np.ascontiguousarray(image)  # whose memory Slicer shares
+        scalars = _scalars(self._image, shared=True)
+        self.volume = self._volume(image, self._matrix, "vtkMRMLScalarVolumeNode", scalars)
         self.volume.CreateDefaultDisplayNodes()
         for view in self.app.view_manager.get_slice_views():
             view.set_background_volume_id(self.volume.GetID())
@@ -82,7 +89,7 @@ class ReviewScene:
             self._overlay = None
         if values is not None:
             highest = float(values.max()) or 1.0
-            self._overlay = self._volume(values, "uncertainty")
+            self._overlay = self._volume(values, self._matrix, "vtkMRMLScalarVolumeNode")
             self._overlay.CreateDefaultDisplayNodes()
             display = self._overlay.GetDisplayNode()
             display.SetAndObserveColorNodeID("vtkMRMLColorTableNodeFileInferno.txt")
@@ -100,10 +107,13 @@ class ReviewScene:
     # -- contours ---------------------------------------------------------------------------
 
     def add_reader(self, name: str, maps: dict[str, tuple[NDArray[Any], int]]) -> None:
-        """One reader's contours: for each structure the map, and what means not annotated."""
+        """One reader's contours: for each structure the map, and what means not annotated.
+
+        Lines of nodes that were made later lie above: the results come first.
+        """
         number = len(self._readers)
-        node = self._segmentation(name, fill=0.0, width=_READER_WIDTH)
-        color = rgb(CONTOUR_COLORS[number % len(CONTOUR_COLORS)])
+        node = self._segmentation(name, width=_READER_WIDTH)
+        color = rgb(rater_color(number))
         for structure, (labels, missing) in maps.items():
             for label in self.labels[structure]:
                 if label != missing:
@@ -118,19 +128,53 @@ class ReviewScene:
         """Whether a reader's contours are seen."""
         return bool(self._readers[number].GetDisplayNode().GetVisibility())
 
+    def show_results(self, shown: bool) -> None:
+        """Show or hide the lines and surfaces of the map under review."""
+        for node in self._results.values():
+            node.GetDisplayNode().SetVisibility(shown)
+
+    def set_line_opacity(self, opacity: float) -> None:
+        """How strong all lines are."""
+        for node in (*self._readers, *self._results.values()):
+            node.GetDisplayNode().SetOpacity2DOutline(opacity)
+
     def show_result(self, structure: str, labels: NDArray[Any]) -> None:
-        """The map under review: the strongest line, and the surface in 3D."""
+        """The map under review: the widest line, below readers', and the surface in 3D."""
         node = self._results.get(structure)
         if node is None:
             node = self._results[structure] = self._segmentation(
-                f"result {structure}".strip(), fill=0.0, width=_RESULT_WIDTH
+                f"result {structure}".strip(), width=_RESULT_WIDTH
             )
             node.GetDisplayNode().SetVisibility3D(True)
-            node.GetDisplayNode().SetPreferredDisplayRepresentationName3D("Closed surface")
+            node.GetDisplayNode().SetPreferredDisplayRepresentationName3D(_SURFACE)
             node.GetDisplayNode().SetOpacity3D(1.0)
-        for number, label in enumerate(self.labels[structure]):
-            color = _RESULT_COLORS[number % len(_RESULT_COLORS)]
+        for label in self.labels[structure]:
+            color = rgb(self.colors[structure, label])
             self._set_segment(node, structure, label, labels == label, color)
+        node.GetSegmentation().Modified()
+        node.Modified()
+
+    def show_change(self, dispute: Dispute, labels: NDArray[Any]) -> None:
+        """Show the map under review where a dispute lies, without going through the volume."""
+        node = self._results[dispute.structure]
+        flat = labels.reshape(-1)[dispute.places]
+        where = np.unravel_index(dispute.places % int(np.prod(self.shape)), self.shape)
+        box = tuple(slice(int(axis.min()), int(axis.max()) + 1) for axis in where)
+        for label in self.labels[dispute.structure]:
+            segment = node.GetSegmentation().GetSegment(_segment_id(dispute.structure, label))
+            inside, own = _array_of(segment.GetRepresentation(_LABELMAP), self.shape)
+            value = segment.GetLabelValue()
+            if inside.size and intersection(own, box) == box:
+                at = tuple(axis - side.start for axis, side in zip(where, own, strict=True))
+                others = np.where(inside[at] == value, 0, inside[at])
+                inside[at] = np.where(flat == label, value, others)
+                image = segment.GetRepresentation(_LABELMAP)
+                image.GetPointData().GetScalars().Modified()
+                image.Modified()
+            elif (flat == label).any():
+                whole = labels.reshape(self.shape)
+                color = rgb(self.colors[dispute.structure, label])
+                self._set_segment(node, dispute.structure, label, whole == label, color)
         node.GetSegmentation().Modified()
         node.Modified()
 
@@ -138,37 +182,105 @@ class ReviewScene:
         """The segmentation that Slicer's editor paints on."""
         return self._results[structure]
 
-    def result(self, structure: str, like: NDArray[Any]) -> NDArray[Any]:
-        """The map as it was painted; what `like` has beyond the labels, undecided, is kept."""
+    def painted(self, structure: str, shown: NDArray[Any]) -> tuple[Places, NDArray[Any]]:
+        """Voxels at which the segments differ from the map that was shown, and their labels.
+
+        What that has beyond the labels, undecided, stays where nothing was painted.
+        """
         segmentation = self._results[structure].GetSegmentation()
-        labels = np.where(np.isin(like, self.labels[structure]), 0, like).reshape(self.shape)
+        parts = []
         for label in self.labels[structure]:
-            image = segmentation.GetSegment(_segment_id(structure, label)).GetRepresentation(
-                _LABELMAP
-            )
-            value = segmentation.GetSegment(_segment_id(structure, label)).GetLabelValue()
-            inside, box = _array_of(image, self.shape)
-            labels[box][inside == value] = label
-        return labels.reshape(like.shape)
+            segment = segmentation.GetSegment(_segment_id(structure, label))
+            inside, box = _array_of(segment.GetRepresentation(_LABELMAP), self.shape)
+            if inside.size:
+                parts.append((label, inside == segment.GetLabelValue(), box))
+        labels = shown.reshape(self.shape)
+        known = bounding_box(np.isin(labels, self.labels[structure]))
+        whole = enclosing_box(known, *(part[2] for part in parts))
+        if whole is None:
+            return np.zeros(0, np.int64), labels.reshape(-1)[:0]
+        before = labels[whole]
+        after = np.where(np.isin(before, self.labels[structure]), 0, before)
+        for label, inside, own in parts:
+            after[relative_to(own, whole)][inside] = label
+        where = np.nonzero(after != before)
+        corner = [side.start for side in whole]
+        places = [axis + start for axis, start in zip(where, corner, strict=True)]
+        return np.ravel_multi_index(places, self.shape).astype(np.int64), after[where]
 
     def make_surfaces(self) -> None:
-        """Surfaces of the map under review, for the 3D view."""
+        """Surfaces of the map under review, for the 3D view; from now on they follow it."""
+        self._has_surfaces = True
         for node in self._results.values():
+            self._make_surface(node)
+
+    def renew_surface(self, structure: str) -> None:
+        """Make the surface of a structure again, which was painted on."""
+        self._make_surface(self._results[structure])
+
+    def _make_surface(self, node: Any) -> None:
+        if self._has_surfaces:
             node.GetSegmentation().SetConversionParameter("Smoothing factor", "0.2")
+            node.GetSegmentation().RemoveRepresentation(_SURFACE)
             node.CreateClosedSurfaceRepresentation()
 
+    # -- the dispute ------------------------------------------------------------------------
+
     def show_dispute(self, dispute: Dispute | None) -> None:
-        """Fill the region that is to be decided."""
-        segmentation = self._dispute.GetSegmentation()
-        segmentation.RemoveAllSegments()
+        """Hatch the region that is to be decided, as a part of the image: all lines lie above."""
+        if self._hatching is not None:
+            self.scene.RemoveNode(self._hatching)
+            self._hatching = None
         if dispute is not None:
-            # Its own box, without going through the volume: a jump must not be waited for.
-            where = np.unravel_index(dispute.places % int(np.prod(self.shape)), self.shape)
-            box = tuple(slice(int(axis.min()), int(axis.max()) + 1) for axis in where)
-            mask = np.zeros([side.stop - side.start for side in box], bool)
-            mask[tuple(axis - side.start for axis, side in zip(where, box, strict=True))] = True
-            self._set_part(self._dispute, ("dispute", 1), (mask, box), _DISPUTE_COLOR)
-        self._dispute.Modified()
+            self._hatching = self._hatched(dispute)
+        for view in self.app.view_manager.get_slice_views():
+            node = view._logic.GetSliceCompositeNode()
+            node.SetLabelVolumeID(None if self._hatching is None else self._hatching.GetID())
+            node.SetLabelOpacity(self._hatching_opacity)
+            view.schedule_render()
+
+    def set_hatching_opacity(self, opacity: float) -> None:
+        """How strong the hatching of the dispute is; 0 hides it."""
+        self._hatching_opacity = opacity
+        for view in self.app.view_manager.get_slice_views():
+            view._logic.GetSliceCompositeNode().SetLabelOpacity(opacity)
+            view.schedule_render()
+
+    def _hatched(self, dispute: Dispute) -> Any:
+        # Its own box, without going through the volume: a jump must not be waited for.
+        where = np.unravel_index(dispute.places % int(np.prod(self.shape)), self.shape)
+        box = [slice(int(axis.min()), int(axis.max()) + 1) for axis in where]
+        mask = np.zeros([side.stop - side.start for side in box], np.uint8)
+        mask[tuple(axis - side.start for axis, side in zip(where, box, strict=True))] = 1
+        finer = 3 if mask.size <= _HATCHED_FINELY else 1
+        for axis in range(3):
+            mask = np.repeat(mask, finer, axis=axis)
+        z, y, x = np.ogrid[tuple(slice(0, side) for side in mask.shape)]
+        mask *= (z + y + x) % (finer + 1) < max(1, finer - 1)
+        matrix = vtkMatrix4x4()
+        matrix.DeepCopy(self._matrix)
+        # Of the corner of the first voxel, and of the middle of the first that is finer.
+        first = [side.start - 0.5 + 0.5 / finer for side in reversed(box)]
+        place = self._matrix.MultiplyPoint((*first, 1.0))
+        for row in range(3):
+            for column in range(3):
+                matrix.SetElement(row, column, self._matrix.GetElement(row, column) / finer)
+            matrix.SetElement(row, 3, place[row])
+        node = self._volume(mask, matrix, "vtkMRMLLabelMapVolumeNode")
+        node.CreateDefaultDisplayNodes()
+        node.GetDisplayNode().SetAndObserveColorNodeID(self._dispute_colors().GetID())
+        return node
+
+    def _dispute_colors(self) -> Any:
+        """A table of colours that has the dispute's, made once."""
+        node = self.scene.GetFirstNodeByName("dispute colors")
+        if node is None:
+            node = self.scene.AddNewNodeByClass("vtkMRMLColorTableNode", "dispute colors")
+            node.SetTypeToUser()
+            node.SetNumberOfColors(2)
+            node.SetColor(0, "none", 0.0, 0.0, 0.0, 0.0)
+            node.SetColor(1, "dispute", *rgb(DISPUTE_COLOR), 1.0)
+        return node
 
     # -- views ------------------------------------------------------------------------------
 
@@ -178,25 +290,49 @@ class ReviewScene:
         place = self._matrix.MultiplyPoint((float(x), float(y), float(z), 1.0))
         return float(place[0]), float(place[1]), float(place[2])
 
+    def index_of(self, ras: Sequence[float]) -> tuple[int, int, int]:
+        """The voxel at a place in Slicer's coordinates, also where it lies outside."""
+        inverse = vtkMatrix4x4()
+        vtkMatrix4x4.Invert(self._matrix, inverse)
+        x, y, z = (round(v) for v in inverse.MultiplyPoint((*ras, 1.0))[:3])
+        return z, y, x
+
+    def axis_along(self, normal: Sequence[float]) -> int:
+        """Which array axis goes most along a direction of Slicer's coordinates."""
+        matrix = self._matrix
+        along = [
+            abs(sum(matrix.GetElement(row, column) * normal[row] for row in range(3)))
+            / np.linalg.norm([matrix.GetElement(row, column) for row in range(3)])
+            for column in range(3)
+        ]
+        return 2 - int(np.argmax(along))
+
+    def holds(self, index: Sequence[int]) -> bool:
+        """Whether the volume has such a voxel."""
+        return all(0 <= at < side for at, side in zip(index, self.shape, strict=True))
+
     def jump(self, index: Sequence[int]) -> tuple[float, float, float]:
         """Let every slice view show a voxel in its middle; returns where that is."""
         place = self.ras(index)
         for view in self.app.view_manager.get_slice_views():
             view.get_view_node().JumpSliceByCentering(*place)
+        self.set_crosshair(place)
+        return place
+
+    def set_crosshair(self, place: Sequence[float]) -> None:
+        """Mark a place in all planes."""
         for number in range(self.scene.GetNumberOfNodesByClass("vtkMRMLCrosshairNode")):
             crosshair = self.scene.GetNthNodeByClass(number, "vtkMRMLCrosshairNode")
             crosshair.SetCrosshairMode(slicer.vtkMRMLCrosshairNode.ShowSmallBasic)
-            crosshair.SetCrosshairRAS(place)
-        return place
+            crosshair.SetCrosshairRAS(*place)
 
     # -- nodes ------------------------------------------------------------------------------
 
-    def _segmentation(self, name: str, *, fill: float, width: int) -> Any:
+    def _segmentation(self, name: str, *, width: int) -> Any:
         node = self.scene.AddNewNodeByClass("vtkMRMLSegmentationNode", name)
         node.CreateDefaultDisplayNodes()
         display = node.GetDisplayNode()
-        display.SetVisibility2DFill(fill > 0)
-        display.SetOpacity2DFill(fill)
+        display.SetVisibility2DFill(False)
         display.SetVisibility2DOutline(True)
         display.SetOpacity2DOutline(1.0)
         display.SetSliceIntersectionThickness(width)
@@ -241,20 +377,16 @@ class ReviewScene:
             segmentation.AddSegment(segment, name)
             node.GetDisplayNode().SetSegmentVisibility3D(name, True)
         else:
-            had_surface = segment.GetRepresentation("Closed surface") is not None
-            segment.RemoveRepresentation("Closed surface")
             segment.SetLabelValue(1)
             segment.AddRepresentation(_LABELMAP, image)
-            if had_surface:
-                node.CreateClosedSurfaceRepresentation()
 
-    def _volume(self, array: NDArray[Any], name: str) -> Any:
-        node = self.scene.AddNewNodeByClass("vtkMRMLScalarVolumeNode", name)
+    def _volume(self, array: NDArray[Any], matrix: Any, kind: str, scalars: Any = None) -> Any:
+        node = self.scene.AddNewNodeByClass(kind)
         image = vtkImageData()
-        image.SetDimensions(*self.shape[::-1])
-        image.GetPointData().SetScalars(_scalars(array.reshape(self.shape)))
+        image.SetDimensions(*array.shape[::-1] if array.ndim == 3 else self.shape[::-1])
+        image.GetPointData().SetScalars(_scalars(array) if scalars is None else scalars)
         node.SetAndObserveImageData(image)
-        node.SetIJKToRASMatrix(self._matrix)
+        node.SetIJKToRASMatrix(matrix)
         return node
 
 
@@ -262,11 +394,11 @@ def _segment_id(structure: str, label: int) -> str:
     return f"{structure}/{label}"
 
 
-def _scalars(array: NDArray[Any]) -> Any:
+def _scalars(array: NDArray[Any], *, shared: bool = False) -> Any:
     flat = np.ascontiguousarray(array).reshape(-1)
     if flat.dtype == np.float16 or flat.dtype.kind == "b":
-        flat = flat.astype(np.float32)
-    return numpy_to_vtk(flat, deep=True, array_type=get_vtk_array_type(flat.dtype))
+        flat, shared = flat.astype(np.float32), False
+    return numpy_to_vtk(flat, deep=not shared, array_type=get_vtk_array_type(flat.dtype))
 
 
 def _array_of(

@@ -24,6 +24,7 @@ def serve(
     cases: Sequence[CaseToOpen],
     ready: Callable[[str], None],
     *,
+    who: str = "",
     port: int = 0,
 ) -> None:
     """Show cases until the reviewer ends the application, or Ctrl-C does.
@@ -32,13 +33,17 @@ def serve(
     ----------
     ready : callable
         Told the address, with its token, when the page can be opened.
+    who : str
+        The reviewer; who is not known is asked before the first decision.
     port : int
         0 takes one that is free.
     """
-    asyncio.run(_serve(cases, ready, port))
+    asyncio.run(_serve(cases, ready, who, port))
 
 
-async def _serve(cases: Sequence[CaseToOpen], ready: Callable[[str], None], port: int) -> None:
+async def _serve(
+    cases: Sequence[CaseToOpen], ready: Callable[[str], None], who: str, port: int
+) -> None:
     ended = asyncio.Event()
     opening = set[asyncio.Task[None]]()
     server: Any = get_server(f"review-{uuid.uuid4().hex}", client_type="vue3")
@@ -56,8 +61,8 @@ async def _serve(cases: Sequence[CaseToOpen], ready: Callable[[str], None], port
         # A case that cannot be opened ends the application, which then says why.
         task.add_done_callback(lambda done: ended.set() if done.exception() else None)
 
-    page = ReviewPage(server, cases, open_case, ended.set)
-    open_case(0)
+    page = ReviewPage(server, cases, who, open_case, ended.set)
+    open_case(next((n for n, one in enumerate(cases) if not one.is_done), 0))
 
     def tell(**_: Any) -> None:
         ready(f"http://{HOSTS[0]}:{server.port}/?token={guard.token}")

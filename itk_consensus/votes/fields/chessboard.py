@@ -1,7 +1,8 @@
-"""Voxels that are still open, and the faces they share: a grid in the two colours of a chessboard.
+"""A Markov random field on the open (undecided) voxels, coloured like a chessboard.
 
-No two voxels of one colour share a face, so all of one colour can be updated at once, given the
-other, as if one after the other. A voxel believes in few of many labels, so beliefs are lists.
+No two voxels of one colour share a face, so all voxels of one colour can be updated at once, given
+those of the other. Each voxel has a non-negligible belief in few labels only, so beliefs are stored
+as lists.
 """
 
 from __future__ import annotations
@@ -22,22 +23,22 @@ from itk_consensus.space.tiles import four_axes
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_weights import LabelWeights
 
-#: Flat indices in a volume, no wider than it needs.
+#: Flat indices in a volume, of the smallest dtype that holds them.
 Places = NDArray[np.unsignedinteger[Any]]
 
-#: In nats: a label so far below a voxel's most probable one is not believed in.
+#: In nats: labels this far below a voxel's most probable one are dropped.
 NEGLIGIBLE = 30.0
 
 
 class LabelLists(NamedTuple):
-    """A list of labels with a value each, for each of n things."""
+    """n lists of labels, each label with a value."""
 
-    ends: NDArray[np.int64]  #: (n + 1,) list i is from ends[i] to ends[i + 1]
+    ends: NDArray[np.int64]  #: (n + 1,) list i spans ends[i] to ends[i + 1]
     labels: NDArray[np.uint16]
     values: NDArray[Any]
 
-    def picked(self, which: NDArray[Any]) -> LabelLists:
-        """Some of the lists, in another order."""
+    def select(self, which: NDArray[Any]) -> LabelLists:
+        """Select lists by index, in any order."""
         sizes = np.diff(self.ends)[which]
         ends = np.append(0, sizes.cumsum())
         at = np.arange(ends[-1]) + np.repeat(self.ends[which] - ends[:-1], sizes)
@@ -53,18 +54,18 @@ class Colour:
 
 
 class Sweep(NamedTuple):
-    """What an update of one colour leaves."""
+    """Result of an update of one colour."""
 
     beliefs: LabelLists
-    agreement: float  #: Weight of neighbours expected to agree
-    settled: float  #: The same of settled neighbours
+    agreement: float  #: Expected weight of agreeing neighbours
+    settled: float  #: The same for settled neighbours
     entropy: float
-    votes: float  #: Expected log probability of the votes that count
+    votes: float  #: Expected log probability of the votes, weighted by `counted`
 
 
 @dataclass(frozen=True)
 class Chessboard:
-    """The open voxels in two colours, white first, and what lies around them."""
+    """The open voxels in two colours, white first, and the settled voxels around them."""
 
     patterns: DecisionPatterns
     colours: tuple[Colour, Colour]
@@ -78,16 +79,16 @@ class Chessboard:
         counted: Floats,
         weight: float,
     ) -> Sweep:
-        """Beliefs of one colour given those of the other.
+        """Update the beliefs of one colour, given those of the other.
 
         Parameters
         ----------
         candidates : LabelLists
-            By pattern, with the log scores of the votes.
+            Candidate labels of each pattern, with the log scores of the votes.
         counted : (P,) ndarray
-            Share of a pattern's voxels that the votes' sum counts.
+            Share of a pattern's voxels that count in `Sweep.votes`.
         weight : float
-            Log odds of a neighbour of weight 1.
+            Log odds that a neighbour of weight 1 agrees.
         """
         beliefs, sums = _kernels.field_sweep(
             self._grid,
@@ -104,13 +105,13 @@ class Chessboard:
     def weight_slope(
         self, colour: int, own: LabelLists, others: LabelLists, weight: float
     ) -> tuple[float, float]:
-        """Slope and negated curvature of the log pseudo-likelihood of the weight."""
+        """First and negated second derivative of the log pseudo-likelihood by the weight."""
         return _kernels.field_weight_slope(
             self._grid, colour, own, others, weight, current().threads
         )
 
     def counts(self, colour: int, beliefs: LabelLists, counted: Floats) -> Floats:
-        """(J, K, K) expected voxels [rater, observed, true] of one colour."""
+        """(J, K, K) expected number of voxels of one colour by [rater, observed, true]."""
         return _kernels.field_counts(
             self._grid,
             colour,
@@ -130,17 +131,17 @@ class Chessboard:
         reach: float,
         least: float,
     ) -> LabelLists:
-        """By open pattern, the labels with a log score less than `reach` below the best.
+        """For each open pattern, the labels with a log score within `reach` of the best.
 
         Parameters
         ----------
         theta : (J, K, K) ndarray
-            [rater, observed, true]; NaN counts as impossible.
+            Performance [rater, observed, true]; NaN counts as probability 0.
         prior : (R, K) ndarray
         prior_rows : (P,) ndarray or None
-            The prior's row of each pattern; None: the first.
+            Row of the prior for each pattern; None: the first.
         least : float
-            No log score is lower.
+            Lower bound of the log scores.
         """
         with np.errstate(divide="ignore"):
             log_theta, log_prior = np.log(np.fmax(theta, 0.0)), np.log(prior)
@@ -158,7 +159,7 @@ class Chessboard:
         )
 
     def by_label(self, white: LabelLists, black: LabelLists) -> LabelWeights:
-        """(K, N) beliefs of the white voxels and, after them, the black ones."""
+        """(K, N) beliefs of the white voxels, followed by the black ones."""
         of = []
         for label in range(self.patterns.number_of_labels):
             voxels, values = [], []
@@ -172,7 +173,7 @@ class Chessboard:
 
 
 def neighbour_weights(spacing: tuple[float, ...]) -> dict[int, float]:
-    """Weight of a neighbour along each array axis: the smallest voxel side over the distance.
+    """Weight of a neighbour along each array axis: smallest voxel side over its distance.
 
     In 4D the first array axis holds independent volumes and has no neighbours.
     """
@@ -184,14 +185,14 @@ def neighbour_weights(spacing: tuple[float, ...]) -> dict[int, float]:
 def chessboard(
     patterns: DecisionPatterns, settled: NDArray[np.bool_], spacing: tuple[float, ...]
 ) -> Chessboard:
-    """The open voxels in two colours.
+    """Find the open voxels and divide them into two colours.
 
     Parameters
     ----------
     patterns : DecisionPatterns
         With codes.
     settled : (P,) ndarray of bool
-        Patterns whose voxels have the label that their raters agree on; all others are open.
+        Patterns whose voxels keep the label that all raters agree on; all others are open.
     spacing : tuple of float
         Voxel size per array axis.
     """
@@ -206,7 +207,7 @@ def chessboard(
     row_of[patterns.slots] = np.arange(len(settled))
     is_black = _parity(voxels, patterns.codes.shape)
     if len(voxels):
-        # The corner of the voxels' box is white, so that a larger volume changes nothing.
+        # The corner of their bounding box is white, so that padding the volume changes nothing.
         box = patterns.region(~settled, [1] * patterns.codes.ndim)
         is_black ^= sum(1 - part.start for part in box) % 2 == 1
     colours, rows = [], []

@@ -1,4 +1,4 @@
-"""Signed distances of chosen voxels to what raters drew, in a box of the volume."""
+"""Signed distances of selected voxels to the raters' contours, within a box of the volume."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 
 @dataclass(frozen=True)
 class LabelDistances:
-    """Distances in mm, as of `signed_distance`, to what each rater drew."""
+    """Signed distances in mm, as those of `signed_distance`, to each rater's contour."""
 
     patterns: DecisionPatterns
     spacing: Sequence[float]
@@ -34,16 +34,16 @@ class LabelDistances:
         *,
         with_missing: bool = False,
     ) -> Floats32:
-        """(R, n) distances of voxels of a box to some raters' label.
+        """(R, n) distances of voxels in a box to a label of some raters.
 
         Parameters
         ----------
         region : Box
-            Only what lies in it is looked at.
+            Contours outside the box are ignored.
         places : (n,) ndarray
-            Flat indices in the box.
+            Flat indices of the voxels in the box.
         with_missing : bool
-            Whether what a rater left out, or the mask, counts as drawn.
+            Whether voxels that are not annotated, or outside the mask, count as drawn.
         """
         distances = np.empty((len(raters), len(places)), np.float32)
         self._measure(raters, label, region, places, with_missing, None, distances)
@@ -58,7 +58,7 @@ class LabelDistances:
         region: Box,
         places: NDArray[np.intp],
     ) -> None:
-        """Add the raters' distances times their (R,) weights to (n,) sums, rater by rater."""
+        """Add the distances to each rater's label, times the (R,) weights, to (n,) sums."""
         self._measure(raters, label, region, places, False, weights, sums)
 
     def _measure(
@@ -73,9 +73,9 @@ class LabelDistances:
     ) -> None:
         votes = self._votes_by_code
         codes, threads = self.patterns.codes, current().threads
-        assert codes is not None, "the votes by code have asked for codes"
+        assert codes is not None, "checked by _votes_by_code"
         size = [part.stop - part.start for part in region]
-        # A box of distances per thread: many at a time only where they are small.
+        # Each thread needs a box of distances: process several at a time only if they are small.
         at_once = min(max(1, codes.size // max(1, int(np.prod(size)))), threads)
         _kernels.label_distances(
             codes,
@@ -94,7 +94,7 @@ class LabelDistances:
 
     @cached_property
     def _votes_by_code(self) -> NDArray[Any]:
-        """(J, codes) label index that each rater gave voxels of each code."""
+        """(J, codes) each rater's label index at the voxels of each code."""
         patterns = self.patterns
         if patterns.codes is None or patterns.slots is None:
             raise InputError("LabelDistances: a merged table has no voxels")

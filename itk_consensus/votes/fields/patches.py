@@ -1,4 +1,4 @@
-"""Votes of atlases for whole patches of labels, from where their images look like the target."""
+"""Patch-based label fusion: atlases vote where their images resemble the target image."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from itk_consensus.space.tiles import four_axes
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.vote_tiles import label_frequencies
 
-#: A tile, in voxels per axis: patches beyond its border are weighed again by the tile beside it.
+#: Voxels per axis of a tile; patches that cross its border are computed by both tiles.
 TILE = (32, 48, 40)
 
-#: Tiles per thread between two reports of progress; one may take a second.
+#: Tiles per thread between two progress reports; one may take a second.
 TILES_AT_ONCE = 8
 
-#: Shifts of a search, and voxels of a patch, each of which is looked at.
+#: Most shifts in a search, and most voxels in a patch.
 MOST_STEPS = 2**16 - 1
 
 
 class ScaledImage(NamedTuple):
-    """An image whose values count as scale * (value - centre)."""
+    """An image whose intensities are scale * (value - centre)."""
 
     values: NDArray[Any]  #: Finite numbers of any type
     centre: float
@@ -38,44 +38,44 @@ class ScaledImage(NamedTuple):
 
 @dataclass(frozen=True)
 class PatchRule:
-    """How patches are compared, and what the comparison is worth."""
+    """How patches are compared, and how the atlases are weighted by it."""
 
     #: Radii, in voxels per array axis, of the patch, and of the box in which each atlas is searched
-    #: for the patch nearest to the target's; of normalised patches that are one the nearest in
-    #: mean is taken, and of equal ones the least shifted.
+    #: for the most similar patch. If normalised patches are equal, the one nearest in mean
+    #: is chosen; of equal ones, the one with the smallest shift.
     patch: tuple[int, ...]
     search: tuple[int, ...]
-    #: Whether a patch's mean is taken out and its standard deviation, of `smallest_spread` at
-    #: least, made 1; else scaled intensities are compared.
+    #: Whether patches are standardised: mean subtracted, and divided by the standard deviation, of
+    #: which `smallest_spread` is the lower bound. Otherwise scaled intensities are compared.
     normalised: bool = True
     smallest_spread: float = 0.1
-    #: Whether atlases that err alike share one voice, (M + alpha I)^-1 1; else each counts by its
-    #: own mean squared error, (1 + error / alpha)^-beta.
+    #: Whether weights account for correlated errors of atlases, (M + alpha I)^-1 1; otherwise each
+    #: atlas is weighted by its own mean squared error, (1 + error / alpha)^-beta.
     joint: bool = True
     beta: float = 2.0  #: Exponent of the errors
     alpha: float = 0.1  #: Above 0
-    #: Whether joint weights are the best of those not below 0, and not the best with negative ones
-    #: then taken for 0.
+    #: Whether joint weights are optimal under the constraint >= 0; otherwise they are optimal
+    #: without it, and negative ones are set to 0.
     constrained: bool = False
 
 
 class PatchShares(NamedTuple):
-    """What patches say of N voxels."""
+    """Shares of the labels at N voxels."""
 
     places: NDArray[np.int64]  #: (N,) flat indices in the volume
-    numbers: NDArray[np.uint16]  #: (N,) of the labels at each of them
+    numbers: NDArray[np.uint16]  #: (N,) number of labels at each voxel
     labels: NDArray[np.uint16]  #: Label indices, increasing at each voxel
-    shares: NDArray[np.float32]  #: Of the votes; they sum to 1, or there are none
+    shares: NDArray[np.float32]  #: Share of each label; they sum to 1 at a voxel that has any
 
 
 class PatchVotes(NamedTuple):
-    """What patches say."""
+    """Result of patch-based voting."""
 
-    decision: NDArray[Any]  #: Of the volume: label index, or a code of `votes.ties`
-    parts: list[PatchShares]  #: Of the voxels that atlases do not agree on, some tiles at a time
+    decision: NDArray[Any]  #: Label index per voxel of the volume, or a code of `votes.ties`
+    parts: list[PatchShares]  #: Of the voxels that atlases disagree on, by groups of tiles
     weights: Floats  #: (J,) summed weight of each atlas over these voxels
-    frequencies: Floats  #: (K,) of the labels among all votes, for voxels that nobody annotated
-    images: list[NDArray[np.float32]]  #: The atlases' fused images by modality, if they were wanted
+    frequencies: Floats  #: (K,) share of each label in all votes, for voxels that none annotated
+    images: list[NDArray[np.float32]]  #: Fused atlas images by modality, if requested
 
 
 def patch_votes(
@@ -89,30 +89,30 @@ def patch_votes(
     fuse_images: bool = False,
     tile: tuple[int, int, int] = TILE,
 ) -> PatchVotes:
-    """Let every atlas vote, patch by patch, in tiles; results depend on no tile and no thread.
+    """Let the atlases vote patch by patch; the result does not depend on tiles or threads.
 
     Parameters
     ----------
     stack : LabelStack
-        Votes of the atlases. Beyond the border of images and votes the last voxel goes on.
+        Votes of the atlases. Edge voxels of images and votes are repeated beyond the edge.
     target, atlases : sequence of images
-        By modality; of the present atlases only.
+        Images by modality; of the present atlases only.
     weights : (J,) sequence of float, optional
-        Of the present atlases, whatever their images.
+        Weight of each present atlas, in addition to the weights from its images.
     exclusions : mapping from label index to ndarray, optional
-        Where a label cannot be (not 0).
+        Voxels (not 0) where a label is impossible.
     fuse_images : bool
-        Whether the atlases' intensities are fused too, at every voxel inside the mask.
+        Whether the atlases' intensities are fused too, at each voxel inside the mask.
     """
     votes = stack.votes()
     if len(votes) != len(atlases) or not rule.alpha > 0:
         raise InputError(
-            "every present atlas must have an image, and alpha be above 0", owner="patch_votes"
+            "every present atlas must have an image, and alpha must be > 0", owner="patch_votes"
         )
     shape = four_axes(stack.shape)
     shifts = nearest_first(rule.search)
     threads = current().threads
-    size = (1, *map(_evenly, tile, shape[1:]))
+    size = (1, *map(_even_side, tile, shape[1:]))
     settings = _kernels.AtlasSettings(
         shape,
         size,
@@ -155,14 +155,14 @@ def patch_votes(
 
 
 def nearest_first(radii: Sequence[int]) -> NDArray[np.int64]:
-    """(S, axes) steps of a box, from its centre outwards; those of a mirrored box come alike."""
+    """(S, axes) offsets in a box, sorted by distance from its centre; mirroring keeps the order."""
     steps = np.array(list(product(*(range(-r, r + 1) for r in radii))), dtype=np.int64)
     away = np.abs(steps)
     return steps[np.lexsort((*away.T[::-1], np.square(away).sum(axis=1)))]
 
 
 def in_four(values: Sequence[int]) -> tuple[int, ...]:
-    """Numbers of the last axes as those of four, with 0 for axes in front."""
+    """Pad values of the last axes with zeros in front, to four axes."""
     return (*(0,) * (4 - len(values[-3:])), *values[-3:])
 
 
@@ -171,12 +171,12 @@ def _kernel_image(image: ScaledImage) -> _kernels.AtlasImage:
     if values.dtype.kind == "b":
         values = values.view(np.uint8)
     native = values.dtype.newbyteorder("=")
-    # The kernel has no type for these; a double holds them.
+    # The kernel has no instance for these dtypes; convert them to float64.
     if native.kind not in "uif" or native in (np.float16, np.int64, np.uint64, np.longdouble):
         native = np.dtype(np.float64)
     return _kernels.AtlasImage(np.require(values, native, ["C", "A"]), image.centre, image.scale)
 
 
-def _evenly(side: int, extent: int) -> int:
-    """Up to this side of a tile, what makes tiles of about one size."""
+def _even_side(side: int, extent: int) -> int:
+    """Side of a tile, at most `side`, that divides the extent into tiles of about equal size."""
     return -(-extent // max(1, -(-extent // side)))

@@ -1,4 +1,4 @@
-"""Raters' marks in a box, looked up by the patterns of their votes."""
+"""Expand per-pattern flags of raters to the voxels of a box."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 def pack_patterns(
     patterns: DecisionPatterns, rows: NDArray[np.uint8], box: Box
 ) -> NDArray[np.uint8]:
-    """(planes, \\*box): every voxel of the box gets its pattern's bytes (planes, P)."""
+    """(planes, \\*box) bytes of each voxel's pattern, from `rows`, (planes, P)."""
     part = patterns.crop(box)
     assert part.codes is not None
     planes = np.empty((len(rows), *part.codes.shape), np.uint8)
@@ -23,7 +23,7 @@ def pack_patterns(
 
 
 def expand_rows(patterns: DecisionPatterns, rows: Mask, box: Box = ()) -> Mask:
-    """(J, \\*box): every voxel of the box gets its pattern's flags (P, J)."""
+    """(J, \\*box) flags of each voxel's pattern, from `rows`, (P, J)."""
     part = patterns.crop(box)
     assert part.codes is not None
     found = np.empty((rows.shape[1], *part.codes.shape), bool)

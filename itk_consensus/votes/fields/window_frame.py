@@ -1,4 +1,4 @@
-"""The disputed voxels and all that their windows can see, as the window kernels read it."""
+"""The disputed voxels and the votes in the windows around them, as the window kernels read them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import DisputedVoxels
 from itk_consensus.votes.label_weights import LabelWeights
 
-#: Single-precision weights are scaled to whole numbers by at most 2 to this: sums are exact.
+#: Float32 weights are scaled by at most 2 to this power to integers, whose sums are exact.
 _BITS_OF_SINGLE = 36
 
 
@@ -27,23 +27,23 @@ Planes = tuple[int, int, int]
 
 
 class WindowCounts(NamedTuple):
-    """What votes alone say of the windows around n voxels."""
+    """Counts of votes in the windows around n voxels."""
 
-    #: (n, 1) annotated voxels; (n, 1 + J), by anybody and by each rater, if they differ
+    #: (n, 1) annotated voxels; if raters have gaps, (n, 1 + J): by any rater, and by each
     seen: Floats32
-    said: Floats32  #: (n, J) voxels to which each rater gave the higher of two labels; else (n, 0)
+    said: Floats32  #: (n, J) voxels where each rater gave the higher of two labels; or (n, 0)
 
 
 class WindowFrame:
     """Sums over a window around each of the N disputed voxels.
 
-    A mention is a disputed voxel and a label that somebody gave it; the M mentions are in the order
-    of their labels, then of their voxels.
+    A mention is a pair of a disputed voxel and a label that some rater gave it. The M mentions are
+    sorted by label, then by voxel.
 
     Parameters
     ----------
     radii : sequence of int
-        Half width of the window, in voxels per array axis; 0 along axes that are no space.
+        Half width of the window, in voxels per array axis; 0 along axes that are not spatial.
     """
 
     def __init__(self, patterns: DecisionPatterns, radii: Sequence[int]) -> None:
@@ -52,7 +52,7 @@ class WindowFrame:
         around = DisputedVoxels(patterns, patterns.disputed_region(radii))
         shape, half = four_axes(around.shape), (0,) * (4 - min(len(radii), 3)) + tuple(radii[-3:])
         if int(np.prod(shape)) >= 2**32:
-            raise InputError(f"WindowFrame: fewer than 2^32 voxels wanted, got {shape}")
+            raise InputError(f"WindowFrame: must have fewer than 2^32 voxels, got {shape}")
         window = np.prod([min(2 * r + 1, size) for r, size in zip(half, shape, strict=True)])
         self._most_bits = 62 - int(window).bit_length()
         self._bits = min(_BITS_OF_SINGLE, self._most_bits)
@@ -67,7 +67,7 @@ class WindowFrame:
         row_begin = places.searchsorted(rows).astype(np.uint32)
         self.mentions, self._begin = _kernels.label_mentions(self.pattern_of_voxel, votes, labels)
         present = patterns.present[patterns.present.any(axis=1)]
-        #: Whether a rater missed a voxel that another annotated.
+        #: Whether any rater did not annotate a voxel that another one annotated.
         self.gaps = not present.all()
         self._frame = _kernels.WindowFrame(
             shape,
@@ -83,14 +83,17 @@ class WindowFrame:
             self._begin,
         )
         self._plane_begin, self._shape = row_begin[:: max(1, shape[2])].copy(), shape
-        # As counts depend on votes alone they are kept if they are not much memory.
+        # Counts depend on votes only, so they are cached if they take little memory.
         few = len(self) * patterns.number_of_raters <= np.prod(shape)
         self._kept: dict[Planes, WindowCounts] | None = {} if few else None
-        #: Whose counts are made at once.
+        #: The planes whose counts are computed at a time.
         self.parts = self.planes_in_parts(0 if few else 4)
 
     def planes_in_parts(self, numbers: int) -> list[Planes]:
-        """Parts in which some numbers per voxel and rater are fewer than the frame's voxels."""
+        """Split the planes so that a part holds fewer than one number per voxel of the frame.
+
+        `numbers` is how many numbers each disputed voxel and rater needs.
+        """
         all_numbers = numbers * len(self) * self.patterns.number_of_raters
         parts = max(1, -(-all_numbers // max(1, int(np.prod(self._shape)))))
         volumes, depth = self._shape[:2]
@@ -104,7 +107,7 @@ class WindowFrame:
     def _agreed_runs(
         self, pattern_of: NDArray[np.uint32], width: int
     ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Unanimous voxels as runs by label: places, lengths, patterns; where labels begin."""
+        """Runs of unanimous voxels by label: places, lengths, patterns; each label's first run."""
         patterns = self.patterns
         labels = patterns.number_of_labels
         agreed = np.append(np.where(patterns.unanimous, patterns.lowest_vote, labels), labels)
@@ -113,7 +116,7 @@ class WindowFrame:
         first[:: max(1, width)] = True
         places = np.flatnonzero(first).astype(np.uint32)
         lengths = np.diff(places, append=np.uint32(len(pattern_of)))
-        # Most runs are of disputed voxels, which are freed before the others are sorted.
+        # Most runs are disputed voxels; they are dropped before the others are sorted.
         some = np.flatnonzero(agreed[pattern_of[places]] < labels)
         places, lengths = places[some], lengths[some]
         label = agreed[pattern_of[places]]
@@ -127,27 +130,27 @@ class WindowFrame:
         return len(self.pattern_of_voxel)
 
     def labels_of(self, mentions: slice) -> NDArray[np.intp]:
-        """(m,) label indices of some mentions."""
+        """(m,) label indices of a range of mentions."""
         some = np.arange(mentions.start, mentions.stop)
         return np.asarray(self._begin.searchsorted(some, side="right") - 1)
 
     @property
     def ranges(self) -> list[slice]:
-        """Of each label, its mentions."""
+        """The range of mentions of each label."""
         return [slice(*ends) for ends in pairwise(self._begin.tolist())]
 
     def by_label(self, weights: NDArray[Any]) -> LabelWeights:
-        """(M,) weights as lists of labels."""
+        """Convert (M,) weights of mentions to lists by label."""
         return LabelWeights([(self.mentions[of], weights[of]) for of in self.ranges], len(self))
 
     def voxels_of(self, planes: Planes) -> slice:
-        """The disputed voxels of some planes."""
+        """The range of disputed voxels in some planes."""
         volume, low, high = planes
         first = volume * self._shape[1]
         return slice(*self._plane_begin[[first + low, first + high]].tolist())
 
     def counts(self, planes: Planes) -> WindowCounts:
-        """What votes alone say of the windows of some planes."""
+        """Counts of votes in the windows of some planes."""
         if self._kept is not None and planes in self._kept:
             return self._kept[planes]
         voxels = self.voxels_of(planes)
@@ -171,22 +174,22 @@ class WindowFrame:
         log_prior: Floats | None,
         least: float,
     ) -> tuple[Floats32, float, float]:
-        """The next posterior, the log probability of all votes, and how much posterior moved.
+        """One step of EM: the next posterior, the log likelihood, and the change of the posterior.
 
         Parameters
         ----------
         posterior : (M,) ndarray
-            What performance is of.
+            Posterior from which performance is estimated.
         kappa : float
             Strength of the regularisation.
         targets : (J, K, K) ndarray
-            [rater, observed, true] performance that sparse data lean to; columns sum to one.
+            Performance [rater, observed, true] to which it is regularised; columns sum to one.
         pseudo_counts : pair of float
-            On and off the diagonal.
+            Pseudo-counts on and off the diagonal.
         log_prior : (K,) ndarray or None
-            None: the label's share of the window.
+            Log prior of the labels; None: each label's share in the window.
         least : float
-            A vote is never less probable, and less probable labels are left out.
+            Lower bound of the probability of a vote; labels with a smaller posterior are dropped.
         """
         joints = np.empty_like(posterior)
         arguments: tuple[Any, ...] = (
@@ -203,14 +206,14 @@ class WindowFrame:
             counts = self.counts(planes)
             report((number + 0.5) / len(self.parts))
             _kernels.window_joints(self._frame, planes, posterior, kappa, *counts, *arguments)
-            del counts  # before the next ones are made
+            del counts  # free memory before the next ones are computed
         sums = _kernels.normalise_joints(self._frame, posterior, joints, least, current().threads)
         return joints, *sums
 
     def similarity(self, planes: Planes, shares: Floats) -> Floats:
-        """(n, J) correlation of raters and consensus in the windows of some planes, from 0 to 1.
+        """(n, J) correlation, from 0 to 1, of raters and consensus in the windows of some planes.
 
-        It is 0 where a rater said nothing. Shares are (M,), those of the consensus.
+        It is 0 where a rater annotated nothing. `shares` are the (M,) shares of the consensus.
         """
         voxels = self.voxels_of(planes)
         found = np.empty((voxels.stop - voxels.start, self.patterns.number_of_raters))
@@ -220,6 +223,6 @@ class WindowFrame:
         return found
 
     def add_votes(self, planes: Planes, weights: Floats, votes: Floats) -> None:
-        """Add (n, J) weights of raters in some planes to the (M,) votes of what they said."""
+        """Add the raters' (n, J) weights in some planes to the (M,) votes for their labels."""
         weights = np.ascontiguousarray(weights)
         _kernels.add_votes(self._frame, planes, weights, votes, current().threads)

@@ -29,12 +29,8 @@ from examples.simulation import (
     nested_phantom,
 )
 from itk_consensus.core.work import working
-from itk_consensus.methods.consensus import bands as coherence_bands
-from itk_consensus.methods.consensus.bands import (
-    DEFAULT_SETTINGS,
-    CoherenceSettings,
-    smallest_sides,
-)
+from itk_consensus.methods.consensus import scale_bands
+from itk_consensus.methods.consensus.coherence_vote import coherence_vote
 from itk_consensus.methods.consensus.curve import coherence_curve
 from itk_consensus.methods.consensus.cut import (
     Cut,
@@ -43,9 +39,13 @@ from itk_consensus.methods.consensus.cut import (
 )
 from itk_consensus.methods.consensus.label_answers import PackedShares
 from itk_consensus.methods.consensus.rater_masks import RaterMasks
-from itk_consensus.methods.consensus.vote import coherence_vote
+from itk_consensus.methods.consensus.scale_bands import (
+    DEFAULT_SETTINGS,
+    CoherenceSettings,
+    smallest_sides,
+)
 from itk_consensus.space.band_gains import KeptShares
-from itk_consensus.space.contour_cut import CutCounts, Side, count_cut
+from itk_consensus.space.contour_cut import CutCounts, count_cut
 from itk_consensus.space.rater_field import RaterField
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
@@ -127,14 +127,17 @@ def test_labels_follow_the_formulas_each_in_its_own_box():
 
 def test_the_number_of_threads_does_not_show():
     raters = noisy_disc(3, shape=(20, 40, 44))
+    shape = raters.shape[1:]
+    scales = scale_bands.Scales(np.ones(3), CoherenceSettings(), (1, 1, 1), shape)
+    whole = tuple(slice(0, size) for size in shape)
     runs = [
-        working(threads=threads)(coherence_bands.coherence)(
-            RaterField.of(raters), np.ones(5), np.ones(3), CoherenceSettings()
+        working(threads=threads)(scale_bands.coherence)(
+            RaterField.of(raters), whole, np.ones(5), scales
         )
         for threads in (1, 2, 7)
     ]
     for other in runs[1:]:
-        assert other.common == runs[0].common
+        assert other.base == runs[0].base
         np.testing.assert_array_equal(other.answer, runs[0].answer)
         np.testing.assert_array_equal(other.kept.gains, runs[0].kept.gains)
 
@@ -144,7 +147,7 @@ def test_power_at_every_second_voxel_hardly_changes_the_answer(name, monkeypatch
     case = STRUCTURE_SETTINGS[name](1)
     masks = foreground_masks(case.raters.astype(bool))
     everywhere = coherence_vote(masks, case.spacing)
-    monkeypatch.setattr(coherence_bands, "VOXELS_OF_FULL_GRID", 0)
+    monkeypatch.setattr(scale_bands, "VOXELS_OF_FULL_GRID", 0)
     found = coherence_vote(masks, case.spacing)
     assert found.answers[1].cut != everywhere.answers[1].cut
     assert dice(found.decision, everywhere.decision) > 0.999
@@ -277,11 +280,13 @@ def test_the_cut_counts_far_from_the_contour_and_within_reach_of_marks():
 
 
 def test_the_level_moves_towards_where_a_clean_mask_keeps_its_volume():
-    some, none = Side(2, 1.0), Side(0, 0.0)
-    counts = CutCounts(some, some, none, none, 0.2, 0.3)
-    assert volume_level(counts) == pytest.approx(0.5 + (0.25 - 0.5) * 0.5**0.5)
-    assert volume_level(counts._replace(inside=none)) == 0.5
-    assert volume_level(counts._replace(outside=none)) == 0.5
+    sides, values = np.array([[2, 1 << 30], [2, 1 << 30], [0, 0], [0, 0]]), np.zeros(262145, int)
+    values[[int((0.125 + 0.5) * (1 << 17)), int((0.375 + 0.5) * (1 << 17))]] = 2
+    assert volume_level(CutCounts(sides, values)) == pytest.approx(0.5 + (0.25 - 0.5) * 0.5**0.5)
+    for side in (0, 1):
+        one_sided = sides.copy()
+        one_sided[side] = 0
+        assert volume_level(CutCounts(one_sided, values)) == 0.5
 
 
 @pytest.mark.parametrize("shape", [(40, 44), (14, 20, 20)])

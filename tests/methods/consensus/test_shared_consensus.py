@@ -163,7 +163,7 @@ def test_quick_labels_are_reported_too():
         LabelStack.multilabel([rng.integers(0, 9, (4, 5, 6), np.uint8) for _ in range(3)])
     )
     done = []
-    with working(moved=done.append):
+    with working(on_progress=done.append):
         shared_consensus(patterns, (1.0, 1.0, 1.0))
     # Who is asked, what is disputed, the answers, the bounds.
     assert len(done) >= 4 * (patterns.number_of_labels - 1)
@@ -186,7 +186,7 @@ def test_reading_the_stack_changes_nothing_and_the_result_does_not_look_at_it(co
     patterns = DecisionPatterns.from_stack(stack)
     expected = shared_consensus(patterns, (1.0, 1.0, 1.0))
     done = []
-    with working(moved=done.append):
+    with working(on_progress=done.append):
         found = shared_consensus(patterns, (1.0, 1.0, 1.0), stack=stack)
     for rater in raters:
         rater[...] = 0

@@ -351,7 +351,7 @@ def test_the_vote_is_the_first_start(masks):
 def test_stopping_at_once_still_gives_a_map(masks):
     patterns = DecisionPatterns.from_stack(LabelStack.binary(masks, 1.0))
     calls = []
-    with working(iterated=lambda number: bool(calls.append(number))):
+    with working(on_iteration=lambda number: bool(calls.append(number))):
         result = direct_inference(patterns)
     assert calls
     assert set(result.decision.tolist()) <= {0, 1}
@@ -361,7 +361,7 @@ def test_stopping_at_once_still_gives_a_map(masks):
 def test_stopping_anywhere_leaves_every_start_with_its_name(masks, calls: int):
     patterns = DecisionPatterns.from_stack(LabelStack.binary(masks, 1.0))
     left = iter([True] * (calls - 1))
-    with working(iterated=lambda _: next(left, False)):
+    with working(on_iteration=lambda _: next(left, False)):
         result = direct_inference(patterns)
     assert len(result.start_names) == len(result.starts.log_posterior)
     assert result.start_names[0] == "majority_vote"

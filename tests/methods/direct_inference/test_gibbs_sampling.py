@@ -122,9 +122,9 @@ def test_a_chain_stopped_early_keeps_what_it_has():
     model = LabelEvidence(BINARY.encode(), BINARY.alpha)
     start = np.eye(2)[model.patterns.patterns[:, 0]] * model.patterns.counts[:, None]
     plan = SamplingPlan(1000, burn_in=2)
-    with working(iterated=lambda number: number < 5):
+    with working(on_iteration=lambda number: number < 5):
         assert len(sample(model, start, plan).performance) == 3
-    with working(iterated=lambda _: False):
+    with working(on_iteration=lambda _: False):
         assert sample(model, start, plan) is None
 
 

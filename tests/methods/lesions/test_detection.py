@@ -48,7 +48,7 @@ def exact_presence(found: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("finders", [[3], [1, 4, 4], [5, 5, 5, 2], [2, 2, 3, 1, 2]])
 def test_rates_that_readers_share_are_averaged_over_their_priors(finders, monkeypatch):
-    monkeypatch.setattr(detection, "READER_SPREAD", 1e-9)
+    monkeypatch.setattr(detection, "RATER_SPREAD", 1e-9)
     monkeypatch.setattr(detection, "AUTHOR_COUNT", 1e9)
     found = table(finders, 5)
     np.testing.assert_allclose(
@@ -145,7 +145,7 @@ def test_what_readers_numbers_may_be_follows_from_the_curvature_of_the_likelihoo
         [(fit(a + b) - fit(a - b) - fit(b - a) + fit(-a - b)) / (4 * 0.02**2) for a in steps]
         for b in steps
     ]
-    prior = np.repeat([detection.READER_SPREAD**-2.0, detection.AUTHOR_COUNT], 3)
+    prior = np.repeat([detection.RATER_SPREAD**-2.0, detection.AUTHOR_COUNT], 3)
     wanted = np.linalg.inv(np.diag(prior) - np.array(curvature))
     np.testing.assert_allclose(answer._posterior.covariance, wanted, rtol=0.02, atol=0.005)
 
@@ -157,7 +157,7 @@ def test_nothing_found_is_nothing_there():
 def test_readers_without_objects_are_as_the_prior_has_them():
     rates = detect(np.zeros((0, 3), bool), np.zeros(0)).sensitivity
     usual = logit(np.random.default_rng(0).beta(*FINDING, 100_000))
-    usual = expit(usual + np.random.default_rng(1).normal(0, detection.READER_SPREAD, 100_000))
+    usual = expit(usual + np.random.default_rng(1).normal(0, detection.RATER_SPREAD, 100_000))
     wanted = usual.mean(), *np.quantile(usual, (0.025, 0.975))
     np.testing.assert_allclose(rates, [wanted] * 3, atol=0.03)
 
@@ -197,7 +197,7 @@ def test_intervals_cover_and_probabilities_do_not_exaggerate_in_repeated_draws(c
     for _ in range(DRAWS):
         # Readers as the priors have them.
         usual = logit(rng.beta(*FINDING))
-        sensitivity = expit(usual + rng.normal(0, detection.READER_SPREAD, 4))
+        sensitivity = expit(usual + rng.normal(0, detection.RATER_SPREAD, 4))
         false_finds = rng.gamma(1.0, 1.0, 4)
         found, true, sizes = drawn(rng, cases, sensitivity, false_finds, rise)
         if not true.any():

@@ -7,11 +7,11 @@ import pytest
 
 from examples.simulation import LESION_SETTINGS
 from itk_consensus.methods.lesions.matching import match_objects, shared_voxels
-from itk_consensus.methods.lesions.objects import ReaderObjects, numbered_objects
+from itk_consensus.methods.lesions.objects import RaterObjects, number_objects
 
 
 def matched(maps, spacing=(1.0, 1.0), distance=None):
-    objects = ReaderObjects.of([numbered_objects(np.asarray(m), "components") for m in maps])
+    objects = RaterObjects.of([number_objects(np.asarray(m), "components") for m in maps])
     return objects, match_objects(objects, spacing, distance)
 
 
@@ -30,9 +30,9 @@ def test_shared_voxels_are_counted_as_by_brute_force():
     counted = {(a, b): n for a, b, n in zip(*(column.tolist() for column in pairs), strict=True)}
     for one in range(objects.number):
         for other in range(one + 1, objects.number):
-            if objects.reader[one] == objects.reader[other]:
+            if objects.rater[one] == objects.rater[other]:
                 continue
-            masks = [objects.places[objects.reader[k]] == k + 1 for k in (one, other)]
+            masks = [objects.places[objects.rater[k]] == k + 1 for k in (one, other)]
             assert counted.get((one, other), 0) == np.count_nonzero(masks[0] & masks[1])
 
 
@@ -47,9 +47,9 @@ def test_overlaps_are_those_by_brute_force_and_no_mark_is_in_a_group_twice(reade
         assert len(np.unique(groups.members, axis=0)) == len(groups.members)
         for group in range(groups.number):
             own = groups.members[groups.members[:, 0] == group, 1]
-            drawn = {int(objects.reader[mark]): np.zeros((3, maps.shape[2]), bool) for mark in own}
+            drawn = {int(objects.rater[mark]): np.zeros((3, maps.shape[2]), bool) for mark in own}
             for mark in own:
-                reader = int(objects.reader[mark])
+                reader = int(objects.rater[mark])
                 drawn[reader] |= objects.places[reader] == mark + 1
             pairs = itertools.combinations(drawn.values(), 2)
             overlaps = [2 * np.sum(a & b) / (np.sum(a) + np.sum(b)) for a, b in pairs]
@@ -67,7 +67,7 @@ def test_which_of_two_equally_large_marks_is_around_the_other_is_not_a_matter_of
     found = set()
     for order in itertools.permutations(range(len(maps))):
         objects, groups = matched([maps[reader] for reader in order])
-        marks = np.stack([np.array(order)[objects.reader], objects.first, objects.voxels], axis=1)
+        marks = np.stack([np.array(order)[objects.rater], objects.first, objects.voxels], axis=1)
         members = [groups.members[groups.members[:, 0] == g, 1] for g in range(groups.number)]
         found.add(tuple(tuple(sorted(map(tuple, marks[own].tolist()))) for own in members))
     assert len(found) == 1

@@ -132,7 +132,7 @@ def test_the_observer_stops_the_loop():
     truth = np.arange(500) % 3 == 0
     patterns = encode([truth ^ (rng.random(500) < e) for e in (0.02, 0.03, 0.05, 0.2, 0.4)])
     seen = []
-    with working(iterated=lambda n: bool(seen.append(n))):
+    with working(on_iteration=lambda n: bool(seen.append(n))):
         result = selective_simple(patterns, deviations=0.5)
     assert seen == [1]
     assert len(result.trace) == 1

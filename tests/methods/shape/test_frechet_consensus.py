@@ -140,7 +140,7 @@ def test_a_label_against_all_others_is_its_binary_consensus(label_maps):
 
 def test_progress_comes_with_every_label(label_maps):
     seen: list[float] = []
-    with working(moved=seen.append):
+    with working(on_progress=seen.append):
         frechet_labels(DecisionPatterns.from_stack(LabelStack.multilabel(label_maps)), "dice")
     assert len(seen) > 6
     assert seen == sorted(seen)

@@ -136,7 +136,7 @@ def test_cases_with_other_numbers_of_raters_are_refused():
 
 
 def test_no_case_at_all_is_refused():
-    with pytest.raises(InputError, match="at least one case wanted, got none"):
+    with pytest.raises(InputError, match="needs at least one case, got none"):
         cohort_staple([])
 
 

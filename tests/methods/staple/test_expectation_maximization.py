@@ -213,7 +213,7 @@ def test_the_observer_is_told_every_iteration_and_may_stop(patterns: DecisionPat
         told.append(number)
         return number < 3
 
-    with working(iterated=observer):
+    with working(on_iteration=observer):
         optima = maximize(model, starts, StopRule(0.0, 100))
     assert told == [1, 2, 3]
     assert optima.iterations.tolist() == [3, 3, 3]

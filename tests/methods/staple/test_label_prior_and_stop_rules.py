@@ -219,7 +219,7 @@ def test_theta_begins_with_the_performance_that_is_asked_for(right):
     [
         ({"PriorPseudoCounts": 3.0}, "needs EstimatePrior"),
         ({"EstimatePrior": True, "PriorPseudoCounts": (1.0, 2.0, 3.0)}, "one for each of 2 labels"),
-        ({"SmoothnessWeight": 2.0, "StopCriterion": "likelihood"}, "without PriorPseudoCounts"),
+        ({"SmoothnessWeight": 2.0, "StopCriterion": "likelihood"}, "leave PriorPseudoCounts"),
         ({"InitialPerformance": 1.0}, "InitialPerformance must be"),
     ],
 )

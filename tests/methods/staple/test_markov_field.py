@@ -194,7 +194,7 @@ def test_an_observer_can_stop_and_sees_every_iteration():
         return number < 2
 
     field = MarkovField(patterns, (1.0, 1.0), 2.0)
-    with working(iterated=twice):
+    with working(on_iteration=twice):
         result = staple(patterns, ADVANCED, field=field)
     assert seen == [1, 2]
     assert result.iterations == 2

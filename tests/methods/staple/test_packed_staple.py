@@ -89,7 +89,7 @@ def test_threads_do_not_show_in_the_result():
 def test_what_was_packed_can_be_unpacked():
     raters = noisy_raters(10, (3, 5, 7))
     raters[4] = None
-    stack = PackedVotes.from_stack(LabelStack.binary(raters, 1)).restored()
+    stack = PackedVotes.from_stack(LabelStack.binary(raters, 1)).to_stack()
     for now, then in zip(stack.arrays, raters, strict=True):
         assert (now is None) == (then is None)
         if then is not None:

@@ -286,7 +286,9 @@ def test_a_tie_that_nothing_breaks_stays_undecided():
 def test_an_observer_that_declines_ends_with_the_current_estimate():
     _, raters = spatial_case("after", 0)
     patterns = encode(Drawn(list(raters.astype(np.uint8))))
-    stopped = working(iterated=lambda number: number < 2)(spatial_staple)(patterns, defaults(9, 9))
+    stopped = working(on_iteration=lambda number: number < 2)(spatial_staple)(
+        patterns, defaults(9, 9)
+    )
     capped = spatial_staple(patterns, defaults(9, 9, stop=StopRule(0.0, 2)))
     assert not stopped.converged
     assert len(stopped.change) == 2

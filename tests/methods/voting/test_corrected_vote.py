@@ -42,7 +42,9 @@ def test_two_labels_are_cut_midway_between_the_mean_shares_far_from_the_contour(
         for far, side in zip(edges, (first, ~first), strict=True)
     ]
     ours = corrected(encoded(raters), sigma).decision() == 1
-    np.testing.assert_array_equal(ours, smooth > sum(means) / 2)
+    split = (share > 0) & (share < 1)
+    np.testing.assert_array_equal(ours[split], (smooth > sum(means) / 2)[split])
+    np.testing.assert_array_equal(ours[~split], share[~split] == 1)
 
 
 def test_contours_that_differ_without_noise_are_cut_at_half_of_the_votes():
@@ -57,10 +59,12 @@ def test_contours_that_differ_without_noise_are_cut_at_half_of_the_votes():
 def test_the_probability_is_rogan_and_gladens_prevalence():
     raters = heterogeneous_raters(disc_phantom(12, shape=(48, 48)).truth, 2, [(0.8, 0.9)] * 5)
     result = corrected(encoded(raters), 1.0)
-    share = gaussian_filter(raters.mean(axis=0), 1.0, mode="nearest")
+    votes = raters.mean(axis=0)
+    share = gaussian_filter(votes, 1.0, mode="nearest")
     sensitivity, false_alarms = result.mixing[1, 1], result.mixing[1, 0]
     prevalence = (share - false_alarms) / (sensitivity - false_alarms)
-    np.testing.assert_allclose(probability(result, 1), prevalence.clip(0, 1), atol=1e-12)
+    wanted = np.where((votes > 0) & (votes < 1), prevalence.clip(0, 1), votes)
+    np.testing.assert_allclose(probability(result, 1), wanted, atol=1e-12)
     assert sensitivity == pytest.approx(0.8, abs=0.03)
     assert false_alarms == pytest.approx(0.1, abs=0.03)
 
@@ -123,3 +127,27 @@ def test_clean_background_around_an_image_changes_nothing_inside(seed):
     np.testing.assert_array_equal(other.decision()[inner], one.decision())
     np.testing.assert_allclose(probability(other, 1)[inner], probability(one, 1), atol=1e-12)
     assert not other.decision()[:30].any()
+
+
+@pytest.mark.parametrize("number", [2, 3, 5])
+def test_what_all_raters_mark_is_never_lost_however_small(number):
+    truth = np.zeros((20, 20, 20), bool)
+    for place in ((3, 3, 3), (9, 14, 5), (15, 6, 12)):
+        truth[tuple(slice(at, at + 2) for at in place)] = True
+    raters = contour_error_raters(truth, number, 0, displacement=0.6, smoothness=2.0)
+    raters |= truth
+    found = corrected(encoded(raters), 1.0, 3)
+    assert (found.decision()[truth] == 1).all()
+    assert (probability(found, 1)[truth] == 1).all()
+    assert not found.decision()[~raters.any(axis=0)].any()
+
+
+def test_raters_who_did_not_annotate_a_voxel_do_not_break_its_unanimity():
+    raters = np.zeros((3, 9, 9), np.uint8)
+    raters[:, 4, 4] = 1
+    raters[2, 4, 4] = 7
+    raters[2, 0, :] = 7
+    stack = LabelStack.multilabel(list(raters), missing_label=7)
+    found = corrected_vote(DecisionPatterns.from_stack(stack), 1.5, (1.0, 1.0))
+    assert found.decision()[4, 4] == 1
+    assert (found.decision() == 1).sum() == 1

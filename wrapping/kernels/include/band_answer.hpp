@@ -1,4 +1,4 @@
-// What is kept of the bands of scale of raters' masks, over their coarsest level; by tiles.
+// The raters' mean with each band of scale multiplied by its gain, on top of the coarsest scale; tiled.
 //
 // Preconditions (checked in Python): those of band_means.hpp; there is one array of gains per band,
 // which, like the detail, holds the points of the grid.
@@ -20,7 +20,7 @@ struct KeptShares {
   const float* detail;  // share of the votes themselves that replaces what was kept
 };
 
-// Of a single rater who annotated everything, row by row.
+// For a single rater who annotated everything, row by row.
 class AnswerRows {
  public:
   AnswerRows(const MaskField& field, const KeptShares& kept)
@@ -31,7 +31,7 @@ class AnswerRows {
     rows_.read(*field_->raters, 0, box);
   }
 
-  // A row of the box, until the next one.
+  // A row of the box; valid until the next call.
   const float* row(std::size_t t, std::size_t z, std::size_t y) {
     const std::size_t bands = kept_->gains.size();
     const float* coarse = rows_.level(bands, z, y);
@@ -57,7 +57,7 @@ class AnswerRows {
   std::vector<float> answer_;
 };
 
-// Of a single rater, or of several some of whom are missing.
+// For a single rater, or for several of whom some are missing.
 class BandAnswer {
  public:
   BandAnswer(const MaskField& field, const KeptShares& kept)

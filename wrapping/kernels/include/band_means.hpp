@@ -5,8 +5,8 @@
 // annotated a voxel count there.
 //
 // Preconditions (checked in Python): those of rater_rows.hpp; outputs are (bands, voxels) or (voxels),
-// and null where not wanted; there is one Gaussian per scale, at least two, the last of which reaches
-// farthest.
+// and null if not requested; there is one Gaussian per scale, at least two, the last one being the
+// widest.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace consensus {
 
 struct MaskField {
   std::shared_ptr<const RaterRows> raters;
-  PackedRaters present;  // no planes: everybody annotated everything
+  PackedRaters present;  // no planes: all raters annotated everything
   std::vector<double> weights;
   std::vector<GaussianWeights> scales;
   Extents shape;
@@ -59,7 +59,7 @@ class BandMeans {
     write(box, raters(), out.raters);
   }
 
-  // Makes the arrays of a box that are named below.
+  // Computes the arrays of a box that are named below.
   void average(const Box& box) {
     const std::size_t voxels = box.voxels(), bands = field_->bands();
     voxels_ = voxels;
@@ -115,7 +115,7 @@ class BandMeans {
     }
   }
 
-  // A rater's mask, or flags of presence, in a box; as it is, whether the rater was there or not.
+  // A rater's mask, or flags of presence, in a box; the mask is not multiplied by presence.
   void read(std::size_t rater, const Box& box, std::vector<float>& out, bool presence) {
     out.resize(box.voxels());
     const Box whole = whole_box(field_->shape);
@@ -132,7 +132,7 @@ class BandMeans {
     });
   }
 
-  // The mean of the mask, smoothed at a scale, over voxels where the rater is present.
+  // The mask smoothed at a scale, normalised over the voxels where the rater is present.
   void smooth_present(std::size_t scale, std::size_t rater, const Box& box, std::vector<float>& out) {
     Gaussian<float>& gaussian = gaussians_[scale];
     const Box from = gaussian.source(box);

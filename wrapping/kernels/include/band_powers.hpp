@@ -1,4 +1,4 @@
-// Power in bands of scale, and the part of it that raters share, brought to a coarse grid by tiles.
+// Power in bands of scale, and the part of it that raters share, on a coarse grid; tiled.
 //
 // Preconditions (checked in Python): those of band_means.hpp; power and shared are (bands, points of
 // the grid).
@@ -14,7 +14,7 @@
 
 namespace consensus {
 
-// Sums of shares are of integers, so that neither tiles nor threads show in them.
+// Sums of shares are of integers, so they do not depend on tiles or threads.
 constexpr double kFixedPoint = 1 << 30;
 
 inline std::int64_t fixed_point(float value) {
@@ -24,12 +24,14 @@ inline std::int64_t fixed_point(float value) {
 struct PowerOutputs {
   float* power;
   float* shared;
-  float* raters;  // of every voxel; null: not wanted
+  float* raters;  // of every voxel of the points; null: not wanted
+  Box points;     // that are made; arrays hold these
+  Box counted;    // of them, those of which the coarsest level's power is summed up
 };
 
 // Power that raters share, from that of their mean and their mean power: unbiased if their errors are
 // independent. The mean has shared power C and a share of the errors', C + N / J; they have C + N on
-// average. Alone, a rater shares everything with himself.
+// average. With a single rater, all power is shared.
 CONSENSUS_INLINE float shared_power(float of_mean, float of_raters, float raters) {
   const bool several = raters > 1.000001f;
   return several ? (of_mean * raters - of_raters) / (several ? raters - 1.0f : 1.0f) : of_raters;
@@ -46,8 +48,8 @@ struct BasePower {
   }
 };
 
-// Where everybody annotated everything. The widest band is smooth: of it, and of the coarsest level,
-// points have the power of their own voxel, of other bands the mean around it.
+// For raters who all annotated everything. In the widest band and the coarsest level, which are
+// smooth, a grid point has the power of its own voxel; in other bands, the mean of its neighbourhood.
 class BandPowers {
  public:
   BandPowers(const MaskField& field, const RaterRows& mean, const CoarseGrid& grid)
@@ -82,7 +84,11 @@ class BandPowers {
     write(last, power_.data(), out);
     sample(of_mean_.base, mean_power_);
     sample(of_raters_.base, power_);
-    for (std::size_t i = 0; i < power_.size(); ++i) base.add(mean_power_[i], power_[i], number_);
+    const Box rows = intersection(points, out.counted);
+    for_each_row(rows, [&](std::size_t t, std::size_t z, std::size_t y) {
+      const std::size_t first = points.at(t, z, y, rows.low[3]);
+      for (std::size_t i = first; i < first + rows.size(3); ++i) base.add(mean_power_[i], power_[i], number_);
+    });
   }
 
   BasePower base;
@@ -93,7 +99,7 @@ class BandPowers {
     std::vector<float> widest, base;  // of the rows of voxels that lie at points
   };
 
-  // Adds the power of what a rater says.
+  // Adds the power of a rater's mask.
   void add(const RaterRows& raters, std::size_t rater, float weight, Powers& to) {
     const std::size_t last = field_->bands();
     rows_.read(raters, rater, box_);
@@ -119,7 +125,7 @@ class BandPowers {
     });
   }
 
-  // Of rows of voxels those at the points.
+  // The rows of voxels at grid points.
   void sample(const std::vector<float>& rows, std::vector<float>& out) const {
     out.clear();
     for_each_row(points_, [&](std::size_t t, std::size_t z, std::size_t y) {
@@ -130,10 +136,9 @@ class BandPowers {
   }
 
   void write(std::size_t band, const float* power, const PowerOutputs& out) const {
-    const Box whole = whole_box(grid_.size());
     for_each_row(points_, [&](std::size_t t, std::size_t z, std::size_t y) {
       const std::size_t at = points_.at(t, z, y, points_.low[3]);
-      const std::size_t to = band * grid_.points() + whole.at(t, z, y, points_.low[3]);
+      const std::size_t to = band * out.points.voxels() + out.points.at(t, z, y, points_.low[3]);
       for (std::size_t i = 0; i < points_.size(3); ++i) {
         out.power[to + i] = power[at + i];
         out.shared[to + i] = shared_power(mean_power_[at + i], power[at + i], number_);
@@ -154,10 +159,10 @@ class BandPowers {
   std::vector<float> mean_power_, power_;
 };
 
-// Where raters are missing, at every voxel.
+// For raters of whom some are missing, at every voxel.
 class MissingPowers {
  public:
-  explicit MissingPowers(const MaskField& field) : bands_(field.bands()), voxels_(field.voxels()), means_(field) {}
+  explicit MissingPowers(const MaskField& field) : bands_(field.bands()), means_(field) {}
 
   void compute(const Box& box, const PowerOutputs& out) {
     const std::size_t n = box.voxels();
@@ -167,18 +172,28 @@ class MissingPowers {
     for (std::size_t band = 0; band < bands_; ++band) {
       const float *value = means_.values(band), *power = means_.squares(band);
       for (std::size_t i = 0; i < n; ++i) shared_[i] = shared_power(value[i] * value[i], power[i], raters[i]);
-      means_.write(box, power, out.power + band * voxels_);
-      means_.write(box, shared_.data(), out.shared + band * voxels_);
+      write(box, power, out.points, out.power + band * out.points.voxels());
+      write(box, shared_.data(), out.points, out.shared + band * out.points.voxels());
     }
-    means_.write(box, raters, out.raters);
+    write(box, raters, out.points, out.raters);
     const float *value = means_.base(), *power = means_.base_squares();
-    for (std::size_t i = 0; i < n; ++i) base.add(value[i] * value[i], power[i], raters[i]);
+    const Box rows = intersection(box, out.counted);
+    for_each_row(rows, [&](std::size_t t, std::size_t z, std::size_t y) {
+      const std::size_t first = box.at(t, z, y, rows.low[3]);
+      for (std::size_t i = first; i < first + rows.size(3); ++i) base.add(value[i] * value[i], power[i], raters[i]);
+    });
   }
 
   BasePower base;
 
  private:
-  std::size_t bands_, voxels_;
+  static void write(const Box& box, const float* values, const Box& all, float* out) {
+    for_each_row(box, [&](std::size_t t, std::size_t z, std::size_t y) {
+      std::copy_n(values + box.at(t, z, y, box.low[3]), box.size(3), out + all.at(t, z, y, box.low[3]));
+    });
+  }
+
+  std::size_t bands_;
   BandMeans means_;
   std::vector<float> shared_;
 };

@@ -1,8 +1,8 @@
-// To which label a block of equal voxels moves best, and what that gains (direct inference).
+// Finds the best new label of a block of equal voxels, and its gain (direct inference).
 //
 // A block's score under a label is the sum of one row of a table per rater, plus the prior's. Its own
-// label's counts hold the block already: what it gains by leaving stands in tables of its own. Labels
-// are added in the order of raters, whatever the number of threads.
+// label's counts already contain the block, so the gains of leaving are in separate tables. Terms are
+// added in the order of raters, whatever the number of threads.
 //
 // Preconditions (checked in Python): digits are at most `labels`, which means missing and has a row of
 // zeros; own labels are below `labels`; all arrays hold their extents.

@@ -1,4 +1,4 @@
-// Which labels a pattern's votes leave: possible ones, and the likely ones among them.
+// The labels that are possible given a pattern's votes, and the likely ones among them.
 //
 // Preconditions (checked in Python): log theta is below infinity and not NaN.
 #pragma once
@@ -15,8 +15,8 @@ namespace consensus {
 
 constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 
-// A vote of lower log probability does not make a label likely. Which value is taken changes no
-// result, only how many labels have to be looked at.
+// Votes of lower log probability do not make a label likely. The value affects only how many labels
+// are examined, not the result.
 constexpr double kLikely = -13.5;
 
 inline std::size_t lowest_bit(std::uint64_t word) {
@@ -54,7 +54,7 @@ class LabelSet {
   std::vector<std::uint64_t> words_;
 };
 
-// The labels that each row of log theta leaves possible, and those that it makes likely.
+// For each row of log theta, the possible and the likely labels.
 class PossibleLabels {
  public:
   PossibleLabels(const double* log_theta, std::size_t rows, std::size_t labels)
@@ -91,9 +91,9 @@ class PossibleLabels {
   std::vector<double> others_;
 };
 
-constexpr std::size_t kSeveral = 32;  // fewer values are no work for wide registers
+constexpr std::size_t kSeveral = 32;  // too few values for wide registers
 
-// Highest of values, several at a time.
+// Maximum of values, several at a time.
 CONSENSUS_WIDE static inline double highest_of_many(const double* values, std::size_t n) {
   double highest[kSeveral];
   std::fill_n(highest, kSeveral, kImpossible);

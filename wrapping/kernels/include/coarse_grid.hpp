@@ -1,7 +1,7 @@
 // A grid at every voxel, or at every second one, of each axis of a volume.
 //
-// What is smooth is kept on the coarse grid: a voxel between two points of it gets their mean, and
-// what is brought there is shared out the same way (weights 1/4, 1/2, 1/4). Beyond the volume is 0.
+// Smooth values are stored on the coarse grid: a voxel between two grid points gets their mean, and
+// values are brought to the grid with the weights 1/4, 1/2, 1/4. Beyond the volume they are 0.
 //
 // Preconditions (checked in Python): steps are 1 or 2, the first of them 1.
 #pragma once
@@ -28,7 +28,7 @@ struct CoarseGrid {
   }
   std::size_t points() const { return whole_box(size()).voxels(); }
 
-  // The voxels that points of the grid are made of.
+  // The voxels from which grid points are computed.
   Box sources(const Box& points) const {
     Box from = points;
     for (std::size_t axis = 0; axis < kAxes; ++axis) {
@@ -61,7 +61,7 @@ CONSENSUS_WIDE static inline void mean_around(const float* before, const float* 
   for (std::size_t i = 0; i < n; ++i) out[i] = 0.5f * at[i] + 0.25f * (before[i] + after[i]);
 }
 
-// n values, every second of which is a point's and the others the mean of two points.
+// n interpolated values: every second one is a grid point's, the others are means of two points.
 CONSENSUS_WIDE static inline void between(const float* points, std::size_t n, float* __restrict out) {
   for (std::size_t i = 0; i < n / 2; ++i) {
     out[2 * i] = points[i];

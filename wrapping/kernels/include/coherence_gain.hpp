@@ -1,4 +1,4 @@
-// What to keep of a band of scale, point by point, from its power and the part that raters share.
+// The gain of a band of scale at each point, from its power and the part that raters share.
 //
 // C^p / (C^p + N^p) for the shared power C and the power N of the errors: of the raters' mean for
 // the gain, of one rater for the detail.
@@ -19,10 +19,10 @@ namespace consensus {
 struct BandPower {
   const float* power;
   float* shared;        // becomes the gain
-  float* detail;        // null: not wanted
+  float* detail;        // null: not requested
   const float* raters;  // null: the same number everywhere
   float number_of_raters;
-  float least_power;  // a weaker band is rounding
+  float least_power;  // a weaker band is only rounding error
   float gain_sharpness;
   float detail_sharpness;
 };
@@ -38,7 +38,7 @@ CONSENSUS_INLINE float kept_share(float signal, float error) {
 }
 
 CONSENSUS_WIDE static inline void keep_slab(const BandPower& band, std::size_t begin, std::size_t end) {
-  // Powers below are of a share of the whole: their cubes would fall out of the range of floats.
+  // Powers are normalised first, since their cubes would be outside the range of floats.
   for (std::size_t i = begin; i < end; ++i) {
     const float power = band.power[i];
     const bool heard = power >= band.least_power;

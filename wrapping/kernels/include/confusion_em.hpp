@@ -1,14 +1,14 @@
-// Expectation and the sums of maximisation over a table of patterns, for any number of labels.
+// E-step, and the sums for the M-step, over a table of patterns, for any number of labels.
 //
 // A pattern's log joint is the sum of one row of log theta per rater, plus the log prior. Rows are
-// zero at most labels, and a zero stays zero under EM: only the labels of the rater with the fewest
-// possible ones are looked at; or, if these are many, those that some vote makes likely, unless a
-// bound on the others says that one of them might count. Responsibilities live for one pattern at a time; what is kept is the
-// table of counts. Labels further below a pattern's best than `negligible` nats are left out: beyond
-// 745 their share underflows, beyond 40 it is less than 5e-18, which changes no other share; and
-// what is zero once costs nothing later.
+// zero at most labels, and a zero stays zero under EM, so only the labels of the rater with the fewest
+// possible ones are examined; or, if these are many, those that some vote makes likely, unless a
+// bound on the others shows that one of them may matter. Responsibilities are computed for one
+// pattern at a time; only the table of counts is stored. Labels more than `negligible` nats below a
+// pattern's best are skipped: beyond 745 their share underflows, beyond 40 it is less than 5e-18,
+// which changes no other share; and a share that is zero once costs nothing later.
 //
-// There may be more truths than labels, such as a label at one of several levels of difficulty.
+// There may be more true classes than labels, for example each label at several levels of difficulty.
 //
 // Patterns are cut into slabs by their number alone, each with its own sums, added in order:
 // results do not depend on the number of threads.
@@ -50,10 +50,10 @@ struct Parameters {
 
 constexpr double kUnderflow = 745.2;  // exp of less than -kUnderflow is zero
 
-// The best label of all needs no exponential.
+// The best label needs no exponential.
 inline double exp_below(double below) { return below == 0 ? 1.0 : std::exp(below); }
 
-// One pattern under one start: the labels that count, their log joint and posterior.
+// One pattern with one start: the labels that matter, their log joint and posterior.
 struct Posterior {
   const std::uint16_t* labels;
   std::size_t size;  // 0 if no label is possible
@@ -75,7 +75,7 @@ class PosteriorOf {
   const Posterior& at(std::size_t pattern, std::size_t start) {
     const Digit* digits = rows_.digits + pattern * rows_.raters;
     choose_fewest(digits, start);
-    // Looking at all labels side by side is as fast as picking out a quarter of them.
+    // Processing all labels contiguously is as fast as gathering a quarter of them.
     const bool many = 4 * posterior_.size >= rows_.truths;
     if (!many || !likely_are_enough(digits, pattern, start)) {
       if (many) choose_all();
@@ -108,7 +108,7 @@ class PosteriorOf {
     }
   }
 
-  // Tries the labels that any vote makes likely; whether no other comes near the best of them.
+  // Tries the labels that any vote makes likely; returns whether no other can come near the best.
   bool likely_are_enough(const Digit* digits, std::size_t pattern, std::size_t start) {
     if (!(parameters_.negligible < kUnderflow)) return false;
     union_.clear();
@@ -150,7 +150,7 @@ class PosteriorOf {
     }
   }
 
-  // Most candidates are out of the question: only the others are kept.
+  // Drops candidates with a negligible share, which most have.
   void normalise() {
     double *log_joint = posterior_.log_joint.data(), *share = posterior_.share.data();
     const double peak = peak_;
@@ -180,7 +180,7 @@ class PosteriorOf {
   Posterior posterior_;
 };
 
-// What maximisation needs of some patterns.
+// Sums over some patterns for the M-step.
 struct ExpectedCounts {
   std::vector<double> counts;          // [rater][observed][start][true]
   std::vector<double> mass;            // [prior row or one][start][true]
@@ -223,7 +223,7 @@ void add_shares(const PatternRows<Digit>& rows, const Digit* digits, std::size_t
   }
 }
 
-// Patterns of many raters and starts are much work each.
+// Patterns with many raters and starts are processed in small slabs.
 constexpr std::size_t kPatternsOfPiece = 64;
 
 template <class Digit>
@@ -243,11 +243,11 @@ void expect(const PatternRows<Digit>& rows, const double* weights, const Paramet
   }
 }
 
-// How votes alone share a voxel among labels.
+// How a voxel is shared among labels by its votes.
 enum class VoteShares { kMean, kMajority, kPlurality };
 
-// The shares of voted labels: in proportion to the votes; one for the label with most, shared by
-// tied ones; or the same without the patterns that tie.
+// The shares of the labels: proportional to the votes; 1 for the label with most votes, divided among
+// tied ones; or the same without patterns that tie.
 template <class Digit>
 void expect_votes(const PatternRows<Digit>& rows, const double* weights, VoteShares kind, Slab slab,
                   ExpectedCounts& sums) {

@@ -1,5 +1,5 @@
-// Where to cut an answer: what raters say on either side of a contour, and where a clean mask that is
-// smoothed alike keeps its volume; then the cut itself.
+// Thresholding of a filtered mean of raters' masks: counts the votes on both sides of a mask, finds
+// the level at which the mask, filtered alike, keeps its volume, and applies the threshold.
 //
 // Preconditions (checked in Python): chosen and counted are 0 or 1; they and the answer hold the
 // volume's voxels.
@@ -19,7 +19,7 @@
 
 namespace consensus {
 
-// How many voxels, and the sum of their votes.
+// Number of voxels, and the sum of their votes.
 struct Counted {
   std::int64_t voxels = 0;
   std::int64_t votes = 0;
@@ -34,41 +34,34 @@ struct Counted {
   }
 };
 
-// Values from -1/2 to 3/2 by how often they occur, to a resolution that single precision leaves.
+// Histogram of values from -1/2 to 3/2, at the resolution of single precision.
 class ValueCounts {
  public:
-  // Before the first value: who counts nothing needs no memory.
+  // Called before the first value: an unused histogram takes no memory.
   void make_room() {
-    if (counts_.empty()) counts_.resize(2 * kPerUnit + 1);
+    if (counts_.empty()) counts_.resize(kValues);
   }
 
   void add(float value) {
     const float place = std::min(std::max(value + 0.5f, 0.0f), 2.0f) * kPerUnit;
     ++counts_[static_cast<std::size_t>(place + 0.5f)];
   }
-  void add(const ValueCounts& other) {
-    if (other.counts_.empty()) return;
-    make_room();
-    for (std::size_t k = 0; k < counts_.size(); ++k) counts_[k] += other.counts_[k];
-  }
-  // The value at a place, were all of them sorted.
-  double at(std::uint64_t place) const {
-    if (counts_.empty()) return -0.5;
-    std::uint64_t below = 0;
-    std::size_t k = 0;
-    while (k + 1 < counts_.size() && below + counts_[k] <= place) below += counts_[k++];
-    return static_cast<double>(k) / kPerUnit - 0.5;
+  // Adds to counts of `kValues` values.
+  void add_to(std::int64_t* counts) const {
+    for (std::size_t k = 0; k < counts_.size(); ++k) counts[k] += counts_[k];
   }
 
- private:
   static constexpr std::size_t kPerUnit = std::size_t{1} << 17;
+  static constexpr std::size_t kValues = 2 * kPerUnit + 1;
+
+ private:
   std::vector<std::uint32_t> counts_;
 };
 
 struct CutField {
   const std::uint8_t* chosen;
   const std::uint8_t* counted;
-  Extents reach;  // what lies nearer to the contour is not far from it
+  Extents reach;  // voxels nearer to the contour are not far from it
   Extents shape;
 };
 
@@ -105,7 +98,6 @@ class CutCounts {
       sides[side].add(other.sides[side]);
       far[side].add(other.far[side]);
     }
-    values.add(other.values);
   }
 
   std::array<Counted, 2> sides, far;  // outside and inside
@@ -122,7 +114,7 @@ class CutCounts {
   }
   bool any_counted(std::size_t at, std::size_t n) const { return std::memchr(field_->counted + at, 1, n) != nullptr; }
 
-  // The lowest and the highest flag within reach of every voxel.
+  // The minimum and maximum of the flags within reach of every voxel.
   void spread(const Box& box) {
     const Box from = far_.source(box), whole = whole_box(field_->shape);
     lowest_.resize(from.voxels());
@@ -147,8 +139,8 @@ class CutCounts {
   std::vector<float> row_;
 };
 
-// Mean shares outside and inside, the threshold between them where no detail is shared, and how close
-// to it an answer is a tie.
+// Mean shares outside and inside, the threshold where the gain of the detail is 0, and the distance
+// from the threshold within which an answer is a tie.
 struct ContourCut {
   float outside;
   float inside;

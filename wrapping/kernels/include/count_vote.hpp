@@ -1,5 +1,5 @@
-// A vote of two labels in which votes count alike: what is said follows from how many say the second
-// label, and bytes are added in whole registers, however short the runs are.
+// A vote between two labels with equal weights: the answer follows from the number of votes for the
+// second label, and bytes are added in whole registers, however short the runs are.
 //
 // Preconditions (checked in Python): rows hold the extent; fewer raters than a byte counts.
 #pragma once
@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "masks.hpp"
 #include "simd.hpp"
 #include "voting.hpp"
 
@@ -18,7 +19,7 @@ namespace consensus {
 
 constexpr std::size_t kMostCounted = 254;
 
-// Answers by the number of raters who say the second label: below `middle` the first, from `high` on
+// Answers by the number of votes for the second label: below `middle` the first, from `high` on
 // the last, between them the second of three.
 struct AnswersByCount {
   std::uint8_t middle = 0, high = 0;
@@ -39,7 +40,7 @@ struct AnswersByCount {
     found.middle = static_cast<std::uint8_t>(first - all.begin());
     found.high = static_cast<std::uint8_t>(std::max(first, last) - all.begin());
     found.answers = {all.front(), first < last ? *first : all.front(), all.back()};
-    // Two thresholds say it all, as answers can only change around half and around what is needed.
+    // Two thresholds suffice: answers can only change at half of the votes and at the threshold.
     for (std::size_t count = 0; count <= raters; ++count) {
       if (found.answer(count) != all[count]) return std::nullopt;
     }
@@ -47,6 +48,11 @@ struct AnswersByCount {
   }
 
   std::uint32_t answer(std::size_t count) const { return answers[count < middle ? 0 : count < high ? 1 : 2]; }
+
+  template <class Value>
+  std::array<Value, 3> chosen_from(const Value* values) const {
+    return {values[answers[0]], values[answers[1]], values[answers[2]]};
+  }
 };
 
 CONSENSUS_WIDE static inline void add_equal(const std::uint8_t* row, std::uint8_t label, std::size_t n,
@@ -74,25 +80,36 @@ CONSENSUS_WIDE static inline void choose(const std::uint8_t* counts, std::size_t
 }
 
 // Writes values[answer] of voxels begin .. end - 1 of plain bytes, of which `label` is the second label
-// and all others are the first. Returns how many are undecided.
+// and all others are the first.
 template <class Value>
-std::size_t count_vote(const std::vector<const std::uint8_t*>& rows, std::uint8_t label, const VoteRule& rule,
-                       const AnswersByCount& found, const Value* values, std::size_t begin, std::size_t end,
-                       Value* out) {
-  std::array<Value, 3> chosen;
-  for (std::size_t i = 0; i < 3; ++i) chosen[i] = values[found.answers[i]];
-  const bool doubtful = std::count(found.answers.begin(), found.answers.end(), rule.undecided()) > 0;
+void count_vote(const std::vector<const std::uint8_t*>& rows, std::uint8_t label, const AnswersByCount& found,
+                const Value* values, std::size_t begin, std::size_t end, Value* out) {
+  const std::array<Value, 3> chosen = found.chosen_from(values);
   std::array<std::uint8_t, kBlock> counts;
-  std::size_t undecided = 0;
   for (std::size_t at = begin; at < end; at += kBlock) {
     const std::size_t n = std::min(kBlock, end - at);
     counts.fill(0);
     for (const std::uint8_t* row : rows) add_equal(row + at, label, n, counts.data());
     choose(counts.data(), n, found.middle, found.high, chosen, out + at);
-    if (!doubtful) continue;
-    for (std::size_t k = 0; k < n; ++k) undecided += found.answer(counts[k]) == rule.undecided();
   }
-  return undecided;
+}
+
+// The same of stretches begin .. end - 1 of masks that are bits, 1 for the second label.
+inline void count_bits(const std::vector<const std::uint8_t*>& rows, const AnswersByCount& found,
+                       const std::uint8_t* values, std::size_t voxels, std::size_t begin, std::size_t end,
+                       std::uint8_t* out) {
+  const std::array<std::uint8_t, 3> chosen = found.chosen_from(values);
+  const auto write = [&](std::size_t from, std::size_t stretches, std::uint8_t* to) {
+    std::array<const std::uint8_t*, kMostRows> at{};
+    for (std::size_t j = 0; j < rows.size(); ++j) at[j] = rows[j] + from * kLane;
+    choose_by_bits(at.data(), rows.size(), stretches, found.middle, found.high, chosen, to);
+  };
+  const std::size_t whole = std::clamp(voxels / kStretch, begin, end);
+  write(begin, whole - begin, out + begin * kStretch);
+  if (whole == end) return;
+  std::array<std::uint8_t, kStretch> last;
+  write(whole, 1, last.data());
+  std::copy_n(last.data(), voxels - whole * kStretch, out + whole * kStretch);
 }
 
 }  // namespace consensus

@@ -1,7 +1,7 @@
 // The distinct values of an array, found in one pass that skips constant runs.
 //
-// Where an array equals another that is scanned too, there is nothing new to find; most of a stack
-// of raters is like that, and one wide compare tells.
+// Voxels that equal those of a reference array, which is scanned too, are skipped by one wide
+// comparison: in a stack of raters most are equal.
 //
 // Precondition (checked in Python): data, and the reference if there is one, hold the whole extent,
 // contiguous and aligned.
@@ -41,7 +41,7 @@ CONSENSUS_WIDE static inline bool only_two(const std::uint16_t* data, std::size_
 template <class T>
 class DistinctValues {
  public:
-  // False as soon as there are more than `limit` values: then it is no label image.
+  // Returns false as soon as there are more than `limit` values: then it is not a label image.
   bool scan(const T* data, const T* reference, std::size_t begin, std::size_t end,
             std::size_t limit) {
     struct Source {
@@ -62,7 +62,11 @@ class DistinctValues {
           source, long_run, stop, [&](std::size_t at, std::size_t) { add(data[at]); },
           [&](std::size_t at, std::size_t n) {
             if (!fits) return;
-            add_unknown(data, reference, at, at + n);
+            if (kNarrow && !could_be_a_mask()) {
+              add_unknown(data, reference, at, at + n, [&](T value) { mark(value); });
+            } else {
+              add_unknown(data, reference, at, at + n, [&](T value) { add(value); });
+            }
             fits = kNarrow || wide_.size() <= limit;
           });
     }
@@ -81,18 +85,22 @@ class DistinctValues {
   static constexpr bool kNarrow = std::is_integral_v<T> && sizeof(T) <= 2;
   using Index = std::conditional_t<sizeof(T) == 1, std::uint8_t, std::uint16_t>;
 
-  // Whether a run holds the one or two values that are known, while there are no more: then it is a
-  // mask, and looking costs the same whatever its noise.
+  bool could_be_a_mask() const { return number_ <= pair_.size(); }
+
+  // Whether a run contains only the one or two values found so far: a fast path for masks, whose cost
+  // does not depend on noise.
   bool holds_nothing_new(const T* data, std::size_t n) const {
     if constexpr (kNarrow) {
-      return number_ > 0 && number_ <= pair_.size() &&
+      return number_ > 0 && could_be_a_mask() &&
              only_two(reinterpret_cast<const Index*>(data), n, pair_[0], pair_[number_ - 1]);
     }
     return false;
   }
 
   // Values of begin .. end - 1; words of them that the reference has too may be left out.
-  void add_unknown(const T* data, const T* reference, std::size_t begin, std::size_t end) {
+  template <class Add>
+  void add_unknown(const T* data, const T* reference, std::size_t begin, std::size_t end,
+                   const Add& add) {
     constexpr std::size_t kWord = sizeof(std::uint64_t) / sizeof(T);
     std::size_t at = begin;
     for (; reference && at + kWord <= end; at += kWord) {
@@ -103,6 +111,11 @@ class DistinctValues {
       for (std::size_t k = at; k < at + kWord; ++k) add(data[k]);
     }
     for (; at < end; ++at) add(data[at]);
+  }
+
+  // Marks a narrow value, without a branch; the values are counted later.
+  void mark(T value) {
+    if constexpr (kNarrow) narrow_[static_cast<Index>(value)] = 1;
   }
 
   void add(T value) {
@@ -128,7 +141,7 @@ class DistinctValues {
   std::vector<std::uint8_t> narrow_ =
       std::vector<std::uint8_t>(kNarrow ? std::size_t{1} << (8 * sizeof(Index)) : 0, 0);
   std::array<Index, 2> pair_{};  // the first two of the narrow values
-  std::size_t number_ = 0;       // of narrow values
+  std::size_t number_ = 0;       // of narrow values, up to the third
   std::unordered_set<T> wide_;
   T last_{};
   bool started_ = false;

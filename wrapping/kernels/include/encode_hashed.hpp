@@ -1,4 +1,4 @@
-// Encoding when the possible patterns are too many to give each its own code.
+// Encoding with a hash table, when there are too many possible patterns to give each its own code.
 //
 // Raters are taken in groups whose digits fill at most 32 bits. A pattern is a row of such words, one
 // for each group, after its stratum where there is one; a table gives rows their numbers, so any
@@ -34,7 +34,7 @@ class HashedEncoder {
           if (overflow_) return;
           const bool inside = stack_.inside(at);
           const Code code = inside ? code_at(at) : Code{0};
-          if (overflow_) return;  // the last pattern found no code: there is nothing to count it under
+          if (overflow_) return;  // no code was left for the last pattern, so it is not counted
           std::fill_n(codes + at, n, code);
           if (inside) counts_[code - first_code()] += static_cast<std::uint32_t>(n);
         },
@@ -103,7 +103,7 @@ class HashedEncoder {
     return code_of(table_.index_of(rows_.data()));
   }
 
-  // Outside voxels are left out of the table, so that a pattern seen only there does not exist.
+  // Voxels outside the mask are skipped, so patterns that occur only there get no code.
   void encode_voxels(std::size_t at, std::size_t n, Code* codes) {
     read_rows(at, n);
     const std::size_t words = table_.words();

@@ -1,4 +1,4 @@
-// Sums of real numbers that do not depend on the order or the grouping of what is added.
+// Sums of real numbers that do not depend on the order or grouping of the terms.
 //
 // A number up to one is cut off at 2^-86 and split into two whole numbers, which add and multiply
 // exactly: n equal voxels taken one by one, in stretches, in chunks or as a row of a table that counts
@@ -10,7 +10,7 @@
 
 namespace consensus {
 
-// As many numbers fit into the words of a `SplitReal` without a carry.
+// How many numbers can be added in the words of a `SplitReal` without a carry.
 constexpr std::size_t kMostSplit = std::size_t{1} << 18;
 
 struct SplitReal {
@@ -24,7 +24,7 @@ struct SplitReal {
     return {coarse, static_cast<std::int64_t>((scaled - static_cast<double>(coarse)) * 0x1p42)};
   }
 
-  // One minus this where `flip`, without a branch: nobody can foretell it.
+  // One minus this if `flip`, without a branch, which would be unpredictable.
   SplitReal flipped(bool flip) const {
     const auto once = static_cast<std::int64_t>(flip);
     return {(once << 44) + (1 - 2 * once) * coarse, (1 - 2 * once) * fine};
@@ -56,14 +56,14 @@ class ExactSum {
     return rest;
   }
   double value() const {
-    // Minus one and nearly one would lose what is left of them.
+    // Adding minus one and nearly one would lose the remainder.
     if (whole_ < 0) return -subtracted_from(0).value();
     const double part = static_cast<double>(coarse_) * 0x1p-44 + static_cast<double>(fine_) * 0x1p-86;
     return static_cast<double>(whole_) + part;
   }
 
  private:
-  // Shifts of negative numbers round down, as they do everywhere.
+  // Relies on arithmetic shifts of negative numbers, which all compilers do.
   void carry() {
     coarse_ += fine_ >> 42;
     fine_ &= (std::int64_t{1} << 42) - 1;

@@ -1,7 +1,7 @@
-// The expectation of confusion_em.hpp where labels are few: all of them, and all starts, side by side.
+// The E-step of confusion_em.hpp for few labels: all labels and starts are processed together.
 //
-// Rows of log theta, and of counts, hold the starts next to each other, so a vote adds one row of all
-// starts. Sums have the order they have there, and so the same bits.
+// In rows of log theta and of counts the starts are contiguous, so a vote adds one row for all starts.
+// Terms are added in the same order as there, so results are bitwise equal.
 //
 // Preconditions (checked in Python): those of confusion_em.hpp.
 #pragma once
@@ -36,7 +36,7 @@ class ExpectationOfFewLabels {
   }
 
  private:
-  // Calls use(where the row of what each rater said begins).
+  // Calls use(offset) with the offset of the row of each rater's vote.
   template <class Use>
   void for_each_vote(const Digit* digits, Use use) const {
     for (std::size_t j = 0; j < rows_.raters; ++j) {
@@ -57,7 +57,7 @@ class ExpectationOfFewLabels {
     }
   }
 
-  // Turns one start's log joints into what each label gets of the weight; returns the log evidence.
+  // Converts one start's log joints to shares of the weight; returns the log evidence.
   double share_out(double* values, double weight) const {
     const double peak = *std::max_element(values, values + rows_.truths);
     if (!(peak > kImpossible)) {

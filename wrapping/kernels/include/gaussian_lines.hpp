@@ -1,7 +1,7 @@
-// Separable Gaussian on the buffer of a tile.
+// Separable Gaussian smoothing of the buffer of a tile.
 //
-// A voxel's answer is itself plus weighted differences to its neighbours, outermost first, axis by
-// axis: what is constant stays exactly what it is, and a voxel's answer is the same to the last bit
+// The result at a voxel is its value plus weighted differences to its neighbours, outermost first,
+// axis by axis: constant regions stay exactly constant, and the result at a voxel is bitwise the same
 // in whatever box it is computed.
 //
 // Preconditions: those of neighbour_lines.hpp; the weights of an axis are those of the voxels
@@ -37,10 +37,10 @@ class Gaussian {
   const Extents& reach() const { return lines_.reach(); }
   Box source(const Box& to) const { return lines_.source(to); }
 
-  // Turns `values`, an array of source(to), into the smoothed array of `to`.
+  // Replaces `values`, an array over source(to), by the smoothed array over `to`.
   void smooth(std::vector<Real>& values, const Box& to) { smooth_within(values, source(to), Real{0}, to); }
 
-  // The same for values that are `beyond` but in the box `within`, whose array `values` is.
+  // The same for values that are `beyond` except in the box `within`, given by the array `values`.
   void smooth_within(std::vector<Real>& values, const Box& within, Real beyond, const Box& to) {
     const Box reached = lines_.run_within(
         values, within, beyond, to, [&](std::size_t axis, const Real* const* rows, std::size_t n, Real* out) {

@@ -1,7 +1,7 @@
 // Separable Gaussian of a whole volume, axis by axis from one buffer into the other.
 //
-// Beyond the edge either the last voxel goes on or there is nothing (zero). The arithmetic is that
-// of gaussian_lines.hpp, so a tile and a volume agree to the last bit.
+// Beyond the edge, edge voxels are repeated or values are zero. The arithmetic is that of
+// gaussian_lines.hpp, so results for tiles and volumes are bitwise equal.
 //
 // Preconditions (checked in Python): `values` and `spare` hold the volume; the weights of an axis
 // are those of the voxels 0 .. reach steps away and, both sides counted, sum to 1.

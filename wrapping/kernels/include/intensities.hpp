@@ -17,7 +17,7 @@ class Intensities {
   virtual ~Intensities() = default;
   // values[k] = scale * (intensity(begin + k) - centre).
   virtual void read(std::size_t begin, std::size_t n, float* values) const = 0;
-  // The intensity behind such a value.
+  // The original intensity of such a value.
   virtual float restored(float value) const = 0;
 };
 
@@ -42,7 +42,7 @@ class IntensitiesOf final : public Intensities {
   double centre_, scale_;
 };
 
-// A box around part of a volume that may reach beyond the border, where the last voxel goes on.
+// A box that may extend beyond the volume, where edge voxels are repeated.
 struct Surroundings {
   std::array<std::ptrdiff_t, kAxes> low;
   Extents size;

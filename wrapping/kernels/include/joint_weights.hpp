@@ -1,4 +1,4 @@
-// Joint label fusion: how much each atlas counts at a voxel, given that atlases err alike.
+// Joint label fusion: the weights of the atlases at a voxel, given that their errors correlate.
 //
 // Wang et al., IEEE TPAMI 35(3):611-623, 2013: M_ij = (mean over the patch of |T - F_i| |T - F_j|)^b
 // and w = (M + a I)^-1 1 / 1^T (M + a I)^-1 1.
@@ -100,7 +100,7 @@ CONSENSUS_WIDE static inline bool factorise(double* matrix, std::size_t size, st
 // Weights of the atlases of one voxel, from the sums of products of their errors.
 class JointWeights {
  public:
-  // alpha must be above 0. Without `constrained`, weights below 0 are taken for 0 after they are found.
+  // alpha must be > 0. Without `constrained`, negative weights are set to 0 afterwards.
   JointWeights(std::size_t atlases, double beta, double alpha, bool constrained)
       : count_(atlases), width_(in_fours(atlases)), beta_(beta), alpha_(alpha), constrained_(constrained),
         matrix_(width_ * width_), factor_(width_ * width_), solution_(atlases), forward_(atlases) {}
@@ -113,7 +113,7 @@ class JointWeights {
     const bool solved = constrained_ ? solve_constrained() : solve();
     double total = 0.0;
     for (double& value : solution_) total += value = std::max(value, 0.0);
-    // Atlases whose errors rounding cannot tell apart count alike.
+    // Atlases whose errors are equal up to rounding get equal weights.
     const bool usable = solved && total > 0 && std::isfinite(total);
     for (std::size_t i = 0; i < count_; ++i) {
       weights[i] = static_cast<float>(usable ? solution_[i] / total : 1.0 / static_cast<double>(count_));
@@ -123,7 +123,7 @@ class JointWeights {
  private:
   // The least w^T (M + a I) w of weights that are not negative, up to their sum, by block principal
   // pivoting (Judice & Pires, Comput. Oper. Res. 21:587-596, 1994): atlases whose weight is negative
-  // leave and those that would lower it enter, all at once or, should that go in circles, the last only.
+  // leave and those that would lower it enter, all at once or, if that cycles, only the last one.
   bool solve_constrained() {
     std::size_t fewest = count_ + 1;
     for (int patience = 3;;) {
@@ -174,7 +174,7 @@ class JointWeights {
     double* x = forward_.data();
     if (!factorise(factor_.data(), size, width_, x)) return false;
     for (std::size_t j = size; j-- > 0;) {
-      // The value found last is the last that is subtracted, so that the others need not wait for it.
+      // The newest value is subtracted last, so that the other products do not wait for it.
       for (std::size_t l = size; l-- > j + 1;) x[j] -= factor_[j * width_ + l] * x[l];
       x[j] *= factor_[j * width_ + j];
       solution_[kept_[j]] = x[j];

@@ -1,4 +1,4 @@
-// The smallest box around what anybody labels so, for every label in one pass.
+// The bounding box of each label, over all raters, in one pass.
 //
 // Preconditions (checked in Python): raters hold the whole volume; digits from `labels` on mean missing.
 #pragma once
@@ -15,7 +15,7 @@ namespace consensus {
 
 class LabelBoxes {
  public:
-  // Labels that nobody has said yet have empty boxes.
+  // Labels that have not occurred yet have empty boxes.
   LabelBoxes(std::size_t labels, const Extents& shape) : shape_(shape), boxes_(labels, Box{shape, {}}) {}
 
   const std::vector<Box>& boxes() const { return boxes_; }

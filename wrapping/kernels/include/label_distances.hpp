@@ -1,7 +1,7 @@
-// Signed distances of chosen voxels to what each of several raters drew, within a box of a volume.
+// Signed distances of selected voxels to the contours of several raters, within a box of a volume.
 //
-// What a rater said is a table: the label for each code of a voxel. Threads take raters; each has a
-// box of distances of its own, so that few raters at a time keep memory small.
+// A rater's votes are a table with the label for each code of a voxel. Threads process raters, each
+// with its own box of distances, so memory is bounded by processing few raters at a time.
 //
 // Preconditions (checked in Python): codes are below the number of codes; the box lies in the
 // volume, has as many axes as it, and `places` lie in the box; sizes as in distance.hpp.
@@ -44,7 +44,7 @@ struct BoxOfVolume {
   }
 };
 
-// A voxel is inside where the rater said the label, or `also`, which may be the label again.
+// A voxel is inside if the rater's vote is the label or `also`, which may be the same label.
 struct Drawing {
   std::size_t label;
   std::size_t also;
@@ -56,7 +56,7 @@ struct RaterThreads {
   std::size_t each;
 };
 
-// What raters said: (raters, number_of_codes) labels, by the codes of a box's voxels.
+// The raters' votes: (raters, number_of_codes) labels, by the codes of a box's voxels.
 template <class Code, class Digit>
 struct DrawnInBox {
   const Code* codes;  // of the volume
@@ -74,8 +74,8 @@ struct DrawnInBox {
     return WantedVoxels(std::move(marks), box.size, sizes);
   }
 
-  // A bit for each rater of eight or fewer who drew a voxel of the box: a voxel's code, which lies far
-  // from its neighbours' in a table, is looked up once for all.
+  // A bit for each of up to eight raters who drew a voxel of the box, so that a voxel's code, whose
+  // table entry is likely not in the cache, is looked up once for all of them.
   void draw(std::size_t first, std::size_t last, std::size_t threads, std::vector<std::uint8_t>& bits) const {
     std::vector<std::uint8_t> drawn(number_of_codes, 0);
     const auto label = static_cast<Digit>(drawing.label), also = static_cast<Digit>(drawing.also);

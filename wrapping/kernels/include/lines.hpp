@@ -43,7 +43,7 @@ template <class Work>
 void for_each_block_slab(const Lines& lines, std::size_t threads, Work work) {
   const std::size_t voxels = std::max<std::size_t>(1, lines.length * std::min(kLanes, lines.inner));
   const std::size_t smallest = std::max<std::size_t>(1, kSmallestSlab / voxels);
-  // Scratch memory must cost little beside a piece's work.
+  // Allocating scratch memory must be cheap compared with a piece's work.
   const std::size_t size = std::max<std::size_t>(1, 16 * kPiece / voxels);
   for_each_slab(make_slabs(lines.blocks(), threads, smallest),
                 [&](std::size_t, Slab slab) { in_pieces(slab, size, work); });

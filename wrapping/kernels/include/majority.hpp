@@ -1,5 +1,5 @@
-// Which symbol more than half of the raters say, at kShortRun voxels at once (Boyer & Moore, MJRTY,
-// 1981): the only candidate left when unlike votes cancel in pairs, and how many raters say it.
+// The symbol of more than half of the raters at kShortRun voxels at once (Boyer & Moore, MJRTY, 1981):
+// the only candidate that remains when unequal votes cancel in pairs, and its number of votes.
 //
 // Preconditions: every row holds kShortRun symbols; a symbol can count the raters.
 #pragma once
@@ -21,7 +21,7 @@ struct Majority {
 };
 
 #if defined(__GNUC__)
-// Written with registers: loops over arrays are not recognised, and take thirty times as long.
+// Written with vector types: compilers do not vectorise loops over arrays here (30 times slower).
 constexpr std::size_t kRegister = 32;
 
 template <class Symbol>

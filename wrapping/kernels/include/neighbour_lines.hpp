@@ -1,8 +1,8 @@
-// Walks the lines of a tile's buffer along each axis in turn; beyond the volume's edge its last voxel
-// goes on. What is done with a voxel and its neighbours on a line is the caller's.
+// Walks the lines of a tile's buffer along each axis in turn, repeating edge voxels beyond the volume.
+// The caller supplies the operation on a voxel and its neighbours on a line.
 //
-// Where values are one and the same but for some box, only that box needs to be there, and only what
-// it can reach is made.
+// If values are constant outside some box, only that box is stored, and only the voxels within its
+// reach are computed.
 #pragma once
 
 #include <algorithm>

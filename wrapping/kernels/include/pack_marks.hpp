@@ -1,4 +1,4 @@
-// Where up to eight raters have a label, as the bits of a box's bytes.
+// Packs, for up to eight raters, where they have a label into the bits of a box's bytes.
 //
 // Preconditions (checked in Python): data hold the whole volume, the plane holds the box, which lies
 // in the volume.

@@ -6,7 +6,7 @@
 //
 // Bytes lie in planes: planes[group * extent + voxel]. A stretch of voxels with the same votes is
 // computed once; a "voxel" may also be a row of a pattern table, which counts for many. Sums are exact
-// (exact_sum.hpp), so results depend neither on threads nor on how voxels were brought together.
+// (exact_sum.hpp), so results do not depend on threads or on how voxels were grouped.
 //
 // Preconditions (checked in Python): every digit is 0 or 1; arrays hold their extents; counts are
 // positive; log values are below +inf and not NaN.
@@ -100,8 +100,8 @@ struct PackedPosterior {
   double log_evidence;
 };
 
-// log(1 + x) to within rounding of 1 + x, which the log evidence it is part of does not resolve. A few
-// terms are enough where x is small; std::log1p takes several times as long as std::log.
+// log(1 + x) to within rounding of 1 + x, which is precise enough for the log evidence. A few terms of
+// the series suffice if x is small; std::log1p takes several times as long as std::log.
 inline double log_one_plus(double x) {
   if (x > 0x1p-10) return std::log(1 + x);
   return x * (1 - x * (1. / 2 - x * (1. / 3 - x * (1. / 4 - x * (1. / 5)))));
@@ -116,7 +116,7 @@ inline PackedPosterior posterior_of(const Pair& log_joint) {
   return {true, b > a, other / total, 1 / total, peak + log_one_plus(other)};
 }
 
-// Log evidence is summed in units of so many nats: that of no voxel is as far from zero.
+// Unit, in nats, in which log evidence is summed; larger than that of any voxel.
 constexpr double kNats = 0x1p24;
 
 struct PackedSums {
@@ -140,7 +140,7 @@ struct PackedSums {
   }
 };
 
-// Adds to sums of few voxels, which need no carry, and hands these on when they are full.
+// Adds to small partial sums, which need no carry, and flushes them when they are full.
 class PackedAdder {
  public:
   PackedAdder(const PackedPlanes& packed, PackedSums& sums)
@@ -192,12 +192,12 @@ class PackedAdder {
   std::size_t added_ = 0;
 };
 
-// The smallest number that is told from zero: what is possible at all stays so.
+// The smallest non-zero share, so that possible labels stay possible.
 inline SplitReal split_share(double share) {
   return SplitReal::of(share > 0 ? std::max(share, 0x1p-86) : 0);
 }
 
-// A voxel at which neither label is possible makes the data impossible, and counts for neither.
+// A voxel at which neither label is possible makes the likelihood zero, and counts for neither.
 inline void expect_packed(const PackedPlanes& packed, const Pair* tables, std::size_t begin,
                           std::size_t end, PackedSums& sums) {
   const LogJoint log_joint{packed, tables};
@@ -213,7 +213,7 @@ inline void expect_packed(const PackedPlanes& packed, const Pair* tables, std::s
   });
 }
 
-// The same where the posterior is a function of how many raters said 1: foreground[votes].
+// The same if the posterior is a function of the number of votes for label 1: foreground[votes].
 inline void expect_packed_votes(const PackedPlanes& packed, const double* foreground, std::size_t begin,
                                 std::size_t end, PackedSums& sums) {
   PackedAdder adder(packed, sums);

@@ -18,7 +18,7 @@ void pair_counts(const Digit* rows, std::size_t raters, std::size_t labels, cons
       const Digit label = said[i];
       if (label >= labels) continue;
       std::int64_t* with = shared + (label * raters + i) * raters;
-      // Without a branch, which nobody could foresee.
+      // Without a branch, which would be unpredictable.
       for (std::size_t j = i; j < raters; ++j) with[j] += said[j] == label ? voxels[row] : 0;
     }
   }

@@ -1,9 +1,8 @@
-// Runs one function over contiguous slabs of a volume, one thread per slab, until it is done or
-// somebody wants it to end.
+// Runs a function over contiguous slabs of a volume, one thread per slab, until it is done or aborted.
 //
-// Threads are made and joined inside the call: there is no pool to be lost by fork(), and nothing
-// outlives the call. Kernels combine per-slab integers exactly, so the number of slabs never shows
-// in a result.
+// Threads are created and joined inside the call: there is no pool that fork() could break, and
+// nothing outlives the call. Kernels combine per-slab integers exactly, so results do not depend on
+// the number of slabs.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +31,7 @@ inline std::vector<Slab> make_slabs(std::size_t extent, std::size_t threads,
   return slabs;
 }
 
-// Any callable, seen through a pointer: threads are compiled once, in parallel.cpp.
+// A type-erased reference to a callable, so that threading is compiled once, in parallel.cpp.
 struct SlabWork {
   void* work;
   void (*call)(void* work, std::size_t index, Slab slab);
@@ -46,15 +45,15 @@ void for_each_slab(const std::vector<Slab>& slabs, Work work) {
   run_slabs(slabs, {&work, [](void* to, std::size_t k, Slab slab) { (*static_cast<Work*>(to))(k, slab); }});
 }
 
-// Throws if the work is to end, because of Ctrl-C, an Abort or an error in another slab. Loops call it
-// every few milliseconds: on the thread that called the kernel it asks Python some ten times a second,
-// on the others it looks at what came of that.
+// Throws if the work must stop, because of Ctrl-C, an Abort or an error in another slab. Loops call it
+// every few milliseconds: the thread that called the kernel polls Python about ten times a second,
+// and the others check its result.
 void checkpoint();
 
-// Raises in Python what ends the work, if anything does; see stopping.cpp.
+// Raises the Python exception that stops the work, if there is one; see stopping.cpp.
 void ask_python();
 
-// Voxels of a piece: some microseconds of work, or some milliseconds where raters are thousands.
+// Voxels of a piece: microseconds of work, or milliseconds with thousands of raters.
 constexpr std::size_t kPiece = std::size_t{1} << 14;
 
 // Calls work(piece) for the pieces of a slab in their order, with a checkpoint before each.

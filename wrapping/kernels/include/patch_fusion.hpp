@@ -1,9 +1,9 @@
-// Atlases that vote for whole patches of labels, each from where its image looks most like the
-// target, with weights by how it looks there; tile by tile.
+// Patch-based label fusion, tile by tile: each atlas votes with the patch of labels where its image is
+// most similar to the target, weighted by that similarity.
 //
 // Around a voxel x each atlas i is searched for the patch nearest to the target's, at x + s_i. Its
 // weight w_i(x) counts for the label that it has at y + s_i, for every voxel y of the patch around x.
-// Only voxels that atlases dispute are asked about, and only patches that reach one are weighed.
+// Only voxels on which atlases disagree are computed, and only patches that reach one are weighted.
 //
 // Preconditions (checked in Python): images and votes hold the whole volume; digits below `labels` are
 // labels, the digit `labels` means missing; radii of the first axis are 0.
@@ -22,7 +22,7 @@
 
 namespace consensus {
 
-// Voxels at which a label cannot be.
+// Voxels where a label is impossible.
 struct Exclusion {
   std::size_t label;
   const std::uint8_t* where;
@@ -40,8 +40,8 @@ struct AtlasField {
   std::vector<const Intensities*> target;                // by modality
   std::vector<std::vector<const Intensities*>> atlases;  // by atlas and modality
   std::vector<const Votes*> votes;                       // of each atlas
-  std::vector<float> own_weights;                        // of each atlas, whatever its image
-  const std::uint8_t* mask;                              // 0: not asked about; null: all are
+  std::vector<float> own_weights;                        // of each atlas, independent of its image
+  const std::uint8_t* mask;                              // 0: not to be fused; null: all are
   std::vector<Exclusion> exclusions;
   PatchSettings settings;
   WeightRule rule;
@@ -54,7 +54,7 @@ struct AtlasField {
 
 constexpr std::int32_t kUndecided = -1, kOutside = -2;  // as votes/ties.py has them
 
-// What a tile says of the voxels that were weighed: which labels may be there, with which share.
+// Result of a tile: the labels at each voxel that was computed, and their shares.
 struct TileShares {
   std::vector<std::int64_t> places;  // in the volume
   std::vector<std::uint16_t> numbers;  // of labels at each of them
@@ -72,7 +72,7 @@ class PatchFusionTile {
     for (Atlas& atlas : atlases_) atlas.images.resize(field.target.size());
   }
 
-  // Writes the label of largest share of every voxel, and returns the shares of those not agreed on.
+  // Writes the label with the largest share at each voxel; returns the shares at disputed ones.
   template <class Index>
   TileShares fuse(const Box& tile, Index* winners) {
     TileShares found;
@@ -96,8 +96,8 @@ class PatchFusionTile {
   }
 
  private:
-  // What is kept of an atlas while a tile is fused. `values` and `slots` reach as far beyond centres_ as
-  // search and patch do, and share one layout.
+  // Data of an atlas while a tile is fused. `values` and `slots` extend beyond centres_ by the radii of
+  // search and patch, and have the same layout.
   struct FoundImage {
     std::vector<float> values;
     std::vector<float> mean, inverse;  // of centres_: of the patch that was chosen
@@ -110,9 +110,9 @@ class PatchFusionTile {
     std::vector<float> sums;           // of centres_, if there is no search: of the weights around
   };
 
-  // -- what atlases agree on ----------------------------------------------------------------
+  // -- unanimous voxels ---------------------------------------------------------------------
 
-  // Writes what all atlases say, and marks the voxels about which more has to be known.
+  // Writes the labels on which all atlases agree, and marks the voxels that must be computed.
   template <class Index>
   void agree(Index* winners) {
     open_.assign(tile_.voxels(), 0);
@@ -172,7 +172,7 @@ class PatchFusionTile {
 
   // -- weights ------------------------------------------------------------------------------
 
-  // Finds shifts and weights at every voxel whose patch reaches a marked one of the box.
+  // Finds shifts and weights at each voxel whose patch reaches a marked voxel of the box.
   void weigh(const Box& box, const std::vector<std::uint8_t>& marks) {
     centres_ = grown(box, field_->settings.patch, field_->shape);
     mark_centres(box, marks);
@@ -196,7 +196,7 @@ class PatchFusionTile {
     });
   }
 
-  // Keeps what was found of the atlas that was searched last.
+  // Stores the result of the last atlas that was searched.
   void keep_found(Atlas& atlas) {
     atlas.moves.resize(centres_.voxels());
     for (std::size_t m = 0; m < searched_.size(); ++m) {
@@ -221,8 +221,7 @@ class PatchFusionTile {
     layout_ = searched_[0].size;
   }
 
-  // Where the values of atlases are of a place that counts from the first voxel of centres_, grown by
-  // what is out of reach of them.
+  // Offset in the atlases' values of a voxel with coordinates relative to the first voxel of centres_.
   std::size_t in_layout(std::size_t z, std::size_t y, std::size_t x, const Extents& reach) const {
     return ((z + reach[1]) * layout_[2] + y + reach[2]) * layout_[3] + x + reach[3];
   }
@@ -248,7 +247,7 @@ class PatchFusionTile {
     return grown({{t, z, y, x}, {t + 1, z + 1, y + 1, x + 1}}, field_->settings.patch, field_->shape);
   }
 
-  // Calls use(t, z, y, x, place in centres_) for every voxel that is weighed, in C order.
+  // Calls use(t, z, y, x, index in centres_) for every voxel that gets weights, in C order.
   template <class Use>
   void for_each_centre(Use use) const {
     std::size_t centre = 0;
@@ -260,7 +259,7 @@ class PatchFusionTile {
     });
   }
 
-  // Coordinates count from the first voxel of centres_.
+  // Coordinates are relative to the first voxel of centres_.
   void weigh_centre(std::size_t z, std::size_t y, std::size_t x, std::size_t centre) {
     const std::size_t number = field_->settings.patch_voxels(), all = target_.size() * number;
     const std::size_t length = in_eights(all), rows = in_fours(atlases_.size());
@@ -299,7 +298,7 @@ class PatchFusionTile {
   void weigh_alone(std::size_t length, double scale) {
     for (std::size_t k = 0; k < atlases_.size(); ++k) {
       const double sum = static_cast<double>(sum_of_squares(errors_.data() + k * length, length));
-      // In units of alpha, below which nothing tells atlases apart: never infinite.
+      // In units of alpha, below which errors are indistinguishable, so the result is finite.
       weights_[k] = static_cast<float>(std::pow(1.0 + sum * scale / field_->rule.alpha, -field_->rule.beta));
       weights_[k] = std::max(weights_[k], std::numeric_limits<float>::min());
     }
@@ -307,8 +306,8 @@ class PatchFusionTile {
 
   // -- votes --------------------------------------------------------------------------------
 
-  // Reads the labels of all atlases, each as its place in labels_. What is missing gets the place after
-  // the last, which nobody asks about.
+  // Reads the labels of all atlases as indices into labels_. Missing voxels get the index after the
+  // last, whose sums are ignored.
   void read_votes() {
     const Surroundings around = Surroundings::of(centres_, grown_search());
     std::vector<std::uint8_t> occurs(field_->labels + 1, 0);
@@ -332,7 +331,7 @@ class PatchFusionTile {
     }
   }
 
-  // Radii within which values and votes are looked at around a centre.
+  // Radii within which values and votes around a centre are read.
   Extents grown_search() const {
     Extents reach = field_->settings.search;
     for (std::size_t axis = 0; axis < kAxes; ++axis) reach[axis] += field_->settings.patch[axis];
@@ -341,8 +340,8 @@ class PatchFusionTile {
 
   bool searches() const { return field_->settings.shifts.size() > 1; }
 
-  // Without a search all patches that reach a voxel have one label of an atlas there: what they weigh
-  // together is a sum over a box.
+  // Without a search, all patches of an atlas that reach a voxel have the same label there, so their
+  // total weight is a sum over a box.
   void sum_weights() {
     const Extents& patch = field_->settings.patch;
     const Surroundings around = Surroundings::of(centres_, patch);
@@ -356,8 +355,8 @@ class PatchFusionTile {
     }
   }
 
-  // Sums, label by label, the weights of all patches that reach a voxel. Each label has several sums,
-  // since an addition to the one before would have to wait for it.
+  // Sums, by label, the weights of all patches that reach a voxel. Each label has several partial sums,
+  // so that additions do not depend on each other.
   void gather(std::size_t t, std::size_t z, std::size_t y, std::size_t x) {
     tally_.assign((labels_.size() + 1) * kEight, 0.0f);
     const std::size_t here = in_layout(z - centres_.low[1], y - centres_.low[2], x - centres_.low[3], grown_search());
@@ -384,7 +383,7 @@ class PatchFusionTile {
     }
   }
 
-  // Whether the patches that reach a voxel come from where nobody annotated.
+  // Whether all patches that reach a voxel come from voxels that were not annotated.
   bool is_silent() const {
     for (std::size_t slot = 0; slot < labels_.size(); ++slot) {
       if (sum_of_eight(tally_.data() + slot * kEight) != 0) return false;
@@ -392,13 +391,13 @@ class PatchFusionTile {
     return true;
   }
 
-  // What the atlases say at a voxel itself, one like the other.
+  // The votes of the atlases at the voxel itself, with equal weights.
   void count_own_votes(std::size_t z, std::size_t y, std::size_t x) {
     const std::size_t here = in_layout(z - centres_.low[1], y - centres_.low[2], x - centres_.low[3], grown_search());
     for (const Atlas& atlas : atlases_) tally_[atlas.slots[here] * kEight] += 1.0f;
   }
 
-  // Rounding must not choose between labels that are tied on paper.
+  // Rounding must not decide between labels that are mathematically tied.
   static constexpr float kTied = 1e-5f;
 
   template <class Index>
@@ -420,7 +419,7 @@ class PatchFusionTile {
           total += sum;
           best = std::max(best, sum);
         }
-        std::int32_t winner = kOutside;  // all that atlases say is excluded
+        std::int32_t winner = kOutside;  // all labels of the atlases are excluded
         for (std::size_t at = found.labels.size(); at-- > first;) {
           if (found.shares[at] >= best - kTied * total) winner = found.labels[at];
           found.shares[at] /= total;
@@ -438,7 +437,7 @@ class PatchFusionTile {
 
   // -- images -------------------------------------------------------------------------------
 
-  // Averages the atlases' patches, in their own intensities, at the voxels of the box that are inside.
+  // Averages the atlases' patches of original intensities at the voxels of the box inside the mask.
   void fuse_images(const Box& box) {
     for (std::size_t m = 0; m < target_.size(); ++m) {
       image_.assign(box.voxels(), 0.0f);

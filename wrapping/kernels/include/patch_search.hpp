@@ -1,9 +1,9 @@
-// Where, near each voxel, an atlas looks most like the target: patches by sums over boxes.
+// Finds, near each voxel, where an atlas is most similar to the target, by sums over boxes.
 //
 // Of normalised patches u = (t - mean(t)) / s(t), v = (a - mean(a)) / s(a) the squared difference is
 // |u|^2 + |v|^2 - 2 u.v, and u.v = (sum of t a - n mean(t) mean(a)) / (s(t) s(a)): for one shift of the
 // search the sums of all voxels come from one product of two volumes, summed along the three axes.
-// Sums are added in one order whatever the box, so that no tile shows in a result.
+// Terms are added in the same order whatever the box, so results do not depend on tiles.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace consensus {
 
 // out[k] = rows[0][k] + rows[1][k] + .., of an odd number of rows. The two as far from the middle are
-// added first, so that rows in the other order have the same sum to the last bit.
+// added first, so that reversed rows have a bitwise equal sum.
 CONSENSUS_WIDE static inline void add_rows(const float* const* rows, std::size_t number, std::size_t n, float* out) {
   const std::size_t middle = number / 2;
   const float* a = rows[middle];
@@ -50,7 +50,7 @@ class Windows {
     add_rows(rows_.data(), rows_.size(), n, out);
   }
 
-  // The same of planes, the oldest of which is `first`, and after the last of which comes the first.
+  // The same for planes in a ring buffer, the oldest of which is `first`.
   void add_ring(const float* ring, std::size_t first, std::size_t radius, std::size_t stride, std::size_t n,
                 float* out) {
     rows_.resize(2 * radius + 1);
@@ -68,12 +68,12 @@ CONSENSUS_WIDE static inline void multiply(const float* a, const float* b, std::
   for (std::size_t k = 0; k < n; ++k) out[k] = a[k] * b[k];
 }
 
-// How much the squared difference of two patches' means counts beside that of their normalised values.
-// Patches that are one when normalised, as any three voxels of which two are equal, are told apart by it
-// and not by rounding, which a mirrored image would do otherwise.
+// Weight of the squared difference of two patches' means relative to that of their normalised values.
+// It breaks ties between patches that are equal when normalised, such as any three voxels of which two
+// are equal; otherwise rounding would, differently in a mirrored image.
 constexpr float kMeanShare = 1e-3f;
 
-// What one shift gives a row of voxels: likeness += u.v - |v|^2 / 2, less what means differ by.
+// Adds one shift's similarity to a row of voxels: u.v - |v|^2 / 2, less the difference of means.
 CONSENSUS_WIDE static inline void add_likeness(const float* sums, const float* target_sum, const float* target_inverse,
                                                const float* mean, const float* inverse, const float* half_square,
                                                float number, std::size_t n, float* likeness) {
@@ -85,7 +85,7 @@ CONSENSUS_WIDE static inline void add_likeness(const float* sums, const float* t
   }
 }
 
-// Where a likeness is above the best one, it and the number of its shift replace it.
+// Where a similarity exceeds the best one, replaces it and the index of its shift.
 CONSENSUS_WIDE static inline void keep_best(const float* likeness, std::int32_t shift, std::size_t n, float* best,
                                             std::int32_t* shifts) {
   for (std::size_t k = 0; k < n; ++k) {
@@ -100,9 +100,9 @@ using Shift = std::array<std::ptrdiff_t, kAxes>;
 struct PatchSettings {
   Extents patch;   // radii; the first of four axes has 0
   Extents search;
-  std::vector<Shift> shifts;  // of the search, the first of equals is taken
+  std::vector<Shift> shifts;  // of the search; of ties, the first wins
   bool normalised;
-  float smallest_spread;  // a patch's standard deviation counts as at least this much
+  float smallest_spread;  // lower bound of a patch's standard deviation
 
   std::size_t patch_voxels() const {
     std::size_t number = 1;
@@ -111,7 +111,7 @@ struct PatchSettings {
   }
 };
 
-// Up to eight values of a row of a patch: where they are from its corner, and among all values of the patch.
+// Up to eight values of a row of a patch: offset from its corner, and index among the patch's values.
 struct PatchPiece {
   std::size_t from, to;
 };
@@ -131,8 +131,8 @@ inline std::vector<PatchPiece> pieces_of_patch(const Extents& patch, const Exten
   return pieces;
 }
 
-// out = the values of a patch less their mean, in units of their spread. Whole eights are read and
-// written: up to seven values follow that are none of the patch's.
+// out = the values of a patch, standardised by mean and spread. Reads and writes multiples of eight: up
+// to seven values follow that do not belong to the patch.
 CONSENSUS_WIDE static inline void normalise_patch(const float* corner, const PatchPiece* pieces, std::size_t number,
                                                   float mean, float inverse, float* out) {
   for (std::size_t p = 0; p < number; ++p) {
@@ -143,7 +143,7 @@ CONSENSUS_WIDE static inline void normalise_patch(const float* corner, const Pat
   }
 }
 
-// The same as absolute differences from the values of another patch.
+// out = absolute differences of the standardised values from those of another patch.
 CONSENSUS_WIDE static inline void patch_errors(const float* corner, const PatchPiece* pieces, std::size_t number,
                                                float mean, float inverse, const float* goal, float* out) {
   for (std::size_t p = 0; p < number; ++p) {
@@ -205,7 +205,7 @@ struct Patches {
     const Surroundings around = Surroundings::of(box, wide);
     size = around.size;
     places = Surroundings::of(box, reach).size;
-    values.resize(around.voxels() + kEight);  // rows are read in whole eights
+    values.resize(around.voxels() + kEight);  // rows are read in multiples of eight
     read_surroundings(around, shape, values.data(),
                       [&](std::size_t begin, std::size_t n, float* row) { image.read(begin, n, row); });
     measure(settings);

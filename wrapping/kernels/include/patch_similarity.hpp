@@ -1,8 +1,8 @@
-// How much what each rater said around a disputed voxel correlates with the consensus there, over all labels.
+// Correlation, over all labels, of each rater's votes around a disputed voxel with the consensus there.
 //
-// A correlation needs, of each label, only how often the rater said it in the patch and how much of it the
-// consensus has: their products are summed over labels. Products within a voxel need no labels, since a rater
-// says but one: what the consensus has of that, and the consensus's squares, are summed once for all.
+// For each label, a correlation needs only the rater's number of votes in the patch and the consensus's
+// share: their products are summed over labels. Since a rater gives each voxel one label, the products
+// within voxels, and the consensus's squares, are summed once for all labels.
 //
 // Preconditions (checked in Python): as in window_sums.hpp; shares are in [0, 1], one of each mention.
 #pragma once
@@ -32,9 +32,9 @@ class PatchSimilarity {
       : frame_(frame), shares_(shares), whole_(std::ldexp(1.0, static_cast<int>(shift))), products_(products), out_(out),
         sweep_(frame) {}
 
-  // Writes (n, J) similarities, from 0 to 1, of the voxels of a box; 0 where a rater said nothing.
+  // Writes (n, J) similarities, from 0 to 1, of the voxels of a box; 0 without annotation.
   void run(const Box& box) {
-    // Labels in their order, so that sums of reals do not depend on who made them.
+    // Labels in order, so that sums of reals do not depend on threads.
     for (std::size_t label = 0; label < frame_.labels; ++label) multiply(label, box);
     sum_within(box);
   }
@@ -43,9 +43,9 @@ class PatchSimilarity {
   std::uint64_t scaled(double share) const { return static_cast<std::uint64_t>(static_cast<std::int64_t>(whole_ * share + 0.5)); }
   double unscaled(std::uint64_t sum) const { return static_cast<double>(static_cast<std::int64_t>(sum)) / whole_; }
 
-  // Sums of one label: how often each rater said it, and the consensus's share among those of an annotator.
+  // Sums for one label: each rater's number of votes, and the consensus's share where it annotated.
   void multiply(std::size_t label, const Box& box) {
-    // Copies: what is written could be any of the numbers that are pointed to.
+    // Local copies: the compiler must assume that the output aliases these members.
     const std::size_t raters = frame_.raters, annotators = frame_.annotators(), labels = frame_.labels;
     const std::size_t first = products_.first;
     const std::size_t lanes = raters + annotators;
@@ -86,7 +86,7 @@ class PatchSimilarity {
                                 }));
   }
 
-  // Sums over all labels at once, and what follows from all of them.
+  // Sums over all labels at once, and the correlation.
   void sum_within(const Box& box) {
     const std::size_t raters = frame_.raters, annotators = frame_.annotators();
     const std::size_t lanes = raters + 2 * annotators;
@@ -130,8 +130,8 @@ class PatchSimilarity {
                                 }));
   }
 
-  // Of the voxels of one plane, which enter or leave together: the consensus's share of what each rater said,
-  // and its squares.
+  // Per voxel of a plane that enters or leaves the window: the consensus's share of each rater's vote, and
+  // the sum of its squares.
   void fill_agreement(std::size_t voxel) {
     const std::size_t raters = frame_.raters, plane = frame_.places[voxel] / (frame_.shape[2] * frame_.shape[3]);
     const std::size_t volume = plane / frame_.shape[1], z = plane % frame_.shape[1];
@@ -179,7 +179,7 @@ void find_similarity(const WindowFrame<Vote>& frame, const Box& part, const doub
                 [&](PatchSimilarity<Vote>& worker, std::size_t k) { worker.run(pieces[k]); });
 }
 
-// Adds (n, J) weights of the raters at the voxels of some planes to the votes of what they said.
+// Adds (n, J) weights of the raters at the voxels of some planes to the votes for their labels.
 template <class Vote>
 void add_votes(const WindowFrame<Vote>& frame, const Box& part, const double* weights, std::size_t threads, double* votes) {
   const std::size_t first = frame.voxels_of(part).first, raters = frame.raters;

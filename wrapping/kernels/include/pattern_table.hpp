@@ -44,7 +44,7 @@ class PatternTable {
 
   std::uint32_t insert(const std::uint32_t* row, std::size_t slot) {
     const auto index = static_cast<std::uint32_t>(size_);
-    // Blocks, since a single array would be copied as it grows, and so be there twice.
+    // In blocks, since growing a single array would copy it and need twice the memory.
     if (size_ % kRowsOfBlock == 0) {
       blocks_.emplace_back();
       blocks_.back().reserve(kRowsOfBlock * words_);

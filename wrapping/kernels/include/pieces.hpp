@@ -1,5 +1,5 @@
-// Connected pieces of equal labels, in the order of their first voxels: rows are cut into runs of one
-// label, and runs of equal labels that touch become one piece. 0 is background.
+// Connected components ("pieces") of equal labels, numbered in the order of their first voxels: rows are
+// split into runs of one label, and touching runs of equal labels are united. 0 is background.
 //
 // Preconditions (checked in Python): labels and places hold the volume, whose first axis connects
 // nothing; rows and runs can be counted in 32 bits.
@@ -20,6 +20,7 @@ namespace consensus {
 struct Piece {
   std::size_t voxels = 0;
   Box box;
+  std::size_t first = 0;  // voxel, in C order
 };
 
 template <class Label>
@@ -28,7 +29,7 @@ class PieceFinder {
   PieceFinder(const Label* labels, const Extents& shape, bool corners)
       : labels_(labels), shape_(shape), slack_(corners) {}
 
-  // Writes which piece, from 1 on, every voxel belongs to.
+  // Writes the number, from 1 on, of each voxel's piece.
   std::vector<Piece> find(std::int32_t* places) {
     find_runs();
     std::vector<Piece> pieces;
@@ -41,7 +42,7 @@ class PieceFinder {
         const Run& run = runs_[k];
         const std::uint32_t top = root(static_cast<std::uint32_t>(k));
         if (top == k) {
-          pieces.push_back({0, {{t, z, y, run.begin}, {t, z, y, run.end}}});
+          pieces.push_back({0, {{t, z, y, run.begin}, {t, z, y, run.end}}, row * shape_[3] + run.begin});
           number[k] = static_cast<std::int32_t>(pieces.size());
         }
         Piece& piece = pieces[static_cast<std::size_t>(number[top]) - 1];
@@ -103,14 +104,14 @@ class PieceFinder {
     return end;
   }
 
-  // Makes one piece of runs of two rows that touch and have one label.
+  // Unites touching runs of equal labels in two rows.
   void join(std::size_t row, std::size_t other) {
     std::size_t a = first_[row], b = first_[other];
     const std::size_t a_end = first_[row + 1], b_end = first_[other + 1];
     while (a < a_end && b < b_end) {
       join_if_touching(a, b);
       if (runs_[a].end == runs_[b].end) {
-        // Each of the two may touch the other row's next run by a corner.
+        // Either run may also touch the next run of the other row at a corner.
         if (slack_ && b + 1 < b_end) join_if_touching(a, b + 1);
         ++a;
       } else if (runs_[a].end < runs_[b].end) {
@@ -144,8 +145,8 @@ class PieceFinder {
   std::vector<std::size_t> first_;  // of each row's runs
 };
 
-// Who of some raters, a bit each, marked something of each piece: `finders` are (pieces + 1, planes), and
-// `shared` counts the voxels that two or more marked.
+// Which raters, a bit each, marked a voxel of each piece: `finders` is (pieces + 1, planes), and `shared`
+// counts the voxels that two or more marked.
 inline void find_finders(const std::int32_t* places, const std::uint8_t* bits, std::size_t voxels, std::size_t planes,
                          std::uint8_t* finders, std::int64_t* shared) {
   for (std::size_t i = 0; i < voxels; ++i) {

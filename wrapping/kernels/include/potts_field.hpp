@@ -2,8 +2,8 @@
 //
 // Neighbours share a face, so all neighbours of a voxel have the other colour. Each colour is a list
 // of open voxels row by row; while a row is walked, one cursor in each neighbouring row of the other
-// colour moves along. Every other voxel inside is settled and has one label. A voxel believes in few
-// labels: its votes leave some candidates, and of these it keeps those near the most probable.
+// colour moves along. All other voxels inside are settled and have one label. A voxel has few beliefs:
+// only candidate labels given its votes, and of these only those near the most probable one.
 //
 // Rows are cut into slabs by their number alone, each with its own sums, added in order: results do
 // not depend on the number of threads.
@@ -45,7 +45,7 @@ struct LabelLists {
 template <class Code>
 struct FieldGrid {
   Extents shape;
-  std::array<double, kAxes> side;      // weight of a neighbour along each axis; the first is not looked at
+  std::array<double, kAxes> side;      // weight of a neighbour along each axis; the first is unused
   const Code* codes;
   const std::int32_t* settled_label;  // of each code; -1: open or outside
   std::size_t labels;
@@ -53,7 +53,7 @@ struct FieldGrid {
   std::size_t rows() const { return shape[0] * shape[1] * shape[2]; }
 };
 
-// What the neighbours of one voxel say: weight by label, of all and of those that are settled.
+// Weights of the neighbours of a voxel by label: of all of them, and of the settled ones.
 class Pull {
  public:
   explicit Pull(std::size_t labels) : all_(labels, 0.0), settled_(labels, 0.0) {}
@@ -162,7 +162,7 @@ void believe(const FieldGrid<Code>& grid, const ColourRows& mine, const ColourRo
       score[i] = of_votes[i] + rule.weight * pull.of(labels[i]);
       best = std::max(best, score[i]);
     }
-    // Most candidates are out of the question: only the others are kept.
+    // Drop candidates with a negligible share, which most have.
     std::size_t kept = 0;
     double total = 0.0, below_best = 0.0;
     for (std::size_t i = 0; i < number; ++i) {
@@ -209,7 +209,7 @@ WeightSlope weight_slope(const FieldGrid<Code>& grid, const ColourRows& mine, co
       mean += odds * here;
       square += odds * here * here;
     }
-    // Labels that no neighbour has are all alike.
+    // All labels that no neighbour has are treated together.
     total += static_cast<double>(grid.labels - pull.labels().size()) * std::exp(-weight * highest);
     mean /= total;
     for (std::int64_t i = own.ends[voxel]; i < own.ends[voxel + 1]; ++i) {
@@ -241,7 +241,7 @@ void add_candidates(const PatternRows<Digit>& rows, const double* log_theta, con
   }
 }
 
-// Adds beliefs, times what counts of their voxel's pattern, to counts[rater][observed][true].
+// Adds beliefs, weighted by `counted` of their voxel's pattern, to counts[rater][observed][true].
 template <class Digit>
 void count_beliefs(const PatternRows<Digit>& rows, const std::uint32_t* patterns, const LabelLists<float>& beliefs,
                    const double* counted, Slab voxels, std::vector<double>& counts) {

@@ -1,4 +1,4 @@
-// Rows of what raters say, as floats: from bits, from probabilities, or their mean as one rater.
+// Rows of raters' votes as floats: from bits, from probabilities, or their mean as a single rater.
 //
 // Preconditions (checked in Python): bits are (planes, voxels), bit j % 8 of plane j / 8 being rater
 // j's; probabilities are (raters, voxels); weights are positive, one per rater.
@@ -16,11 +16,11 @@
 
 namespace consensus {
 
-// A row of floats is read at a time, so that what reads it is compiled once for all of these.
+// Rows are read as floats, so that their users are compiled once for all of these sources.
 struct RaterRows {
   virtual ~RaterRows() = default;
   virtual void read(std::size_t rater, std::size_t at, std::size_t n, float* out) const = 0;
-  // Whether the rater may say something else in any of n voxels than in a voxel `as`.
+  // Whether the rater's vote at any of n voxels may differ from that at the voxel `as`.
   virtual bool differs(std::size_t, std::size_t, std::size_t, std::size_t) const { return true; }
 };
 

@@ -1,9 +1,8 @@
-// What a rater says, smoothed at several scales, row by row of a tile.
+// A rater's votes smoothed at several scales, row by row of a tile.
 //
-// Along z a plane is made at a time, along y a row of it and along x that row again, so that what was
-// made last is still near. A row is made only where the rater is not of one mind as far as the scale
-// sees. The arithmetic is that of gaussian_lines.hpp: a voxel's answer is the same to the last bit in
-// whatever tile it is computed.
+// Smoothing along z makes a plane at a time, along y a row of it, and along x that row again, so that
+// recent values are still in the cache. A row is computed only if the votes vary within the reach of
+// the scale. The arithmetic is that of gaussian_lines.hpp: results are bitwise independent of tiles.
 //
 // Preconditions (checked in Python): those of rater_rows.hpp; there is one Gaussian per scale, the last
 // of which reaches farthest; tiles are of single volumes.
@@ -30,7 +29,7 @@ class ScaleRows {
     scales_.emplace_back(GaussianWeights{{{1.0}, {1.0}, {1.0}, {1.0}}});
   }
 
-  // Reads what a rater says around a tile.
+  // Reads a rater's votes around a tile.
   void read(const RaterRows& raters, std::size_t rater, const Box& tile) {
     tile_ = tile;
     find_varying(raters, rater, grown(tile, widest_, shape_));
@@ -40,19 +39,19 @@ class ScaleRows {
     for (Scale& scale : scales_) begin(scale);
   }
 
-  // Whether anything varies as far as a scale sees from a row.
+  // Whether votes vary within the reach of a scale from a row.
   bool varies(std::size_t scale, std::size_t z, std::size_t y) const {
     const Scale& own = scales_[scale];
     return own.low < own.high && near(own, 1, z) && near(own, 2, y);
   }
 
-  // Where in the tile's rows anything may vary.
+  // The part of the tile's rows where votes may vary.
   std::size_t low(std::size_t scale) const { return scales_[scale].low; }
   std::size_t high(std::size_t scale) const { return scales_[scale].high; }
 
   float beyond() const { return beyond_; }
 
-  // A row of the tile at a scale, until the next one is made.
+  // A row of the tile at a scale; valid until the next call.
   const float* level(std::size_t scale, std::size_t z, std::size_t y) {
     Scale& own = scales_[scale];
     if (!varies(scale, z, y)) return constant_.data();
@@ -70,7 +69,7 @@ class ScaleRows {
     neighbours(own, 2, y, own.plane.data() + own.skipped, varying_.size(3));
     float* line = own.line.data();
     blend(rows_.data(), own.weights[2].data(), own.reach[2], own.number, line + own.place);
-    // Where the line leaves the volume its last voxel goes on.
+    // Edge voxels are repeated beyond the volume.
     if (varying_.low[3] == 0) std::fill_n(line, own.place, line[own.place]);
     const std::size_t end = own.place + own.number;
     if (varying_.high[3] == shape_[3]) std::fill(line + end, line + own.line.size(), line[end - 1]);
@@ -81,7 +80,7 @@ class ScaleRows {
     return own.row.data();
   }
 
-  // The same as the rater says it.
+  // A row of the tile without smoothing.
   const float* said(std::size_t z, std::size_t y) { return level(scales_.size() - 1, z, y); }
 
  private:
@@ -101,7 +100,7 @@ class ScaleRows {
     std::vector<float> plane, line, row;
   };
 
-  // Finds the box outside which a rater says what it says in the first voxel, and reads it.
+  // Finds the box outside which the votes equal that of the first voxel, and reads it.
   void find_varying(const RaterRows& raters, std::size_t rater, const Box& from) {
     const Box whole = whole_box(shape_);
     const std::size_t as = whole.at(from.low[0], from.low[1], from.low[2], from.low[3]);
@@ -136,7 +135,7 @@ class ScaleRows {
     });
   }
 
-  // Lays out a scale's line, which begins its reach before the tile.
+  // Lays out a line at a scale; it begins before the tile by the scale's reach.
   void begin(Scale& scale) const {
     const std::size_t reach = scale.reach[3], before = tile_.low[3], after = tile_.high[3];
     const std::size_t low = varying_.low[3], high = varying_.high[3];
@@ -161,7 +160,7 @@ class ScaleRows {
     return at + scale.reach[axis] >= varying_.low[axis] && at < varying_.high[axis] + scale.reach[axis];
   }
 
-  // The lines around a place along an axis; beyond the edge the last one goes on.
+  // The lines around an index along an axis; edge lines are repeated beyond the edge.
   void neighbours(const Scale& scale, std::size_t axis, std::size_t at, const float* lines, std::size_t length) {
     const std::size_t reach = scale.reach[axis];
     rows_.resize(2 * reach + 1);

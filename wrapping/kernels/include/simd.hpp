@@ -23,7 +23,7 @@ constexpr std::size_t kEight = 8;
 
 inline std::size_t in_eights(std::size_t values) { return (values + kEight - 1) / kEight * kEight; }
 
-// Eight sums side by side, where a compiler would not find by itself that they fit a register.
+// Eight sums in a vector, which compilers would not put into a register by themselves.
 #if defined(__GNUC__)
 using Eight = float __attribute__((vector_size(kEight * sizeof(float))));
 #else
@@ -50,7 +50,7 @@ CONSENSUS_INLINE float sum_of_eight(const Values& v) {
 
 constexpr std::size_t kBlock = 1024;  // values that stay in the first cache while they are blended
 
-// A reach that the compiler knows: sums stay in registers.
+// The reach is known at compile time, so that sums stay in registers.
 template <std::size_t Reach, class Real>
 CONSENSUS_INLINE void blend_near(const Real* const* rows, const Real* weights, std::size_t n, Real* __restrict out) {
   const Real* centre = rows[Reach];
@@ -166,7 +166,7 @@ CONSENSUS_WIDE static inline void bits_as_floats(const std::uint8_t* bytes, unsi
   for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<float>(static_cast<int>(bytes[i] >> bit & 1u));
 }
 
-// Whether any byte has another value than `wanted` in some of its bits.
+// Whether any byte differs from `wanted` in some of its bits.
 CONSENSUS_WIDE static inline bool any_other_bits(const std::uint8_t* bytes, std::size_t n, std::uint8_t wanted,
                                                  std::uint8_t bits) {
   std::uint8_t found = 0;
@@ -174,7 +174,7 @@ CONSENSUS_WIDE static inline bool any_other_bits(const std::uint8_t* bytes, std:
   return (found & bits) != 0;
 }
 
-// Whether any value is another than `wanted`.
+// Whether any value differs from `wanted`.
 CONSENSUS_WIDE static inline bool any_other(const float* values, std::size_t n, float wanted) {
   unsigned found = 0;
   for (std::size_t i = 0; i < n; ++i) found |= values[i] != wanted;
@@ -205,7 +205,7 @@ CONSENSUS_WIDE static inline void add_shares(const float* shares, const float* f
   for (std::size_t i = 0; i < n; ++i) sums[i] += shares[i] * (fine[i] - coarse[i]);
 }
 
-// values move a share of the way to others.
+// values += share * (others - values).
 CONSENSUS_WIDE static inline void move_towards(const float* others, const float* shares, std::size_t n,
                                                float* values) {
   for (std::size_t i = 0; i < n; ++i) values[i] += shares[i] * (others[i] - values[i]);

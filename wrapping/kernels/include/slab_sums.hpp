@@ -1,4 +1,4 @@
-// Sums over slabs that depend on the data alone, so that no result shows the number of threads.
+// Sums over slabs whose results do not depend on the number of threads.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace consensus {
 
-// Slabs that depend on the table alone: few enough that their sums stay small, enough for threads.
+// Slabs by the size of the table only: few, so that their sums take little memory, but enough for threads.
 inline std::vector<Slab> fixed_slabs(std::size_t patterns, std::size_t bytes_of_sums) {
   constexpr std::size_t kSmallest = 2048;
   constexpr std::size_t kMostSlabs = 8;
@@ -34,8 +34,8 @@ void share_slabs(const std::vector<Slab>& slabs, std::size_t threads, Work work)
   });
 }
 
-// Sums of slabs, added in the slabs' order whoever is ready first. A sum is kept only until those
-// before it are there: about one for each thread.
+// Sums of slabs, added in the order of slabs, whichever is done first. A sum is stored only until all
+// earlier ones have been added: about one per thread.
 template <class Sums>
 class SumsInOrder {
  public:

@@ -1,4 +1,6 @@
 // The smoothed vote, plain or unmixed, tile by tile: a decision per voxel, or one label's share.
+//
+// With unmixing, unanimous voxels keep their label, with a share of 1.
 #pragma once
 
 #include <algorithm>
@@ -24,9 +26,12 @@ class SmoothedVote {
     tile_.load(box);
     answers_.resize(box.voxels());
     if (tile_.unanimous()) {
-      std::fill(answers_.begin(), answers_.end(), answer_to_all(tile_.labels()[0].digit));
+      const std::size_t digit = tile_.labels()[0].digit;
+      std::fill(answers_.begin(), answers_.end(),
+                unmixing_.inverse ? static_cast<std::int32_t>(digit) : answer_to_all(digit));
     } else {
       decide_quickly(box);
+      each_agreed(box, [&](std::int32_t label, std::size_t at) { answers_[at] = label; });
     }
   }
 
@@ -46,25 +51,27 @@ class SmoothedVote {
 
   // Writes a label's share into the tile's part of the volume, 0 outside the mask.
   void probability(const Box& box, std::int32_t label, double* volume) {
-    write(box, volume, [&](std::size_t voxels) {
+    const auto make = [&](std::size_t voxels) {
       each_share(voxels, [&](std::int32_t of, const double* shares, std::size_t at, std::size_t n) {
         if (of == label) std::copy_n(shares, n, found_.data() + at);
       });
-    });
+    };
+    write(box, volume, make, [&](std::int32_t agreed) { return agreed == label ? 1.0 : 0.0; });
   }
 
-  // Writes how unsure the shares of all labels leave each voxel, 0 outside the mask.
+  // Writes the uncertainty of each voxel from the shares of all labels, 0 outside the mask.
   void uncertainty(const Box& box, Unsure kind, float* volume) {
-    write(box, volume, [&](std::size_t voxels) {
+    const auto make = [&](std::size_t voxels) {
       each_share(voxels, [&](std::int32_t, const double* shares, std::size_t at, std::size_t n) {
         for (std::size_t i = 0; i < n; ++i) found_[at + i] = more_unsure(kind, found_[at + i], shares[i]);
       });
       for (std::size_t i = 0; i < voxels; ++i) found_[i] = unsure_at_last(kind, found_[i]);
-    });
+    };
+    write(box, volume, make, [](std::int32_t) { return 0.0; });
   }
 
  private:
-  // What single precision, three axes and a sum over labels can err at most.
+  // Bound on the rounding error of single precision over three axes and a sum over labels.
   float doubt() const {
     const auto& field = tile_.field();
     std::size_t roundings = 16 + shares_.labels.size();
@@ -73,7 +80,7 @@ class SmoothedVote {
                               4 * LocalUnmixing::kSmall);
   }
 
-  // The answer where the votes around are all for one label.
+  // The answer where all votes within reach are for one label.
   std::int32_t answer_to_all(std::size_t digit) {
     exact_.box = {{}, {1, 1, 1, 1}};
     exact_.labels = {static_cast<std::int32_t>(digit)};
@@ -102,7 +109,7 @@ class SmoothedVote {
     if (!doubtful.empty()) decide_again(box, doubtful);
   }
 
-  // The labels that have votes near these voxels; a label without any has no share to win with.
+  // The labels with votes within reach of these voxels; others have no share.
   void find_leaders(std::size_t at, std::size_t n) {
     leaders_.clear(n);
     active_.resize(shares_.labels.size());
@@ -126,7 +133,7 @@ class SmoothedVote {
     return choice_.threshold >= 0 && std::abs(best - static_cast<float>(choice_.threshold)) < doubt;
   }
 
-  // Whether one label has all the votes that reach these voxels; its answer is then written.
+  // Writes the answer if all votes within reach are for one label; returns whether it did.
   bool settled(std::size_t at, std::size_t n) {
     for (std::size_t k = 0; k < shares_.labels.size(); ++k) {
       const float* share = shares_.of(k) + at;
@@ -178,10 +185,30 @@ class SmoothedVote {
     for (std::size_t i = 0; i < n; ++i) answers[i] = winners[i].answer(choice_);
   }
 
-  // Calls make(number of voxels), which fills found_, for the tile or, where all around say the same,
-  // for one voxel of it; then writes it.
-  template <class Real, class Make>
-  void write(const Box& box, Real* volume, Make make) {
+  // With unmixing, calls use(label, index in the tile) for every unanimous voxel.
+  template <class Use>
+  void each_agreed(const Box& box, Use use) const {
+    if (!unmixing_.inverse) return;
+    for (const auto& label : tile_.labels()) {
+      const Box part = intersection(label.box, box);
+      if (part.empty()) continue;
+      for_each_row(part, [&](std::size_t t, std::size_t z, std::size_t y) {
+        const std::size_t around = tile_.around().at(t, z, y, part.low[3]);
+        const std::size_t at = box.at(t, z, y, part.low[3]);
+        const Vote* votes = tile_.votes(label) + around;
+        for (std::size_t x = 0; x < part.size(3); ++x) {
+          if (votes[x] > 0 && votes[x] == tile_.weight_at(around + x)) {
+            use(static_cast<std::int32_t>(label.digit), at + x);
+          }
+        }
+      });
+    }
+  }
+
+  // Calls make(number of voxels), which fills found_, for the tile or, if all votes within reach are
+  // equal, for one voxel of it, and agreed(label) for the unanimous label; then writes the result.
+  template <class Real, class Make, class Agreed>
+  void write(const Box& box, Real* volume, Make make, Agreed agreed) {
     tile_.load(box);
     found_.assign(box.voxels(), 0.0);
     if (tile_.unanimous()) {
@@ -189,10 +216,12 @@ class SmoothedVote {
       exact_.labels = {static_cast<std::int32_t>(tile_.labels()[0].digit)};
       exact_.values = {1.0};
       make(std::size_t{1});
-      std::fill(found_.begin(), found_.end(), found_[0]);
+      const double all = unmixing_.inverse ? agreed(exact_.labels[0]) : found_[0];
+      std::fill(found_.begin(), found_.end(), all);
     } else {
       ShareMaker<Vote>::make(tile_, box, exact_);
       make(box.voxels());
+      each_agreed(box, [&](std::int32_t label, std::size_t at) { found_[at] = agreed(label); });
     }
     const auto& field = tile_.field();
     for_each_row(box, [&](std::size_t t, std::size_t z, std::size_t y) {
@@ -227,7 +256,7 @@ class SmoothedVote {
       LocalUnmixing::combine(rows[r], exact_, at, n, rows_.data() + r * n);
       for (std::size_t i = 0; i < n; ++i) total[i] += rows_[r * n + i];
     }
-    // Where nothing is left, the votes' own shares are the answer; labels come in order all the same.
+    // If all unmixed shares are 0, the original shares are used; labels still come in order.
     std::size_t k = 0;
     for (std::size_t r = 0; r <= rows.size(); ++r) {
       const std::int32_t next = r < rows.size() ? rows[r].label : std::numeric_limits<std::int32_t>::max();

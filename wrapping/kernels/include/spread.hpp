@@ -1,4 +1,4 @@
-// Flags that spread over a box around each of them, tile by tile.
+// Binary dilation by a box, tile by tile.
 //
 // Preconditions (checked in Python): flags are 0 or 1; flags and result hold the volume's voxels.
 #pragma once

@@ -1,6 +1,6 @@
-// Votes as the plain integers they are stored in: what several raters share, and where rows change.
+// Votes as the stored integers ("symbols"): the alphabet that raters share, and where rows change.
 //
-// Preconditions: arrays hold the indices asked for.
+// Preconditions: arrays contain the requested indices.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace consensus {
 
-// The symbols that several raters write in, and the digit that all of them mean by each.
+// The symbols of several raters, and the digit of each symbol, which is the same for all of them.
 struct Alphabet {
   std::size_t width = 0;  // bytes of a symbol; 0: there is no alphabet of all raters
   std::vector<std::uint16_t> digits;

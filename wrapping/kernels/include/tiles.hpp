@@ -1,9 +1,9 @@
 // Cuts a volume into tiles and runs one function over them, several threads at a time.
 //
-// A tile is a box of the volume; what looks some voxels around reads the tile grown by that reach.
-// Threads take the next tile when they are done with one, so cheap tiles do not make others wait.
-// What a tile writes is its own; sums over tiles must be of integers, so that neither the tiles'
-// size nor the number of threads shows in a result.
+// A tile is a box of the volume; neighbourhood operations read the tile grown by their reach. Threads
+// take the next tile when they have finished one, so the load is balanced. Tiles write to disjoint
+// voxels; sums over tiles must be of integers, so that results do not depend on the size of tiles or
+// the number of threads.
 //
 // Preconditions (checked in Python): four axes, the first of which holds independent volumes and is
 // cut into ones; every size of a tile is at least 1.
@@ -92,14 +92,14 @@ struct TileGrid {
   }
 };
 
-// A range of a grid's tiles, so that a long run can report in between.
+// A range of a grid's tiles, so that progress can be reported in between.
 struct TileRange {
   std::size_t first;
   std::size_t last;
 };
 
-// Calls work(worker, box, number) for every tile of the range; every thread has a worker of its own,
-// which keeps its memory from tile to tile. Returns the workers, for what they have summed up.
+// Calls work(worker, box, number) for every tile of the range. Each thread has its own worker, which
+// reuses its memory between tiles. Returns the workers, for the sums that they hold.
 template <class Worker, class Work>
 std::vector<Worker> for_each_numbered_tile(const TileGrid& grid, TileRange range, std::size_t threads,
                                            const Worker& fresh, Work work) {

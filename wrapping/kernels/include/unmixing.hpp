@@ -1,8 +1,8 @@
-// The shares of true labels that would give the measured shares of votes: a linear map, then
-// negative shares are taken for none and the rest is scaled to 1.
+// The shares of true labels that would result in the measured shares of votes: a linear map, after
+// which negative shares are set to 0 and the rest is scaled to 1.
 //
-// Of the labels that do not occur around a tile only those can get a share whose coefficient is
-// positive for some label that does; leaving out the others is exact.
+// Labels that do not occur around a tile can get a share only if their coefficient is positive for
+// some label that does; skipping all others is exact.
 //
 // Preconditions (checked in Python): `inverse` is (labels, labels) in C order, finite.
 #pragma once
@@ -24,7 +24,7 @@ struct Unmixing {
 
   double at(std::size_t row, std::size_t column) const { return inverse[row * labels + column]; }
 
-  // How much the map can enlarge an error of the shares.
+  // The factor by which the map can amplify an error of the shares.
   double gain() const {
     double most = 1;
     for (std::size_t row = 0; inverse && row < labels; ++row) {
@@ -46,7 +46,7 @@ class LocalUnmixing {
 
   static constexpr double kSmall = 1e-6;  // coefficients that single precision may leave out
 
-  // Leaves out coefficients up to `small`, and labels that can have no share above `hopeless`.
+  // Drops coefficients up to `small`, and labels whose share cannot exceed `hopeless`.
   void restrict_to(const Unmixing& unmixing, const std::vector<std::int32_t>& labels, double small,
                    double hopeless) {
     rows_.clear();

@@ -1,4 +1,4 @@
-// How often each rater says each label inside the mask.
+// Number of voxels inside the mask to which each rater gave each label.
 //
 // Preconditions (checked in Python): raters and mask hold the range; digits are at most `labels`.
 #pragma once

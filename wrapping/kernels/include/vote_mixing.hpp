@@ -1,8 +1,7 @@
-// How the votes mix the labels: sums of vote shares for one label (d) where a decision says another
-// (t), over voxels within reach of any dissent, and among them over those beyond reach of the
-// decision's contours.
+// Sums of vote shares for a label (d) where a decision has another label (t), over voxels within reach
+// of any dissent, and over those of them that are beyond reach of the decision's contours.
 //
-// Shares are counted in whole units of 1 / `units`, so that sums are exact and depend on no order.
+// Shares are counted in integer multiples of 1 / `units`, so sums are exact in any order.
 // Annotated voxels around which all votes are for one label are only counted: their share is 1.
 //
 // Preconditions (checked in Python): those of vote_tile.hpp; `decision` holds label indices below
@@ -68,7 +67,7 @@ class MixingCounter {
   }
 
  private:
-  // The decision around the tile; whether it is the same everywhere.
+  // Reads the decision around the tile; returns whether it is constant.
   bool read_decision(const Index* decision) {
     const Box& around = tile_.around();
     said_.resize(around.voxels());
@@ -82,7 +81,7 @@ class MixingCounter {
     return one;
   }
 
-  // The lowest and the highest label that anybody voted for at each voxel around the tile.
+  // The lowest and the highest label that any rater voted for at each voxel around the tile.
   void read_votes() {
     const std::size_t voxels = tile_.around().voxels();
     lowest_.assign(voxels, std::numeric_limits<Index>::max());

@@ -1,8 +1,8 @@
 // Smoothed shares of the labels of a tile, and the choice between them.
 //
-// Shares are found in single precision first. Where the two best labels are closer than rounding
-// can be, a box around those voxels is done again in double precision and decides: answers are those
-// of double precision everywhere, whatever the tile.
+// Shares are computed in single precision first. Where the two best labels are closer than rounding
+// errors may be, a box around those voxels is recomputed in double precision: answers are those of
+// double precision everywhere, whatever the tile.
 #pragma once
 
 #include <algorithm>
@@ -90,7 +90,7 @@ class Winner {
 };
 
 // Shares of the labels that occur around a tile, (labels, voxels of a box), in increasing order of
-// labels. Where nobody annotated some voxel all labels are there, since all have a frequency.
+// labels. If any voxel was not annotated, all labels are included, since all have a frequency.
 template <class Real>
 struct Shares {
   Box box;
@@ -103,7 +103,7 @@ struct Shares {
 
 template <class Vote>
 struct ShareMaker {
-  // In single precision the label that reaches farthest is what the others leave of 1.
+  // In single precision, the label with the largest reach is computed as 1 minus the others.
   template <class Real>
   static void make(VoteTile<Vote>& tile, const Box& box, Shares<Real>& shares) {
     const std::size_t voxels = box.voxels();

@@ -1,9 +1,8 @@
 // The votes in and around one tile: which labels occur there, where, and their smoothed shares.
 //
-// Only labels that occur are ever looked at, each only in its own box. Shares are sums of votes over
-// the sum of weights of who annotated; where nobody did, they are the labels' overall frequencies,
-// which are added as one smoothed field times each frequency. Voxels outside the mask neither vote
-// nor count.
+// Only labels that occur are processed, each only in its own box. Shares are sums of votes divided by
+// the sum of weights of the raters who annotated; where none did, they are the labels' overall
+// frequencies, added as one smoothed field times each frequency. Voxels outside the mask do not count.
 //
 // Preconditions (checked in Python): raters and mask hold the whole volume; digits below `labels`
 // are labels and `labels` itself means missing; weights are finite and not negative.
@@ -77,12 +76,12 @@ class VoteTile {
   const Box& tile() const { return tile_; }
   const Box& around() const { return around_; }
   const std::vector<Label>& labels() const { return labels_; }
-  // All who annotated anything around the tile say the same label.
+  // All votes around the tile are for the same label.
   bool unanimous() const { return labels_.size() == 1 && !nobody_; }
-  // Every rater says one and the same label everywhere around the tile; votes() are then not there.
+  // All raters gave the same label to all voxels around the tile; votes() are then not stored.
   bool alike() const { return alike_; }
   bool has_outside() const { return outside_; }
-  // Some voxel around the tile was annotated by nobody.
+  // Some voxel around the tile was not annotated by any rater.
   bool has_nobody() const { return nobody_; }
   std::size_t slot(std::size_t digit) const { return slots_[digit]; }
   static constexpr std::size_t kAbsent = static_cast<std::size_t>(-1);
@@ -90,20 +89,20 @@ class VoteTile {
   // Votes for a label around the tile.
   const Vote* votes(const Label& label) const { return votes_.data() + label.place * around_.voxels(); }
   bool inside(std::size_t around_index) const { return !outside_ || inside_[around_index]; }
-  // Weight of all who annotated a voxel around the tile.
+  // Sum of weights of the raters who annotated a voxel around the tile.
   double weight_at(std::size_t around_index) const {
     return field_->may_miss && !alike_ ? sums_[around_index] : field_->whole_weight;
   }
 
-  // What a smoothed vote is divided by: votes are smoothed unscaled unless voxels count differently.
+  // The divisor of a smoothed vote: votes are smoothed unscaled unless weights differ by voxel.
   double unit() const { return scaled() ? 1.0 : field_->whole_weight; }
 
-  // Part of `to` that votes for the label can reach.
+  // The part of `to` that is within reach of votes for the label.
   Box reached(const Label& label, const Box& to) const {
     return intersection(grown(label.box, twice_.reach(), field_->shape), to);
   }
 
-  // Smoothed votes for a label in `to`, in units of unit(); the buffer is good until the next call.
+  // Smoothed votes for a label in `to`, in units of unit(); the buffer is valid until the next call.
   template <class Real>
   const Real* smooth(const Label& label, const Box& to) {
     const Box voted = intersection(label.box, twice_.source(to));
@@ -114,13 +113,13 @@ class VoteTile {
     return values.data();
   }
 
-  // Smoothed mask; to be asked for only where some voxel is outside.
+  // Smoothed mask; only if some voxel is outside.
   template <class Real>
   const Real* smooth_mask(const Box& to) {
     return smooth_flags<Real>(to, [&](std::size_t at) { return inside_[at] != 0; });
   }
 
-  // Smoothed indicator of voxels that nobody annotated.
+  // Smoothed indicator of voxels without annotation.
   template <class Real>
   const Real* smooth_nobody(const Box& to) {
     return smooth_flags<Real>(to, [&](std::size_t at) { return inside(at) && !(sums_[at] > 0); });
@@ -151,7 +150,7 @@ class VoteTile {
     });
   }
 
-  // The commonest tile: every rater says one and the same label throughout.
+  // The most common tile: all raters gave the same label to all voxels.
   bool read_unanimous() {
     const std::size_t length = around_.size(3);
     const auto& low = around_.low;
@@ -178,8 +177,8 @@ class VoteTile {
     for (std::size_t rater = 0; rater < field_->raters.size(); ++rater) read_rater(rater);
   }
 
-  // Raters agree at most voxels: all are given the first one's vote, then what others say instead
-  // is moved. Sums of whole votes do not depend on the order.
+  // Raters agree at most voxels: all are first given the first rater's vote, then differing votes are
+  // moved. Sums of integer votes do not depend on the order.
   template <class Symbol>
   void read_alike() {
     const std::size_t length = around_.size(3), raters = field_->raters.size();
@@ -204,7 +203,7 @@ class VoteTile {
     });
   }
 
-  // Takes one vote back.
+  // Removes one vote.
   void take_run(std::size_t digit, std::size_t place, std::size_t from, std::size_t to) {
     if (digit >= field_->labels) return;  // missing
     Vote* row = votes_.data() + slots_[digit] * around_.voxels() + place;
@@ -258,7 +257,7 @@ class VoteTile {
     for (std::size_t i = 0; i < voxels; ++i) nobody_ |= inside(i) && !(sums_[i] > 0);
   }
 
-  // In the order of raters, as votes are summed: a unanimous share is then exactly 1.
+  // In the order of raters, in which votes are summed too, so that a unanimous share is exactly 1.
   void add_present(std::size_t rater) {
     const std::size_t length = around_.size(3);
     const double weight = field_->weights[rater];

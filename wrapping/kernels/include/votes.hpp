@@ -8,7 +8,7 @@
 
 namespace consensus {
 
-// All equal, decided by one wide overlapping compare (libc's memcmp picks the widest registers).
+// Whether all values are equal, by one wide overlapping comparison (memcmp uses the widest registers).
 template <class T>
 bool is_constant(const T* data, std::size_t n) {
   return std::memcmp(data, data + 1, (n - 1) * sizeof(T)) == 0;

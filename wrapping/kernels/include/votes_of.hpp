@@ -119,7 +119,7 @@ class VotesOf final : public Votes {
   template <class Key>
   void append_to(std::size_t begin, std::size_t n, std::uint32_t radix, Key* keys) const {
     if (values_.size() == 1 && !mask_ && radix == 2 && other_ == 0 && digits_[0] == 1) {
-      // The commonest case, foreground or not, stays at the key's own width.
+      // The most common case, foreground or not, is computed at the key's own width.
       const T value = values_[0];
       const T* data = data_ + begin;
       for (std::size_t k = 0; k < n; ++k) {

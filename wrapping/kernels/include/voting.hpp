@@ -1,10 +1,9 @@
 // Voting without patterns: one pass that counts labels only where raters disagree.
 //
-// Blocks of voxels are compared rater by rater, which takes whole registers. A voxel where all
-// raters say the same, or where votes count alike and more than half of all raters do (Boyer &
-// Moore's way to find out, also in whole registers), has its answer in a table; the others count at
-// most as many labels as there are raters. Narrow labels are compared as they are stored; others are
-// read as digits first.
+// Blocks of voxels are compared rater by rater in whole registers. Where all raters agree or, with equal
+// weights, more than half of them do (found by Boyer & Moore's algorithm, also in whole registers), the
+// answer is looked up in a table; elsewhere at most as many labels as raters are counted. Narrow labels
+// are compared as they are stored; others are converted to digits first.
 //
 // Preconditions (checked in Python): raters and mask hold the whole extent; digits are at most the
 // number of labels, which means missing; one weight >= 0 per rater; `prior` has one entry per label.
@@ -35,10 +34,10 @@ struct VoteRule {
   Ties ties;
   std::vector<double> prior;    // of each label, for Ties::kPrior
 
-  // Answers beyond the labels.
+  // Answers other than labels.
   std::uint32_t background() const { return labels; }
   std::uint32_t undecided() const { return labels + 1; }
-  // Whether more than half of all raters for a label settle it, whatever the others say.
+  // Whether a majority of all raters decides, whatever the others voted.
   bool half_is_enough() const {
     return threshold < 0 && std::all_of(weights.begin(), weights.end(), [](double w) { return w == 1; });
   }
@@ -104,7 +103,7 @@ class VoteCounter {
   std::vector<std::uint32_t> voted_;
 };
 
-// Raters whose labels are narrow integers of one type: compared where they lie.
+// Raters whose labels are narrow integers of the same type: compared without conversion.
 template <class SymbolType>
 class PlainRows {
  public:
@@ -163,9 +162,7 @@ class VotePass {
     half_is_enough_ = rule.half_is_enough() && rule.weights.size() <= std::numeric_limits<Symbol>::max();
   }
 
-  // Returns how many voxels are undecided.
-  std::size_t run(std::size_t begin, std::size_t end, Value* out) {
-    std::size_t undecided = 0;
+  void run(std::size_t begin, std::size_t end, Value* out) {
     std::vector<const Symbol*> rows(rule_.weights.size());
     for (std::size_t at = begin; at < end; at += kShortRun) {
       const std::size_t n = std::min(kShortRun, end - at);
@@ -173,10 +170,9 @@ class VotePass {
       if (plain_ && unanimous(rows, n)) {
         for (std::size_t k = 0; k < n; ++k) out[at + k] = agreed_values_[rows[0][k]];
       } else {
-        undecided += voxels(rows, at, n, out + at);
+        decide(rows, at, n, out + at);
       }
     }
-    return undecided;
   }
 
  private:
@@ -186,12 +182,10 @@ class VotePass {
     });
   }
 
-  std::size_t voxels(const std::vector<const Symbol*>& rows, std::size_t at, std::size_t n,
-                     Value* out) {
+  void decide(const std::vector<const Symbol*>& rows, std::size_t at, std::size_t n, Value* out) {
     const std::size_t raters = rows.size();
     const bool halves = half_is_enough_ && n == kShortRun;
     if (halves) find_majority(rows.data(), raters, majority_);
-    std::size_t undecided = 0;
     for (std::size_t k = 0; k < n; ++k) {
       std::uint32_t answer = rule_.labels;
       if (halves && 2 * std::size_t{majority_.votes[k]} > raters) answer = agreed_[majority_.candidate[k]];
@@ -200,9 +194,7 @@ class VotePass {
       }
       const bool inside = !mask_ || mask_[at + k];
       out[k] = values_[inside ? answer : rule_.background()];
-      undecided += inside && answer == rule_.undecided();
     }
-    return undecided;
   }
 
   const VoteRule& rule_;
@@ -217,7 +209,7 @@ class VotePass {
   Majority<Symbol> majority_;
 };
 
-// Share of the weight that votes for one label; `nobody` where nobody votes, 0 outside the mask.
+// Weighted share of the votes for a label; `nobody` where there are no votes, 0 outside the mask.
 template <class Real>
 void vote_share(const std::vector<const Votes*>& raters, const std::vector<double>& weights,
                 std::uint32_t labels, std::uint32_t label, const std::uint8_t* mask, double nobody,
@@ -241,7 +233,7 @@ void vote_share(const std::vector<const Votes*>& raters, const std::vector<doubl
   }
 }
 
-// counts[rater * labels + label] += voxels inside the mask where the rater says the label.
+// counts[rater * labels + label] += voxels inside the mask to which the rater gave the label.
 inline void vote_counts(const std::vector<const Votes*>& raters, std::uint32_t labels,
                         const std::uint8_t* mask, std::size_t begin, std::size_t end,
                         std::int64_t* counts) {

@@ -1,5 +1,5 @@
-// What Spatial STAPLE knows of windows from votes alone: how many voxels were annotated and, of two labels,
-// to how many of them each rater gave the higher one.
+// Counts for Spatial STAPLE in windows, from votes only: annotated voxels and, with two labels, voxels to
+// which each rater gave the higher one.
 //
 // Preconditions (checked in Python): as in window_sums.hpp; counts of a window fit 32 bits.
 #pragma once
@@ -36,7 +36,7 @@ void for_each_task(std::size_t tasks, std::size_t threads, MakeWorker make, Work
   });
 }
 
-// Adds a weight to the lanes of those who annotated.
+// Adds a weight to the lanes of the raters who annotated.
 template <class Vote, class Number>
 void add_annotators(const WindowFrame<Vote>& frame, const Vote* votes, Number weight, Number* cell) {
   cell[0] += weight;
@@ -120,7 +120,7 @@ class CountsOfPlanes {
                                 }));
   }
 
-  // Those with the higher of two labels.
+  // Voxels with the higher of two labels.
   void count_higher(const Box& planes) {
     const std::size_t raters = frame_.raters;
     count_said(sweep_, frame_, 1, planes, AllVoxels<Vote>(frame_),

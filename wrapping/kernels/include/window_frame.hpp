@@ -1,4 +1,4 @@
-// The disputed voxels and all that windows around them see.
+// The disputed voxels and the votes in the windows around them.
 //
 // Preconditions (checked in Python): places ascend and lie in the frame, whose four axes are
 // (volume, z, y, x) and whose voxels fit 32 bits; rows, runs and mentions point into tables as long as said.
@@ -53,9 +53,9 @@ struct WindowFrame {
     const std::uint32_t *begin = mentions + mention_begin[label], *end = mentions + mention_begin[label + 1];
     return {std::lower_bound(begin, end, first) - mentions, std::lower_bound(begin, end, last) - mentions};
   }
-  // What windows around a box reach.
+  // The voxels that windows around a box reach.
   Box reach_of(const Box& box) const { return grown(box, radii, shape); }
-  // Whose voxels windows are counted over: anybody's, and each rater's if they differ.
+  // Number of annotation counts per window: of any rater and, if they differ, of each.
   std::size_t annotators() const { return gaps ? raters + 1 : 1; }
   std::size_t annotator(std::size_t rater) const { return gaps ? rater + 1 : 0; }
 };
@@ -85,7 +85,7 @@ class PlacesBox {
   std::uint32_t first_ = 0;
 };
 
-// Box of each label: where anybody said it.
+// Bounding box of each label, over all raters.
 template <class Vote>
 std::vector<Box> label_boxes(const WindowFrame<Vote>& frame) {
   std::vector<Box> boxes(frame.labels);
@@ -112,7 +112,7 @@ std::vector<std::uint32_t> runs_by_place(const WindowFrame<Vote>& frame) {
   return runs;
 }
 
-// Calls say(label, voxel) once for each label that anybody gave each voxel; voxels ascend.
+// Calls say(label, voxel) once for each label that any rater gave a voxel, in ascending order of voxels.
 template <class Vote, class Say>
 void for_each_mention(const std::uint32_t* patterns, std::size_t number, const Vote* votes, std::size_t raters,
                       std::size_t labels, Say say) {
@@ -127,7 +127,7 @@ void for_each_mention(const std::uint32_t* patterns, std::size_t number, const V
   }
 }
 
-// A box in pieces along an axis.
+// Splits a box along an axis.
 inline std::vector<Box> pieces_of(const Box& box, std::size_t number, std::size_t axis) {
   std::vector<Box> pieces;
   for (const Slab& slab : make_slabs(box.size(axis), number, 1)) {

@@ -1,8 +1,8 @@
-// Spatial STAPLE's step, for one true label at a time: how probable the label is together with the
-// votes, at each disputed voxel to which anybody gave it.
+// The step of Spatial STAPLE, for one true label at a time: the joint probability of the label and the
+// votes, at each disputed voxel to which any rater gave the label.
 //
-// What a rater's confusion is there follows from window sums (window_sums.hpp). A voxel to which
-// nobody gave the label has none of its posterior, so that sources and voxels are the same few.
+// The raters' local confusion matrices follow from window sums (window_sums.hpp). A voxel to which no
+// rater gave the label has zero posterior for it, so sources and voxels are the same few.
 //
 // Preconditions (checked in Python): as in window_sums.hpp; weights of the posterior are in [0, 1].
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace consensus {
 
-// What the M-step needs beyond sums; K labels.
+// Parameters of the M-step; K labels.
 struct PerformanceModel {
   double kappa;             // strength of the regularisation
   const double* targets;    // (J, K, K) [rater, observed, true]: what sparse data lean to
@@ -63,16 +63,16 @@ class JointsOfLabel {
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(whole * weight + 0.5));
   }
 
-  // As signed numbers, which are sooner converted.
+  // As signed integers, which are converted faster.
   double unscaled(std::uint64_t sum) const { return static_cast<double>(static_cast<std::int64_t>(sum)) * scale_; }
 
-  // Of the label itself, in each window: the posterior of voxels to which each rater gave it, that of all
-  // voxels that the annotator saw, and how many each rater gave it.
+  // For the label itself, in each window: the posterior of voxels to which each rater gave it, that of all
+  // voxels that the rater annotated, and the number of voxels to which the rater gave it.
   void sum_own(const Box& box) {
-    // Copies: what is written could be any of the numbers that are pointed to.
+    // Local copies: the compiler must assume that the output aliases these members.
     const std::size_t raters = frame_.raters, annotators = frame_.annotators(), labels = frame_.labels;
     const std::size_t label = label_, first = first_, said = raters + annotators;
-    // Of two labels it is known already.
+    // With two labels it is known already.
     const std::size_t counted = labels == 2 ? 0 : raters, lanes = said + counted;
     count_.resize(number_ * raters);
     mass_.resize(number_ * annotators);
@@ -110,7 +110,7 @@ class JointsOfLabel {
                                     add(votes + patterns[mentions[k]] * raters, sign * scaled(posterior[k], whole), sign, cell);
                                   }));
     if (labels > 2) return;
-    // Of two labels one is what the other leaves; sums are exact, so nothing is lost by subtracting.
+    // With two labels, one is the difference to the total; sums are exact, so no precision is lost.
     for (std::size_t k = 0; k < number_; ++k) {
       const Vote* here = frame_.votes_at(voxel_of(first_ + k));
       for (std::size_t rater = 0; rater < raters; ++rater) {
@@ -120,8 +120,8 @@ class JointsOfLabel {
     }
   }
 
-  // Posterior in each window of the voxels to which raters gave what they say at its centre, if that is
-  // another label.
+  // In each window, the posterior of the voxels to which a rater gave the same label as at the centre, if
+  // that is another label.
   void sum_others(const Box& box) {
     sort_by_vote(box);
     for (std::size_t observed = 0; observed < frame_.labels; ++observed) {
@@ -155,7 +155,7 @@ class JointsOfLabel {
                                   }));
   }
 
-  // The label's mentions that windows reach, by what was said at them, and where those lie.
+  // The label's mentions within reach of windows, grouped by the votes at them, and their places.
   void sort_by_vote(const Box& box) {
     for (std::size_t observed = 0; observed < frame_.labels; ++observed) {
       by_vote_[observed].clear();
@@ -176,7 +176,7 @@ class JointsOfLabel {
     }
   }
 
-  // The prior times the probabilities of what raters said (eqs. 2.5.3 and 2.5.4), logarithmic.
+  // Log of the prior times the probabilities of the votes (eqs. 2.5.3 and 2.5.4).
   double log_joint(std::size_t k) const {
     const std::size_t raters = frame_.raters, lanes = frame_.annotators(), labels = frame_.labels;
     const std::size_t voxel = voxel_of(first_ + k) - counts_.first;
@@ -200,9 +200,9 @@ class JointsOfLabel {
     return joint + std::log(probability);
   }
 
-  // How strongly the label's column leans to the target: what the rater lacks in the window of the label, or of
-  // all others, to a label's fair share, times kappa. It is one voxel at least, so that a large kappa leads to the
-  // target anywhere.
+  // Strength of the regularisation of the label's column: kappa times the number of voxels by which the
+  // rater's counts of the label, or of all others, in the window fall short of a label's fair share. It is
+  // at least one voxel, so that a large kappa leads to the target everywhere.
   double scale_factor(std::size_t k, std::size_t rater) const {
     const std::size_t voxel = voxel_of(first_ + k) - counts_.first, raters = frame_.raters;
     const double seen = counts_.seen[voxel * frame_.annotators() + frame_.annotator(rater)];
@@ -231,8 +231,8 @@ class JointsOfLabel {
   double fair_;           // a label's share
 };
 
-// Log joints of all mentions in a part, the largest labels first and in pieces: threads end together,
-// and what a thread keeps of a mention is not much of the memory.
+// Log joints of all mentions in a part, the largest labels first and split, so that threads finish
+// together and the memory of a thread is small.
 template <class Vote>
 void joints_of_labels(const WindowFrame<Vote>& frame, const PerformanceModel& model, const Box& part,
                       const WindowCounts<const float>& counts, const float* posterior, float* joints, std::size_t threads) {
@@ -259,7 +259,7 @@ struct StepSums {
   double moved = 0.0;  // probability that went from some labels to others
 };
 
-// Turns log joints, in place, into posteriors; those below `least` become 0.
+// Converts log joints to posteriors, in place; those below `least` become 0.
 template <class Vote>
 StepSums normalise_joints(const WindowFrame<Vote>& frame, const float* before, float* joints, float least,
                           std::size_t threads) {

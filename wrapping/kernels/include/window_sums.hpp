@@ -1,11 +1,10 @@
-// Sums over a box around some disputed voxels, of sources that are few and lie anywhere.
+// Sums of sparse sources over a box around each of some disputed voxels.
 //
 // A window slides over planes: the sum of its planes is kept per column, the sum of its rows per
-// row, and a running sum along the row gives each voxel's window by one subtraction. Sources enter
-// and leave as they come, so the cost is that of the box of sources and voxels, whatever the window.
-// Several sums, of the same sources for several raters, are lanes that are summed at once. Weights
-// are whole numbers (reals are scaled), so that sums are exact: the order of adding, and with it
-// pieces and threads, never shows, and what left a window leaves nothing behind.
+// row, and a running sum along the row gives each voxel's window by one subtraction. Sources are added
+// and subtracted in order, so the cost does not depend on the window. Sums of the same sources for
+// several raters are lanes that are computed at once. Weights are integers (reals are scaled), so sums
+// are exact: they do not depend on order or threads, and subtracting a source leaves no error.
 //
 // Preconditions (checked in Python): those of window_frame.hpp; sums of weights over a window fit
 // the numbers they are summed in.
@@ -25,7 +24,7 @@ namespace consensus {
 template <class Number>
 constexpr std::size_t kLanesAtOnce = 32 / sizeof(Number);
 
-// Numbers from a cell to the next one, of so many lanes.
+// Stride between cells with this many lanes.
 template <class Number>
 constexpr std::size_t stride_of(std::size_t lanes) {
   return lanes == 1 ? 1 : (lanes + kLanesAtOnce<Number> - 1) / kLanesAtOnce<Number> * kLanesAtOnce<Number>;
@@ -120,7 +119,7 @@ auto agreed_sources(const WindowFrame<Vote>& frame, std::size_t begin, std::size
       [=](std::size_t run) { return static_cast<std::size_t>(lengths[run]); }, add);
 }
 
-// Voxels that are asked for, ascending: those of a row from `begin` on, and where each lies.
+// The requested voxels, ascending: those of a row from `begin` on, and the place of each.
 template <class PlaceOf>
 class ListedVoxels {
  public:
@@ -161,7 +160,7 @@ class WindowSweep {
  public:
   explicit WindowSweep(const WindowFrame<Vote>& frame) : frame_(frame) {}
 
-  // Calls visit(k, high, low) for the voxels asked for in a box whose window can hold a source; the
+  // Calls visit(k, high, low) for the requested voxels of a box whose window can contain a source; the
   // sum in each of `lanes` is high[lane] - low[lane]. Both boxes lie in one volume.
   template <class Voxels, class Visit, class... Lists>
   void run(std::size_t lanes, const Box& sources, const Box& within, Voxels voxels, Visit visit, Lists... lists) {
@@ -206,7 +205,7 @@ class WindowSweep {
     const auto first = static_cast<std::uint32_t>(frame_.plane_begin(read_.low[0], z));
     const std::size_t last = frame_.plane_begin(read_.low[0], z + 1);
     const auto across = static_cast<std::uint32_t>(frame_.shape[3]);
-    // Copies: a cell could be any of these numbers.
+    // Local copies: the compiler must assume that cells alias these members.
     const Box read = read_;
     const std::size_t lanes = lanes_, width = width_, end = list.end;
     Number* columns = columns_.data();

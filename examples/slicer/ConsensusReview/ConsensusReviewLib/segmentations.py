@@ -15,8 +15,8 @@ from vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 
 import itk_consensus as ic
 from itk_consensus.review.case import rated_map
-from itk_consensus.review.decisions import Review
 from itk_consensus.review.disputes import find_disputes
+from itk_consensus.review.one_review import Review
 
 _LABELMAP = "Binary labelmap"
 
@@ -74,7 +74,8 @@ class ConsensusReviewLogic:
             rated.append(rated_map(fused, name))
             probabilities.append(fused.probabilities_at)
             colors[name] = next(one.color for one in row if one is not None)
-        disputes, _ = find_disputes(rated, probabilities)
+        spacing = self._geometry.GetSpacing()
+        disputes, _ = find_disputes(rated, probabilities, spacing=spacing)
         self.review = Review(rated, disputes)
         self._output = output
         output.GetSegmentation().RemoveAllSegments()

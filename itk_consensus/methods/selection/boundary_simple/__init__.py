@@ -1,1 +1,1 @@
-"""Boundary SIMPLE: raters count, voxel by voxel, as much as they resemble the consensus there."""
+"""Boundary SIMPLE: raters weighted at each voxel by their local agreement with the consensus."""

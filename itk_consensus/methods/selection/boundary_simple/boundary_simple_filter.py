@@ -1,4 +1,4 @@
-"""BoundarySIMPLEFilter: at each voxel raters count by how well they agree with the others there."""
+"""BoundarySIMPLEFilter: vote with raters weighted by their local agreement with the consensus."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from itk_consensus.votes.ties import TIE_RULES
 #: The paper's patch, in smallest voxel sides.
 DEFAULT_PATCH = 3.0
 
-#: Edges are looked for this much farther than masks are compared: a contour may be more wrong
-#: than a patch is wide, and what it should have followed must still be seen.
+#: Ratio of the radii of the patches for edges and for labels: larger, so that they contain the true
+#: edge even if a rater's contour is far from it.
 EDGE_REACH = 2.0
 
 
 class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
-    """Vote in which raters count, voxel by voxel, by their agreement with the consensus there.
+    """Vote in which raters are weighted at each voxel by their agreement with the consensus there.
 
     A rater's weight is the correlation of its labels with the consensus in a patch around the
     voxel and, if `Image` is given, of its contour with the image's edges.
     """
 
-    whole_because = "it weighs raters by edges and components of the whole image"
+    chunking_unsupported_reason = "weights depend on the mean agreement over the whole image"
     bytes_per_voxel = 24
     method = "boundary-simple"
-    # No padding law: patches end where the image does.
+    # Not invariant to background padding: patches are cropped at the image border.
     laws = frozenset({"rater permutation", "unanimity"})
     summary = (
         "Assumes that raters who agree with the others locally are right there. Use with Image "
@@ -79,7 +79,7 @@ class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     Tolerance = Parameter(
         Real(low=0.0),
         BoundarySettings.tolerance,
-        "Stop when label shares of disputed voxels change by less on average.",
+        "Stop when label shares of disputed voxels change by less than this on average.",
     )
     TieRule = Parameter(
         Choice(TIE_RULES), BoundarySettings.tie_rule, "What to do with tied voxels."
@@ -109,14 +109,14 @@ class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
             radius = DEFAULT_PATCH * smallest
         radii = radii_in_voxels(radius, case.spacing)
         if not any(radii):
-            raise self._wrong(
+            raise self._parameter_error(
                 "PatchRadius",
                 f"must be at least the smallest voxel side {smallest:g} mm, got {radius:g}",
             )
         return radii
 
     def _gate(self, case: FusionCase) -> NDArray[np.float64] | None:
-        """(J, N) factor of the weights, 1 + (EdgeBoost - 1) times the agreement with edges."""
+        """Return (J, N) factors of the weights: 1 + (EdgeBoost - 1) * agreement with edges."""
         image = self._load_one(self.Image, case.loaded, "Image")
         if image is None or self.EdgeBoost == 1:
             return None

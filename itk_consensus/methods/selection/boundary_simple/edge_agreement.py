@@ -1,8 +1,8 @@
-"""An edge gate: raters whose contour lies on edges of the image get more weight.
+"""Edge gate: raters whose contour lies on edges of the image get more weight.
 
-The gate of section 2.6 has one value per voxel for all raters and cancels in their weighted mean.
-Here the gradient magnitude is correlated with each rater's own contour, so the gate differs
-between raters and favours those who drew where the image changes.
+The gate of section 2.6 has one value per voxel for all raters, so it cancels in their weighted
+mean. Here the gradient magnitude is correlated with each rater's own contour, so the gate differs
+between raters and favours those whose contour follows edges.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from itk_consensus.methods.selection.boundary_simple.local_correlation import (
     correlation,
     raters_by_gaps,
 )
-from itk_consensus.space.boxes import Box, grown, in_space, relative_to, space_axes
+from itk_consensus.space.boxes import Box, grow_box, in_space, relative_to, space_axes
 from itk_consensus.space.smoothing import mirrored_gaussian
 from itk_consensus.votes.disputed_voxels import DisputedVoxels
 
@@ -34,12 +34,12 @@ def edge_agreement(
     spacing: Sequence[float],
     scale: float,
 ) -> Floats:
-    """Correlation, in a patch, of each rater's contour with the edges of an image.
+    """Correlate each rater's contour with the edges of an image, in a patch around each voxel.
 
     Parameters
     ----------
     voxels : DisputedVoxels
-        In a box with a margin of `radii`.
+        Their box must have a margin of `radii`.
     image : ndarray of the whole volume's shape
     radii : tuple of int
         Half width of the patch in voxels per array axis.
@@ -51,8 +51,7 @@ def edge_agreement(
     Returns
     -------
     (J, N) ndarray
-        From 0, where a rater's contour has nothing to do with the edges around a disputed voxel
-        or is not there at all, to 1.
+        Correlation from 0 to 1; 0 if it is negative, or if the patch has no contour of the rater.
     """
     patterns = voxels.patterns
     edges = edge_strength(image, voxels.region, spacing, scale)
@@ -72,11 +71,11 @@ def edge_agreement(
 def edge_strength(
     image: NDArray[np.float64], region: Box, spacing: Sequence[float], scale: float
 ) -> Floats:
-    """Gradient magnitude of the smoothed image in a box, in units of its own spread there."""
+    """Return the gradient magnitude of the smoothed image in a box, over its deviation there."""
     sigmas = in_space([scale / size for size in spacing], 0.0)
-    # One voxel more than the Gaussian reaches, for the difference between neighbours.
+    # The Gaussian's radius, plus one voxel for the gradient.
     reach = [int(_TRUNCATE * sigma + 0.5) + int(sigma > 0) for sigma in sigmas]
-    wide = grown(region, reach, image.shape)
+    wide = grow_box(region, reach, image.shape)
     smooth = mirrored_gaussian(image[wide], sigmas, _TRUNCATE)
     squared = np.zeros(smooth.shape)
     for axis in space_axes(smooth.ndim):
@@ -88,7 +87,7 @@ def edge_strength(
 
 
 def _contour(labels: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Voxels with a face neighbour of another label, on both sides of every contour."""
+    """Return voxels with a face neighbour of another label, on both sides of every contour."""
     contour = np.zeros(labels.shape, dtype=bool)
     for axis in space_axes(labels.ndim):
         along, marked = np.moveaxis(labels, axis, 0), np.moveaxis(contour, axis, 0)

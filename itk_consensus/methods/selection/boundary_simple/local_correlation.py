@@ -1,6 +1,6 @@
 """Normalised cross-correlation in a patch around each disputed voxel, by running sums.
 
-Patches end at the border, at the mask and where a rater did not annotate.
+Voxels outside the image or the mask, or not annotated by the rater, are excluded from patches.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ _CONSTANT = 1e-9
 
 
 class Patches:
-    """Means over what raters, who all annotated the same voxels, say around each disputed voxel."""
+    """Means over patches around disputed voxels, for raters who annotated the same voxels."""
 
     def __init__(self, voxels: DisputedVoxels, radii: tuple[int, ...], raters: list[int]) -> None:
         self._voxels, self._radii = voxels, radii
         annotated = voxels.patterns.present[:, raters[0]]
-        # Outside the mask volumes are zero already.
+        # Volumes are zero outside the mask already.
         self._annotated = None if annotated.all() else voxels.expand(annotated)
         self._count = np.maximum(self._sum(voxels.expand(annotated.astype(np.float64))), 1.0)
 
     def mean(self, volume: Floats) -> Floats:
-        """(N,) means of a volume of the box's shape, zero outside the mask; overwrites it."""
+        """Return (N,) means of a volume of the box's shape, 0 outside the mask; overwrites it."""
         if self._annotated is not None:
             volume *= self._annotated
         return self._sum(volume) / self._count
 
     def mean_and_variance(self, volume: Floats) -> tuple[Floats, Floats]:
-        """(N,) means and variances of a volume, which is kept."""
+        """Return (N,) means and variances of a volume, without changing it."""
         mean = self.mean(volume.copy())
         return mean, np.maximum(self.mean(volume**2) - mean**2, 0.0)
 
@@ -42,7 +42,7 @@ class Patches:
 
 
 def raters_by_gaps(patterns: DecisionPatterns) -> list[list[int]]:
-    """Groups of raters who annotated the same voxels, and so share means."""
+    """Group raters who annotated the same voxels, so that they can share patches."""
     groups: dict[bytes, list[int]] = {}
     for rater in range(patterns.number_of_raters):
         groups.setdefault(patterns.present[:, rater].tobytes(), []).append(rater)
@@ -50,8 +50,8 @@ def raters_by_gaps(patterns: DecisionPatterns) -> list[list[int]]:
 
 
 def correlation(covariance: Floats, variance: Floats, other_variance: Floats) -> Floats:
-    """Covariance over standard deviations, from -1 to 1; 0 where either patch is constant."""
-    # Of a constant patch rounding can leave a variance below 0.
+    """Return covariance over standard deviations, from -1 to 1; 0 if either patch is constant."""
+    # Rounding can make the variance of a constant patch negative.
     norm: Floats = np.sqrt(np.maximum(variance, 0.0) * np.maximum(other_variance, 0.0))
     ratio = np.divide(covariance, norm, out=np.zeros_like(norm), where=norm > _CONSTANT)
     return np.clip(ratio, -1.0, 1.0)

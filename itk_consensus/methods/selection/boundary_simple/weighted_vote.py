@@ -1,13 +1,13 @@
-"""SIMPLE with local weights: at each voxel a rater counts as much as it resembles the consensus.
+"""SIMPLE with local weights: raters are weighted at each voxel by agreement with the consensus.
 
-Section 2.6 of the paper, for any number of labels. The global weight is averaged over the disputed
-voxels instead of the image, which would count background; patches end at the border, at the mask
-and where a rater did not annotate. As printed, the edge gate multiplies all raters' weights at a
-voxel alike and cancels; `edge_agreement` has the gate that acts.
+Section 2.6 of the paper, for any number of labels. The global weight is a mean over the disputed
+voxels, not over the image, which would include background. Voxels outside the image or the mask,
+or not annotated by a rater, are excluded from patches. As printed, the edge gate is the same factor
+for all raters and cancels; see `edge_agreement` for the gate used here.
 
-A rater is part of the consensus it is compared with: in a patch where all others agree, the only
-thing that varies is the one rater's noise, and it correlates with itself. On voxel noise this
-method therefore loses to the plain vote; it is meant for contours.
+A rater is part of the consensus it is compared with: in a patch where all others agree, only its
+own noise varies, and correlates with itself. So on voxel noise this method is worse than the plain
+vote; it is meant for contours.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from itk_consensus.votes.ties import SAME_PROBABILITY, TieRule
 
 @dataclass(frozen=True)
 class BoundarySettings:
-    """Everything that boundary SIMPLE can be told."""
+    """Settings of boundary SIMPLE."""
 
     radii: tuple[int, ...]  #: Half width of the patch in voxels per array axis
     local_weight: float = 0.8  #: Alpha of section 2.6, inside (0, 1); beta is 1 - alpha
@@ -44,13 +44,13 @@ class BoundarySettings:
 
     @property
     def stop(self) -> StopRule:
-        """When to stop."""
+        """Stop rule of the iteration."""
         return StopRule(self.tolerance, self.maximum_iterations)
 
 
 @dataclass(frozen=True, kw_only=True)
 class BoundaryEstimate(Estimate):
-    """How much each rater counted."""
+    """Mean weights of the raters, and how the iteration ended."""
 
     weights: Floats  #: (J,) mean weight of each rater; they sum to 1
     trace: tuple[float, ...]  #: Mean change of the shares in each iteration
@@ -59,20 +59,20 @@ class BoundaryEstimate(Estimate):
 
 @dataclass(frozen=True, kw_only=True)
 class BoundaryResult(BoundaryEstimate):
-    """What boundary SIMPLE makes of the disputed voxels."""
+    """Boundary SIMPLE's result at the disputed voxels."""
 
     voxels: DisputedVoxels
     vote: VoteResult  #: The answer at all other voxels
-    shares: LabelWeights  #: (K, N) weighted share of each label that somebody gave a voxel
+    shares: LabelWeights  #: (K, N) weighted share of each label that any rater gave a voxel
     decision: NDArray[np.int32]  #: (N,) label index, or a code of `votes.ties`
 
     @property
     def estimate(self) -> BoundaryEstimate:
-        """The numbers alone."""
+        """The estimate without the shares."""
         return BoundaryEstimate.of(self)
 
     def fusion(self) -> DisputedFusion:
-        """The result."""
+        """Return the result as a fusion."""
         return DisputedFusion(self.voxels, self.vote, self.decision, StoredShares(self.shares))
 
 
@@ -87,7 +87,7 @@ def boundary_simple(
     Parameters
     ----------
     voxels : DisputedVoxels
-        In a box with a margin of `settings.radii`.
+        Their box must have a margin of `settings.radii`.
     gate : (J, N) ndarray, optional
         Factor of each rater's weight at each disputed voxel.
     """
@@ -115,7 +115,7 @@ def boundary_simple(
         prior=vote.frequencies,
     )
     converged = run.converged or not shares.number
-    overall = _normalised(weights)
+    overall = _normalise(weights)
     return BoundaryResult(
         voxels=voxels,
         vote=vote,
@@ -128,9 +128,9 @@ def boundary_simple(
 
 
 class _LocalWeights:
-    """The weights that follow from a consensus, and the consensus that follows from them.
+    """One iteration: weights from a consensus, and the next consensus from the weights.
 
-    A consensus is the (M,) shares of the frame's mentions.
+    A consensus is the (M,) shares of the frame's (voxel, label) mentions.
     """
 
     def __init__(
@@ -141,7 +141,7 @@ class _LocalWeights:
         self._parts = self.frame.planes_in_parts(12)
 
     def start(self, vote: VoteResult) -> Floats:
-        """What votes say."""
+        """Return the vote shares as the first consensus."""
         rows = self.frame.pattern_of_voxel
         shares = np.empty(len(self.frame.mentions))
         for label, here in enumerate(self.frame.ranges):
@@ -150,7 +150,7 @@ class _LocalWeights:
         return shares
 
     def step(self, shares: Floats) -> tuple[Floats, Floats]:
-        """The next consensus, and the (J,) sum of each rater's weights over all voxels."""
+        """Return the next consensus, and the (J,) sum of each rater's weights over voxels."""
         local, common, alike = np.zeros((3, self._patterns.number_of_raters))
         votes = np.zeros_like(shares)
         for number, planes in enumerate(self._parts):
@@ -161,8 +161,8 @@ class _LocalWeights:
             local += similarity.sum(axis=0)
             similarity *= self._alpha
             self.frame.add_votes(planes, similarity, votes)
-            del similarity  # before the next one is made
-        overall = (1 - self._alpha) * _normalised(alike / np.maximum(self._annotated, 1))
+            del similarity  # Free it before the next one is computed.
+        overall = (1 - self._alpha) * _normalise(alike / np.maximum(self._annotated, 1))
         for planes in self._parts:
             report(1.0)
             rows = self.frame.pattern_of_voxel[self.frame.voxels_of(planes)]
@@ -178,17 +178,17 @@ class _LocalWeights:
         return votes, self._alpha * local + common
 
     def _gate_of(self, planes: Planes) -> Any:
-        """(n, J) factors of the weights in some planes."""
+        """Return (n, J) factors of the weights in some planes."""
         return 1.0 if self._gate is None else self._gate[:, self.frame.voxels_of(planes)].T
 
     @cached_property
     def _annotated(self) -> Floats:
-        """(J,) disputed voxels that each rater annotated."""
+        """(J,) number of disputed voxels that each rater annotated."""
         patterns, flags = self._patterns, self.frame.voxels.flags
-        return np.array([patterns.counts[flags & said].sum() for said in patterns.present.T], float)
+        return np.array([patterns.counts[flags & own].sum() for own in patterns.present.T], float)
 
 
-def _normalised(values: Floats) -> Floats:
+def _normalise(values: Floats) -> Floats:
     """Scale non-negative values to sum 1; equal shares if all are zero."""
     total = values.sum()
     return values / total if total > 0 else np.full(len(values), 1 / len(values))

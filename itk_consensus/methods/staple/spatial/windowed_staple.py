@@ -3,8 +3,8 @@
 Asman & Landman, IEEE TMI 31(6):1326-1336, 2012. Equation numbers are those of "When Does Consensus
 Beat Voting?", section 2.5.
 
-Voxels that all raters give to one label are certain of it, so EM runs on disputed voxels only, and
-more background beyond their windows changes nothing.
+Unanimous voxels keep their label with certainty, so EM runs on disputed voxels only, and adding
+background outside their windows changes nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.core.array_types import Floats, Floats32
-from itk_consensus.fusing.estimates import Estimate, Told
+from itk_consensus.fusing.estimates import AnswerFacts, Estimate
 from itk_consensus.fusing.iteration import Step, StopRule, iterate
 from itk_consensus.methods.staple.spatial.performance_field import (
     FieldSettings,
@@ -34,8 +34,8 @@ from itk_consensus.votes.ties import SAME_SINGLE
 PriorMode = Literal["local", "global", "fixed"]
 PRIOR_MODES: tuple[PriorMode, ...] = get_args(PriorMode)
 
-#: A vote is never less probable, so a performance that looks perfect can still be refuted; a label
-#: that is less probable has none, so it takes no part in sums far from where it is disputed.
+#: Lower bound of a vote's probability, so that a rater who seems perfect can still be overruled;
+#: and threshold below which a label's posterior is 0, which keeps sums over labels short.
 LEAST_PROBABILITY = 1e-10
 
 _STOP = StopRule(tolerance=1e-4, maximum_iterations=200)
@@ -43,7 +43,7 @@ _STOP = StopRule(tolerance=1e-4, maximum_iterations=200)
 
 @dataclass(frozen=True)
 class SpatialSettings:
-    """Everything that Spatial STAPLE can be told."""
+    """Settings of Spatial STAPLE."""
 
     fields: FieldSettings
     #: Label prior: the posterior's mean over the window, over all voxels, or `fixed_prior`.
@@ -54,10 +54,10 @@ class SpatialSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class SpatialEstimate(Estimate):
-    """What spatial STAPLE says of the raters, over all voxels, and of its search."""
+    """Spatial STAPLE's estimate of the raters over all voxels, and how EM ended."""
 
     theta: Floats  #: (J, K, K) confusion of each rater [rater, observed, true], over all voxels
-    #: (iterations,) of the disputed voxels' votes, under the fields and prior of each iteration.
+    #: (iterations,) log likelihood of the disputed voxels' votes in each iteration.
     log_likelihood: Floats
     change: Floats  #: (iterations,) mean change of the disputed voxels' posteriors
     converged: bool
@@ -65,18 +65,18 @@ class SpatialEstimate(Estimate):
 
     @property
     def iterations(self) -> int:
-        """How many were run."""
+        """Number of iterations that were run."""
         return len(self.change)
 
     @property
     def target(self) -> RegularizationTarget:
-        """What sparse data leaned to at the end."""
+        """Regularisation target used at the end."""
         return self.settings.fields.valid_target(self.theta)
 
-    def told(self, patterns: DecisionPatterns) -> Told:
-        """Performances over all voxels, and whether they could be a target."""
+    def answer_facts(self, patterns: DecisionPatterns) -> AnswerFacts:
+        """Return performances over all voxels, and whether the target was replaced."""
         fields = self.settings.fields
-        return Told(
+        return AnswerFacts(
             theta=self.theta,
             pseudo_counts=fields.alpha(patterns.number_of_labels),
             replaced_target=self.target != fields.target,
@@ -94,7 +94,7 @@ class SpatialResult(SpatialEstimate):
 
     @property
     def estimate(self) -> SpatialEstimate:
-        """The numbers alone."""
+        """The estimate without the posterior."""
         return SpatialEstimate.of(self)
 
 
@@ -103,7 +103,7 @@ def spatial_staple(
     settings: SpatialSettings,
 ) -> SpatialResult:
     """Fuse label maps, estimating every rater's confusion matrix at every voxel."""
-    # A tie starts as the lowest label, background: the paper's vote asks for more than half.
+    # Ties are initialized with the lowest label, background: the paper's vote needs a majority.
     vote = majority_vote(patterns, ties="lowest")
     model = _SpatialModel(patterns, settings)
     number = len(model.frame)
@@ -131,7 +131,7 @@ def spatial_staple(
 
 
 class _SpatialModel:
-    """One EM iteration; EM reads W and yields W, (M,) weights of the frame's mentions."""
+    """EM whose state is the (M,) posterior weights of the frame's (voxel, label) mentions."""
 
     def __init__(self, patterns: DecisionPatterns, settings: SpatialSettings) -> None:
         self.patterns = patterns
@@ -139,19 +139,19 @@ class _SpatialModel:
         self.frame = WindowFrame(patterns, settings.fields.radii)
 
     def start(self, vote: VoteResult) -> Floats32:
-        """One for the voted label of each disputed voxel."""
+        """Return the initial posterior: 1 for the voted label of each disputed voxel."""
         posterior = np.empty(len(self.frame.mentions), np.float32)
         for part, voxels, labels in self._mentions():
             posterior[part] = vote.decision[self.frame.pattern_of_voxel[voxels]] == labels
         return posterior
 
     def _mentions(self) -> Iterator[tuple[slice, NDArray[np.uint32], NDArray[np.intp]]]:
-        """Some mentions at a time, their voxels and labels."""
+        """Yield chunks of mentions: their slice, voxels and labels."""
         for part in chunks(len(self.frame.mentions), CHUNK):
             yield part, self.frame.mentions[part], self.frame.labels_of(part)
 
     def step(self, posterior: Floats32) -> tuple[Floats32, float, float]:
-        """M-step and E-step: the new posterior, the log likelihood, and the posterior moved."""
+        """Run M-step and E-step; return posterior, log likelihood and total posterior change."""
         return self.frame.step(
             posterior,
             kappa=self.settings.fields.kappa,
@@ -169,7 +169,7 @@ class _SpatialModel:
         return fields.targets(theta)
 
     def _log_prior(self, posterior: Floats32) -> Floats | None:
-        """(K,) log label prior common to all voxels; None: each window has its own."""
+        """Return the (K,) log label prior of all voxels; None if each window has its own."""
         labels = self.patterns.number_of_labels
         if self.settings.prior == "local":
             return None
@@ -185,7 +185,7 @@ class _SpatialModel:
 
     @cached_property
     def _agreed(self) -> Floats:
-        """(K,) unanimous voxels of each label."""
+        """(K,) number of unanimous voxels of each label."""
         unanimous, patterns = self.patterns.unanimous, self.patterns
         return np.asarray(
             np.bincount(
@@ -197,13 +197,13 @@ class _SpatialModel:
         )
 
     def global_theta(self, posterior: Floats32) -> Floats:
-        """(J, K, K) confusion of each rater over all voxels (eq. 13); NaN where undefined."""
+        """Return each rater's (J, K, K) confusion over all voxels (eq. 13); NaN if undefined."""
         patterns, labels = self.patterns, self.patterns.number_of_labels
         agreed = patterns.unanimous
         counts = np.empty((patterns.number_of_raters, labels, labels))
         for rater, votes in enumerate(patterns.patterns.T):
-            said = np.bincount(votes[agreed], patterns.counts[agreed], labels + 1)[:labels]
-            counts[rater] = self.settings.fields.alpha(labels) + np.diag(said)
+            own = np.bincount(votes[agreed], patterns.counts[agreed], labels + 1)[:labels]
+            counts[rater] = self.settings.fields.alpha(labels) + np.diag(own)
         for part, voxels, true in self._mentions():
             rows = patterns.patterns[self.frame.pattern_of_voxel[voxels]]
             for rater, votes in enumerate(rows.T):

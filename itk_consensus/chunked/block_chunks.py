@@ -1,0 +1,168 @@
+"""Fusions that look at neighbours and objects: votes of all chunks are gathered, compressed.
+
+Chunks are encoded where they lie. The fusion runs in one process, which has the compressed votes of
+the whole volume, some per cent of their size, and looks at them block by block. Then every chunk is
+written on its own. What a chunk is does not show in the answer: blocks are those of the volume.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.chunked.passes import Array, Block, Depth, Estimated, Gathered, Request
+from itk_consensus.chunked.pattern_chunks import (
+    PatternCodes,
+    PatternSummary,
+    PatternWork,
+    as_promised,
+    rows_of,
+)
+from itk_consensus.core.errors import InputError
+from itk_consensus.fusing.fused_blocks import BlockFuser
+from itk_consensus.fusing.fusion_result import holds
+from itk_consensus.space.blocks import Blocked, Blocks, kept
+from itk_consensus.space.boxes import Box, relative_to
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+
+if TYPE_CHECKING:
+    from itk_consensus.fusing.label_fusion import LabelFusionFilter
+
+#: Voxels along the side of what is compressed at once: a block is read with some voxels around it.
+_PACKED_SIDE = 64
+
+#: First voxel and end along each axis; a slice cannot be kept in a record.
+Place = tuple[tuple[int, int], ...]
+
+
+class ChunkVotes(NamedTuple):
+    """The votes of a chunk."""
+
+    place: Place
+    table: DecisionPatterns  #: Without codes
+    codes: PatternCodes
+
+
+class BlockSummary(NamedTuple):
+    """The votes of some chunks."""
+
+    patterns: PatternSummary
+    chunks: tuple[ChunkVotes, ...]
+
+
+class BlockContext(NamedTuple):
+    """What all chunks came to."""
+
+    labels: tuple[int, ...]
+    #: Of what was decided, label indices: where blocks begin and end along each axis, and each of
+    #: them, compressed or one number.
+    cuts: tuple[tuple[int, ...], ...]
+    parts: tuple[Any, ...]
+    estimate: Any
+
+
+class BlockAnswer(NamedTuple):
+    """The label map in the chunks' type."""
+
+    context: BlockContext
+    values: Array  #: By label index; the last two stand for codes of `votes.ties`
+
+
+@dataclass(frozen=True)
+class BlockWork:
+    """A filter that fuses votes in blocks."""
+
+    filter_: LabelFusionFilter  #: Without images
+    shape: tuple[int, ...]  #: Of the volume
+    spacing: tuple[float, ...]  #: Voxel size per array axis
+
+    reads_once: ClassVar[bool] = True
+    concludes_at_length: ClassVar[bool] = True
+
+    @property
+    def depths(self) -> tuple[Depth, ...]:
+        return self._votes.depths
+
+    @property
+    def _votes(self) -> PatternWork:
+        return PatternWork(self.filter_, len(self.shape))
+
+    def gather(self, number: int, block: Block, context: None) -> Gathered:
+        found = self._votes.gather(number, block, None)
+        place = tuple((part.start, part.stop) for part in block.box)
+        votes = ChunkVotes(place, found.summary.table, found.codes)
+        return Gathered(BlockSummary(found.summary, (votes,)), place)
+
+    def merge(self, number: int, summaries: Sequence[BlockSummary]) -> BlockSummary:
+        patterns = self._votes.merge(number, [summary.patterns for summary in summaries])
+        return BlockSummary(patterns, tuple(one for summary in summaries for one in summary.chunks))
+
+    def conclude(self, number: int, summary: BlockSummary, context: None) -> BlockContext:
+        table = summary.patterns.table
+        self.filter_.require_votes(table.number_of_voxels > 0, bool(table.present.any()))
+        patterns = _with_codes(table, summary.chunks, self.shape)
+        found = cast(BlockFuser, self.filter_).fuse_blocks(patterns, self.spacing)
+        labels = tuple(int(label) for label in table.labels)
+        decision = found.decision
+        parts = tuple(kept(np.asarray(decision.part(at))) for at in range(len(decision.parts)))
+        return BlockContext(labels, decision.blocks.cuts, parts, found.estimate)
+
+    def answer(self, context: BlockContext, request: Request) -> BlockAnswer:
+        owner = self.filter_.GetName()
+        if request.method != "label_image":
+            raise InputError(
+                "of chunks it makes the label map only: bring the inputs into memory first for "
+                "probabilities and uncertainties",
+                owner=owner,
+            )
+        promised = np.dtype(request.dtype)
+        if not holds(promised, context.labels):
+            as_promised(np.array(context.labels), promised, owner)
+        # Nothing is undecided; outside the mask is background.
+        return BlockAnswer(context, np.array([*context.labels, 0, 0], promised))
+
+    def estimated(self, context: BlockContext) -> Estimated:
+        return Estimated(context.labels, context.estimate)
+
+    def write(self, chunk: Gathered, answer: BlockAnswer) -> Array:
+        context = answer.context
+        box: Box = tuple(slice(*pair) for pair in chunk.codes)
+        decision = Blocked(Blocks(context.cuts), np.dtype(np.int16), context.parts)
+        return np.asarray(answer.values[decision.read(box)])
+
+
+def _with_codes(
+    table: DecisionPatterns, chunks: Sequence[ChunkVotes], shape: tuple[int, ...]
+) -> DecisionPatterns:
+    """The table of the volume with the codes of all chunks, in blocks."""
+    whole = tuple(slice(0, size) for size in shape)
+    cuts = []
+    for axis, length in enumerate(shape):
+        ends = {place for chunk in chunks for place in chunk.place[axis]}
+        cuts.append(tuple(sorted(ends | set(range(0, length, _PACKED_SIDE)))))
+    blocks = Blocks(tuple(cuts))
+    outside = len(table.counts)
+    dtype = np.min_scalar_type(outside)
+    parts: list[Any] = [None] * len(blocks.boxes())
+    boxes = blocks.boxes()
+    for chunk in chunks:
+        box = tuple(slice(*pair) for pair in chunk.place)
+        rows = np.full(chunk.codes.number_of_codes, outside, dtype)
+        rows[chunk.codes.slots] = rows_of(table, chunk.table)
+        codes = rows[chunk.codes.packed.unpacked()]
+        for number in blocks.touching(box):
+            parts[number] = kept(np.ascontiguousarray(codes[relative_to(boxes[number], box)]))
+    assert blocks.box == whole
+    masked = table.number_of_voxels < math.prod(shape)
+    return replace(
+        table,
+        codes=cast(NDArray[Any], Blocked(blocks, dtype, parts)),
+        slots=np.arange(outside),
+        number_of_codes=outside + masked,
+        outside_code=outside if masked else None,
+    )

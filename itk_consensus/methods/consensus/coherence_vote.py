@@ -1,0 +1,330 @@
+"""The coherence vote: smooth only detail that the raters do not share.
+
+Fine detail is signal if raters share it beyond chance, and noise otherwise. Every rater's mask is
+split into bands of scale. Where the bands of different raters correlate, the band is kept;
+elsewhere it is removed. This is Wiener's filter (Extrapolation, Interpolation and
+Smoothing of Stationary Time Series, 1949) with the signal's power measured by the agreement of
+independent copies, as electron microscopy does with half sets (Rosenthal & Henderson, Journal of
+Molecular Biology 333:721-745, 2003).
+
+The contour is then drawn between the mean shares of votes inside and outside (Rogan & Gladen,
+American Journal of Epidemiology 107:71-76, 1978), at the level at which a noise-free mask keeps its
+volume under the same smoothing, so that smoothing does not shrink round structures. Where fine
+detail itself is shared there is no noise to correct, and the threshold is one half.
+
+Errors finer than the bands are assumed independent between raters. Copies of one rater would make
+noise look shared: `near_copies` finds them, `RaterMasks.merged` merges them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.core.array_types import Floats, Mask
+from itk_consensus.core.pickled_fields import FieldsOnly
+from itk_consensus.core.work import in_threads, report, stage
+from itk_consensus.methods.consensus.components import lost_pieces
+from itk_consensus.methods.consensus.cut import Cut
+from itk_consensus.methods.consensus.label_answers import (
+    Indices,
+    LabelAnswer,
+    Leading,
+    PackedShares,
+    first_votes,
+)
+from itk_consensus.methods.consensus.label_coherence import LabelField
+from itk_consensus.methods.consensus.label_voters import LabelVoters
+from itk_consensus.methods.consensus.rater_masks import VOXELS_AT_ONCE, RaterMasks
+from itk_consensus.methods.consensus.scale_bands import (
+    DEFAULT_SETTINGS,
+    CoherenceSettings,
+    Scales,
+    grid_steps,
+    smallest_sides,
+)
+from itk_consensus.space.blocks import Blocked, Blocks
+from itk_consensus.space.boxes import (
+    Box,
+    clip_box,
+    enclosing_box,
+    intersection,
+    relative_to,
+    slabs,
+    to_volume,
+    widen_box,
+)
+from itk_consensus.space.rater_field import RaterField, marked_by_all
+from itk_consensus.votes.ties import UNDECIDED
+
+#: Minimum number of raters for which components marked by all of them are always kept.
+RATERS_TO_GUARANTEE = 5
+
+NO_VOTERS: Mapping[int, LabelVoters] = {}
+
+
+@dataclass(frozen=True)
+class CoherenceResult(FieldsOnly):
+    """Result of the coherence vote."""
+
+    voted: Blocked  #: Label index by voxel; `UNDECIDED` where no rater annotated
+    masks: RaterMasks
+    #: By label index, for labels that raters differ about; with two labels, the foreground only.
+    answers: dict[int, LabelAnswer]
+    #: By label index: flat indices of voxels of restored unanimous components.
+    restored: dict[int, NDArray[np.intp]]
+    #: (K,) share of each label among all votes: the probability where no rater annotated.
+    frequencies: Floats
+
+    @property
+    def decision(self) -> Indices:
+        r"""(\*shape) label index; `UNDECIDED` where no rater annotated."""
+        return self.voted.array()
+
+    def write_probability(self, label: int, out: NDArray[Any]) -> None:
+        """Write numbers in [0, 1]; of two labels at least one half exactly where it is chosen."""
+        if self.masks.number_of_labels == 2:
+            for part, score in self._scores(1, self._whole):
+                out[part] = score if label == 1 else 1 - score
+        else:
+            out.fill(0.0)
+            for part, score in self._scores(label, self._region(label)):
+                total = self._total.part(part)
+                scored = total > 0
+                # Vote shares are slow to compute, so only if needed.
+                share = np.empty(score.shape) if scored.all() else self.masks.share(label, part)
+                out[part] = np.divide(score, total, out=share, where=scored)
+        for restored, where in self.restored.items():
+            out.reshape(-1)[where] = float(restored == label)
+
+    @cached_property
+    def _total(self) -> PackedShares:
+        """(\\*shape) sum of all labels' scores."""
+        total = np.zeros(self.masks.shape)
+        for label in range(self.masks.number_of_labels):
+            report(label / self.masks.number_of_labels)
+            for part, score in self._scores(label, self._region(label)):
+                total[part] += score
+        some = slabs(self._whole, VOXELS_AT_ONCE)
+        return PackedShares.joined([PackedShares.pack(total[p].astype(np.float32)) for p in some])
+
+    @property
+    def _whole(self) -> Box:
+        return self.voted.box
+
+    def _region(self, label: int) -> Box:
+        """Return a box outside which the label's score is 0."""
+        if self.masks.patterns is None or self.masks.present is not None:
+            return self._whole
+        found = self.answers.get(label)
+        box = enclosing_box(self.masks.marked_box(label), None if found is None else found.box)
+        return tuple(slice(0, 0) for _ in self.masks.shape) if box is None else box
+
+    def _scores(self, label: int, box: Box) -> Iterator[tuple[Box, Floats]]:
+        """Yield the corrected share of a label in parts of a box, without restored components."""
+        found = self.answers.get(label)
+        for part in slabs(box, VOXELS_AT_ONCE):
+            both = part if found is None else intersection(found.box, part)
+            if found is not None and both == part:
+                score: Floats = found.probability(part).astype(np.float64)
+            else:
+                score = self.masks.share(label, part)
+                if found is not None:
+                    score[relative_to(both, part)] = found.probability(both)
+            annotated = self.masks.annotated_voxels(part)
+            if annotated is not None:
+                score = np.where(annotated, score, self.frequencies[label])
+            yield part, score
+
+
+def coherence_vote(
+    masks: RaterMasks,
+    spacing: Sequence[float],
+    settings: CoherenceSettings = DEFAULT_SETTINGS,
+    groups: Sequence[Sequence[int]] | None = None,
+    voters: Mapping[int, LabelVoters] = NO_VOTERS,
+) -> CoherenceResult:
+    """Keep detail that raters share, smooth the rest, and threshold the result.
+
+    Parameters
+    ----------
+    spacing : sequence of float
+        Voxel sides in mm, in array order. The first of four axes is time and never smoothed.
+    groups : sequence of sequences of int, optional
+        Groups of copies, from `near_copies`, each of which counts as one rater.
+    voters : mapping of int to LabelVoters, optional
+        By label index: the groups that are used for it; by default all.
+    """
+    every, masks = masks, masks if groups is None else masks.merged(groups)
+    sides = smallest_sides(spacing)
+    with stage(0.0, 0.1):
+        places = _disputed_places(masks, settings.margin(sides))
+    with stage(0.1, 0.9):
+        answers = dict(_answer_labels(masks, places, sides, settings, voters))
+    whole = tuple(slice(0, size) for size in masks.shape)
+    voted = Blocked.made(masks.blocks(whole), partial(_decide, masks, answers))
+    with stage(0.9, 1.0):
+        voted, restored = _restore_unanimous(every, voted)
+    return CoherenceResult(voted, masks.without_inputs(), answers, restored, masks.frequencies())
+
+
+def _decide(masks: RaterMasks, answers: Mapping[int, LabelAnswer], within: Box) -> Indices:
+    r"""Return (\*within) the label with the best answer."""
+    if answers:
+        boxes = {label: found.box for label, found in answers.items()}
+        leading = Leading.of(masks, boxes, within)
+        for label, found in answers.items():
+            leading.challenge(label, found, masks.number_of_labels)
+        decision = leading.decision
+    else:
+        decision = first_votes(masks, within)
+    annotated = masks.annotated_voxels(within)
+    if annotated is not None:
+        decision[~annotated] = UNDECIDED
+    return decision
+
+
+class _Place(NamedTuple):
+    """A box around the disputed voxels of a label, and its part inside the volume."""
+
+    wide: Box
+    box: Box
+
+
+def _disputed_places(masks: RaterMasks, margin: Sequence[int]) -> dict[int, _Place]:
+    """Return places of labels that raters differ about; with two labels, the foreground only."""
+    labels = range(1 if masks.number_of_labels == 2 else 0, masks.number_of_labels)
+    places = {}
+    for label, tight in zip(labels, in_threads(masks.disputed_box, labels), strict=True):
+        if tight is not None:
+            # Outside the volume the border is extended, so that padding the volume with background
+            # does not change the result.
+            wide = widen_box(tight, margin)
+            places[label] = _Place(wide, clip_box(wide, masks.shape))
+    return places
+
+
+def _answer_labels(
+    masks: RaterMasks,
+    places: dict[int, _Place],
+    sides: Floats,
+    settings: CoherenceSettings,
+    voters: Mapping[int, LabelVoters],
+) -> Iterator[tuple[int, LabelAnswer]]:
+    """Yield the answers of the disputed labels, in order."""
+
+    def answer(label: int) -> LabelAnswer:
+        wide, box = places[label]
+        if label in voters and voters[label].absent:
+            nothing = np.zeros([part.stop - part.start for part in box], np.float32)
+            shares = Blocked(Blocks.of(box), nothing.dtype, [PackedShares.pack(nothing)])
+            return LabelAnswer(box, shares, Cut(0.0, 1.0, 0.5))
+
+        def read(part: Box) -> RaterField:
+            around = to_volume(part, wide)
+            inside = clip_box(around, masks.shape)
+            raters = masks.field(label, inside).without(_silent(voters, masks, label, inside))
+            return raters.extend_to(relative_to(around, inside))
+
+        shape = tuple(part.stop - part.start for part in wide)
+        corner = tuple(slice(part.start, part.start + 1) for part in box)
+        everywhere = masks.present is None and _silent(voters, masks, label, corner) is None
+        steps = grid_steps(shape, everywhere, sides, settings)
+        blocks = masks.even_blocks(shape)
+        field = LabelField(blocks, read, masks.weights, Scales(sides, settings, steps, shape))
+        if len(blocks.boxes()) > 1:
+            shares, cut = field.answer(PackedShares.pack)
+            return LabelAnswer(box, shares.moved_by([part.start for part in wide]), cut)
+        inner = relative_to(box, wide)
+        shares, cut = field.answer(lambda found: PackedShares.pack(found[inner]))
+        return LabelAnswer(box, replace(shares, blocks=Blocks.of(box)), cut)
+
+    return zip(places, in_threads(answer, places), strict=True)
+
+
+def _silent(
+    voters: Mapping[int, LabelVoters], masks: RaterMasks, label: int, box: Box
+) -> Mask | None:
+    """Return (J, \\*box) where raters are excluded from a label, or None.
+
+    A rater who is excluded around an object is excluded there from the background, too.
+    """
+    if label:
+        return voters[label].silent(box) if label in voters else None
+    silent: Mask | None = None
+    for other, asked in voters.items():
+        marked_box = masks.marked_box(other)
+        if marked_box is None or asked.absent:
+            continue
+        both = intersection(box, marked_box)
+        away = asked.silent(both)
+        if away is None:
+            continue
+        if silent is None:
+            silent = np.zeros((away.shape[0], *(part.stop - part.start for part in box)), bool)
+        if not away.size:
+            continue
+        marked = masks.marks(other, both).any(axis=0)
+        silent[(slice(None), *relative_to(both, box))] |= away & marked
+    return silent
+
+
+def _restore_unanimous(
+    masks: RaterMasks, voted: Blocked
+) -> tuple[Blocked, dict[int, NDArray[np.intp]]]:
+    """Restore unanimous components of two or more voxels that were lost.
+
+    Also returns the flat indices of their voxels by label.
+    """
+    if masks.number_of_raters < RATERS_TO_GUARANTEE:
+        return voted, {}
+    labels = range(1, masks.number_of_labels)
+    # Unanimous voxels have one label, so labels cannot overlap.
+    found = in_threads(lambda label: _lost_unanimous(masks, label, voted), labels)
+    lost = {label: one for label, one in zip(labels, found, strict=True) if one is not None}
+    if not lost:
+        return voted, {}
+
+    def restore(box: Box) -> Indices:
+        decision = voted.read(box).copy()
+        for label, one in lost.items():
+            both = intersection(one.box, box)
+            decision[relative_to(both, box)][one.read(both)] = label
+        return decision
+
+    restored = {label: one.flat_indices(masks.shape) for label, one in lost.items()}
+    return Blocked.made(voted.blocks, restore), restored
+
+
+def _lost_unanimous(masks: RaterMasks, label: int, voted: Blocked) -> Blocked | None:
+    """Return the voxels of lost unanimous components of a label; None if there are none."""
+    box = masks.marked_box(label)
+    if box is None:
+        return None
+
+    def unanimous(block: Box) -> Mask:
+        found = np.empty([part.stop - part.start for part in block], bool)
+        for part in masks.parts(block):
+            found[relative_to(part, block)] = _unanimous(masks, label, part)
+        return found
+
+    blocks = masks.blocks(box)
+    chosen = Blocked.made(blocks, lambda block: voted.read(block) == label)
+    lost = lost_pieces(Blocked.made(blocks, unanimous), chosen)
+    return lost if lost.any() else None
+
+
+def _unanimous(masks: RaterMasks, label: int, box: Box) -> Mask:
+    """Return voxels marked by all raters who annotated them, if enough raters did."""
+    if masks.present is None:
+        return marked_by_all(masks.bits(label, box), masks.number_of_raters)
+    marked = masks.marks(label, box)
+    present = masks.present_in(box)
+    unanimous = np.asarray((marked | ~present).all(axis=0))
+    unanimous &= present.sum(axis=0) >= RATERS_TO_GUARANTEE
+    return unanimous

@@ -1,0 +1,208 @@
+"""Consensus and the coherence vote of chunks: the bits of memory, whatever the chunks are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+from distributed import Client
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter
+
+import itk_consensus as ic
+from itk_consensus.batch.workers import LOCAL, dask_client
+from itk_consensus.chunked import block_chunks
+from itk_consensus.core.errors import ConsensusError, InputError
+from itk_consensus.fusing import near_copies
+from itk_consensus.fusing.label_fusion import LabelFusionFilter
+from itk_consensus.methods.consensus import blocked_masks, scale_bands
+from itk_consensus.space.blocks import Blocked, Blocks
+from itk_consensus.space.pieces import block_finders, block_pieces, label_pieces, raters_by_piece
+
+FILTERS = (ic.CoherenceVoteFilter, ic.ConsensusFilter)
+
+#: The largest shapes by dimension: some blocks, each smaller than what bands see around it.
+LARGEST = {2: (60, 60), 3: (30, 30, 30), 4: (3, 13, 13, 13)}
+
+
+class Drawn(NamedTuple):
+    """Raters of one volume, where they looked, how it is cut, and how large blocks are."""
+
+    raters: list[Any]
+    given: dict[str, Any]
+    chunks: tuple[tuple[int, ...], ...]
+    side: int
+    packed_side: int
+    full_grid: int
+
+
+def smooth(rng: np.random.Generator, shape: tuple[int, ...], sigma: float) -> NDArray[Any]:
+    """Noise of variance one."""
+    found = gaussian_filter(rng.standard_normal(shape), sigma, mode="wrap")
+    return np.asarray(found / max(found.std(), 1e-9))
+
+
+@st.composite
+def drawn_cases(draw: Callable[..., Any], dimension: int) -> Drawn:
+    """Structures that several raters draw with errors of their own, in uneven chunks."""
+    shape = tuple(draw(st.integers(min(6, n), n)) for n in LARGEST[dimension])
+    number, labels = draw(st.integers(1, 7)), draw(st.integers(2, 4))
+    rng = np.random.default_rng(draw(st.integers(0, 2999)))
+    truth = smooth(rng, shape, 2.0)
+    levels = [0.8, 1.3, 1.6][: labels - 1]
+    raters: list[Any] = []
+    for _ in range(number):
+        own = truth + rng.choice([0.1, 0.5, 1.0]) * smooth(rng, shape, float(rng.integers(3)))
+        labelled = np.digitize(own, levels).astype(np.uint8)
+        if rng.random() < 0.3:
+            labelled[smooth(rng, shape, 3.0) > 0] = 0
+        raters.append(labelled)
+    if number >= 4 and draw(st.booleans()):
+        raters[-1] = raters[0]
+    given: dict[str, Any] = {}
+    if draw(st.integers(0, 3)) == 0:
+        given["MaskImage"] = (rng.random(shape) < 0.9).astype(np.uint8)
+    if draw(st.integers(0, 3)) == 0:
+        looked = [(smooth(rng, shape, 2.0) > -0.1).astype(np.uint8) for _ in raters]
+        given["RaterMasks"] = [one if rng.random() < 0.5 else None for one in looked]
+    if number > 1 and draw(st.integers(0, 3)) == 0:
+        raters[int(rng.integers(number))] = None
+    return Drawn(
+        raters,
+        given,
+        tuple(_uneven(rng, size) for size in shape),
+        draw(st.sampled_from([12, 16, 32])),
+        draw(st.sampled_from([5, 8, 16])),
+        draw(st.sampled_from([10, scale_bands.VOXELS_OF_FULL_GRID])),
+    )
+
+
+def _uneven(rng: np.random.Generator, size: int) -> tuple[int, ...]:
+    """One to seven chunks."""
+    cuts = rng.choice(np.arange(1, size), min(size - 1, int(rng.integers(7))), replace=False)
+    return tuple(int(n) for n in np.diff([0, *sorted(cuts), size]))
+
+
+def told(filter_: LabelFusionFilter, images: list[Any]) -> tuple[Any, ...]:
+    """The label map, its type and what is measured beside it; or what is refused."""
+    try:
+        fused = filter_.Execute(images)
+        if isinstance(fused, da.Array):
+            fused = fused.compute(scheduler="synchronous")
+    except ConsensusError as error:
+        return (type(error),)
+    numbers: tuple[Any, ...] = (filter_.GetLabels(),)
+    if isinstance(filter_, ic.ConsensusFilter):
+        numbers += filter_.GetChoice(), filter_.GetCopiedRaters()
+        numbers += filter_.GetVoteDice(), filter_.GetVoteIsNoise()
+    return fused, fused.dtype, numbers
+
+
+def check(filter_: type[LabelFusionFilter], drawn: Drawn) -> None:
+    """Raise unless chunks come to what memory comes to."""
+
+    def lazily(array: Any) -> Any:
+        return None if array is None else da.from_array(array, chunks=drawn.chunks)
+
+    lazy = {
+        name: [*map(lazily, one)] if isinstance(one, list) else lazily(one)
+        for name, one in drawn.given.items()
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (blocked_masks, near_copies):
+            patch.setattr(module, "SIDE", drawn.side)
+        patch.setattr(block_chunks, "_PACKED_SIDE", drawn.packed_side)
+        patch.setattr(scale_bands, "VOXELS_OF_FULL_GRID", drawn.full_grid)
+        wanted = told(filter_(**drawn.given), drawn.raters)
+        found = told(filter_(**lazy), [*map(lazily, drawn.raters)])
+    np.testing.assert_array_equal(found[0], wanted[0])
+    assert found[1:] == wanted[1:]
+
+
+@pytest.mark.parametrize("dimension", LARGEST)
+@settings(max_examples=4, deadline=None)
+@given(st.data())
+def test_chunks_come_to_the_bits_of_memory(dimension: int, data: st.DataObject) -> None:
+    drawn = data.draw(drawn_cases(dimension))
+    for filter_ in FILTERS:
+        check(filter_, drawn)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dimension", LARGEST)
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_many_more_chunkings_come_to_the_bits_of_memory(
+    dimension: int, data: st.DataObject
+) -> None:
+    drawn = data.draw(drawn_cases(dimension))
+    for filter_ in FILTERS:
+        check(filter_, drawn)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 5), st.integers(0, 10**6), st.booleans(), st.integers(1, 7))
+def test_pieces_of_blocks_are_those_of_the_whole(
+    dimension: int, seed: int, corners: bool, side: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    shape = tuple(rng.integers(1, 14 if dimension < 4 else 6, dimension).tolist())
+    mask = rng.random(shape) < rng.choice([0.1, 0.3, 0.5, 0.9])
+    corner = rng.integers(0, 5, dimension).tolist()
+    box = tuple(slice(at, at + size) for at, size in zip(corner, shape, strict=True))
+
+    def read(block: tuple[slice, ...]) -> NDArray[Any]:
+        pairs = zip(block, corner, strict=True)
+        return mask[tuple(slice(part.start - at, part.stop - at) for part, at in pairs)]
+
+    whole = label_pieces(mask, corners=corners)
+    found = block_pieces(Blocked.made(Blocks.of(box, side), read), corners=corners)
+    np.testing.assert_array_equal(found.places.array(), whole.places)
+    np.testing.assert_array_equal(found.sizes, whole.sizes)
+    for piece in range(1, whole.number + 1):
+        parts = zip(whole.box(piece), corner, strict=True)
+        assert found.box(piece) == tuple(slice(p.start + at, p.stop + at) for p, at in parts)
+    bits = (rng.integers(0, 8, shape) * mask).astype(np.uint8)[None]
+
+    def bits_in(block: tuple[slice, ...]) -> NDArray[np.uint8]:
+        pairs = zip(block, corner, strict=True)
+        return bits[(0, *(slice(p.start - at, p.stop - at) for p, at in pairs))][None]
+
+    for one, other in zip(
+        block_finders(found, bits_in, 3), raters_by_piece(whole, bits, 3), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    """Two worker processes."""
+    with (
+        dask.config.set({"distributed.admin.system-monitor.gil.enabled": False}),
+        dask_client(LOCAL, 2) as client,
+    ):
+        yield client
+
+
+@pytest.mark.parametrize("filter_", FILTERS, ids=lambda filter_: filter_.__name__)
+def test_two_workers_give_the_same_bytes(filter_: type[LabelFusionFilter], client: Client) -> None:
+    rng = np.random.default_rng(3)
+    truth = smooth(rng, (30, 33, 36), 3.0)
+    raters = [(truth + 0.4 * smooth(rng, truth.shape, 1.0) > 0.9).astype(np.uint8) for _ in "abcde"]
+    lazy = [da.from_array(rater, chunks=(11, 20, 9)) for rater in raters]
+    found = filter_().Execute(lazy).compute()
+    assert found.tobytes() == filter_().Execute(raters).tobytes()
+
+
+def test_of_chunks_there_is_the_label_map_only() -> None:
+    lazy = [da.zeros((8, 8), np.uint8, chunks=4)] * 3
+    filter_ = ic.ConsensusFilter()
+    filter_.Execute(lazy)
+    with pytest.raises(InputError, match=r"ConsensusFilter: .*memory first"):
+        filter_.GetProbabilityImage().compute(scheduler="synchronous")

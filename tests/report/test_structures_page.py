@@ -1,0 +1,74 @@
+"""The page of several structures: what may be used on top, then who deviates, then the rest."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import SimpleITK as sitk
+
+import itk_consensus as ic
+from itk_consensus.fusing.fusion_result import MadeBy, result_of
+from itk_consensus.report import structures_page as module
+from itk_consensus.report.dispute_figures import Look
+
+READERS = ("ann", "bob", "cem", "dan")
+STYLE = Path(module.__file__).parent / "parts.css"
+
+
+def masks(middle: int, moved: int) -> list[sitk.Image]:
+    """An ellipsoid by four readers, of whom bob drew it some slices higher."""
+    z, y, x = np.indices((24, 30, 34))
+    found = []
+    for number in range(4):
+        up = moved if number == 1 else 0
+        away = ((z - 10 - up) / 7) ** 2 + ((y - 14) / 8) ** 2
+        inside = away + ((x - middle) / (8 + 0.2 * number)) ** 2 < 1
+        found.append(sitk.GetImageFromArray(inside.astype(np.uint8)))
+    return found
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    vote, parts = ic.MajorityVoteFilter(), []
+    drawn = {"Heart": masks(14, 4), "Lung": masks(18, 4), "Aorta": masks(16, 0)}
+    for number, (name, images) in enumerate(drawn.items()):
+        vote.Execute(images)
+        known = dict(enumerate(READERS))
+        parts.append(module.structure_part(result_of(vote), name, known, None, Look(), number))
+    return module.structures_page(parts, READERS, MadeBy.of(vote), [], [], {})
+
+
+def told(markup: str) -> str:
+    return re.sub("<[^>]*>", "", markup)
+
+
+def test_structures_are_named_by_verdict_in_one_line_on_top(page: str) -> None:
+    header = page[page.index("<header") : page.index("</header")]
+    assert re.search("Use: Aorta. Look: (Heart and Lung|Lung and Heart).", told(header))
+    assert '<a href="#structure-2">Aorta</a>' in header
+    assert 'class="word use"' in header
+
+
+def test_a_reader_who_deviates_in_several_structures_has_one_line(page: str) -> None:
+    box = page[page.index('class="findings"') : page.index('class="glances cards"')]
+    said = told(box)
+    assert re.search("bob is out of place in (Heart and Lung|Lung and Heart).", said)
+    assert said.count("Compare origin and spacing") == 1
+    assert '<li class="look">' in box
+
+
+def test_what_may_not_be_used_as_it_is_links_to_its_pictures(page: str) -> None:
+    table = page[page.index('class="glances cards"') : page.index("</table>")]
+    links = re.findall('<a href="#(place-[0-9]+)">slice [0-9]+</a>', table)
+    assert sorted(links) == ["place-0", "place-1"]
+    assert all(page.count(f'id="{one}"') == 1 for one in links)
+
+
+def test_on_a_phone_rows_are_cards_whose_cells_say_what_they_are(page: str) -> None:
+    assert page.count('data-label="Dice between readers"') == 3
+    narrow = STYLE.read_text(encoding="utf-8").split("@media (max-width: 40rem)")[-1]
+    assert ".cards thead { display: none; }" in narrow
+    assert "content: attr(data-label)" in narrow
