@@ -211,7 +211,7 @@ def test_foreground_value_equals_simpleitk(
 
 def test_staple_of_one_rater_is_simpleitks_mask() -> None:
     mask = np.eye(5, dtype=np.uint8)
-    with pytest.warns(itk_consensus.ConsensusWarning, match="one rater only"):
+    with pytest.warns(itk_consensus.ConsensusWarning, match="only one rater"):
         ours = run(itk_consensus, [mask])
     assert ours.equals(run(sitk, [mask]))
 

@@ -253,7 +253,7 @@ def test_one_rater_with_priors_or_several_starts_is_refused(raters):
     for parameters in ({"NumberOfInitializations": 3}, {"Variant": "advanced"}, {"Prior": 0.2}):
         with pytest.raises(ParameterError, match="at least 2 raters"):
             itk_consensus.STAPLEImageFilter(**parameters).Execute([raters[0]])
-    with pytest.warns(ConsensusWarning, match="one rater only"):
+    with pytest.warns(ConsensusWarning, match="only one rater"):
         np.testing.assert_array_equal(itk_consensus.STAPLE([raters[0]]), raters[0])
 
 
