@@ -34,6 +34,7 @@ from itk_consensus.cli.outputs import Output, add_overwrite_option, check_output
 from itk_consensus.cli.page_options import add_label_names
 from itk_consensus.cli.structure_inputs import add_structure_options, matching_rules
 from itk_consensus.core.errors import FileError
+from itk_consensus.core.memory import give_memory_back
 from itk_consensus.fusing.fusion_result import FusionResult, result_of
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images import convert
@@ -196,6 +197,7 @@ def _label_maps(
         execute(files, arguments, console)
         fused = result_of(files.filter_)
         files.inputs.clear()  # large ones would be in memory twice: the result knows what they say
+        give_memory_back()
         return case_of_result(fused, paths, record, label_names=arguments.label_names), series
 
     return _ReadCase(case, seen, tuple(dict.fromkeys(paths)))

@@ -137,6 +137,11 @@ class ReviewSession:
         self.keep()
         return True
 
+    def prepare(self) -> None:
+        """Make what every record of this review has, so that the first decision need not wait."""
+        if self.record_path is not None:
+            self._writer.prepare()
+
     def keep(self) -> None:
         """Write the record as it is now."""
         if self.record_path is not None:

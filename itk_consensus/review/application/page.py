@@ -16,6 +16,7 @@ from trame_slicer.core import SlicerApp
 from vtkmodules.vtkCommonCore import vtkLogger, vtkOutputWindow
 
 from itk_consensus.assessment.findings import Finding
+from itk_consensus.core.memory import give_memory_back
 from itk_consensus.core.work import working
 from itk_consensus.review.application.dispute_list import DisputeList
 from itk_consensus.review.application.painting import TOOLS, Painting
@@ -97,15 +98,19 @@ class ReviewPage:
                 return asyncio.get_running_loop().create_task(asyncio.to_thread(make))
 
         image = await elsewhere(self._cases[number].image)
-        if image is not None:
+        has_image = image is not None
+        if has_image:
             with self.state:
                 self.scene = ReviewScene(self.app, image.geometry)
                 self.views.show_image(self.scene, image.voxels, image.drawn)
+        del image  # a large case needs the room for fusing
         session = await elsewhere(self._cases[number].session)
         with self.state:
-            self._show(session, has_image=image is not None)
+            self._show(session, has_image=has_image)
             self.state.ready = True
+        await elsewhere(session.prepare)
         found = await elsewhere(session.case.find)
+        give_memory_back()
         if self._case_number == number:
             with self.state:
                 self._tell_findings(found)

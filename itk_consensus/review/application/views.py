@@ -222,6 +222,8 @@ class Views:
             for letter, side in sides:
                 html.Span(letter, classes=side)
             html.Span(f"{{{{ corner_{tag} }}}}", classes="corner", id=f"corner-{tag}")
+        # Lines of two pixels need no samples between pixels, which would take as long as the rest.
+        view.render_window().SetMultiSamples(0)
         name = _NAMES.get(tag, tag)
         with html.Div(classes="view-tools"):
             _tool("Fit", f"Show all of the {name} plane", view.fit_view_to_content)
