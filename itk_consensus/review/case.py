@@ -344,7 +344,23 @@ def case_of_structures(
     if len({*map(str, paths)}) < len(paths):
         raise InputError("a file is given twice")
     readers = {str(path): read_structures(path, series, **options) for path in paths}
-    matched = match(readers)
+    inputs = inputs_of_files([split_image_name(p)[0] for p in paths], paths, record)
+    return case_of_matched(match(readers), fuser, inputs)
+
+
+def case_of_matched(
+    matched: MatchedStructures,
+    fuser: LabelFusionFilter,
+    inputs: Sequence[ReviewInput] | None = None,
+) -> ReviewCase:
+    """Readers' structures, each fused by itself, as a case.
+
+    Parameters
+    ----------
+    inputs : sequence of ReviewInput, optional
+        What readers are known by; by default what `match_structures` was given as their names, and
+        their voxels.
+    """
     templates, loaded = [], list[RatedMap]()
     probabilities, results = [], dict[str, FusionResult[Any]]()
     for name, row in matched.table.items():
@@ -367,7 +383,7 @@ def case_of_structures(
         tuple(loaded),
         tuple(disputes),
         unlisted,
-        tuple(inputs_of_files([split_image_name(p)[0] for p in paths], paths, record)),
+        tuple(_inputs_of_voxels(matched.readers, loaded) if inputs is None else inputs),
         like.geometry,
         fuser.method,
         fuser.MissingLabel,
@@ -383,6 +399,14 @@ def case_of_structures(
             for name, row in matched.table.items()
         },
     )
+
+
+def _inputs_of_voxels(names: Sequence[str], rated: Sequence[RatedMap]) -> list[ReviewInput]:
+    """Raters known by the voxels of all their structures."""
+    return [
+        ReviewInput(name, None, 0, (voxel_hash(np.stack(drawn)),), "voxels")
+        for name, *drawn in zip(names, *(one.maps for one in rated), strict=True)
+    ]
 
 
 def inputs_of_files(
