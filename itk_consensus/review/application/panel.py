@@ -86,6 +86,31 @@ def _cases(page: Any) -> None:
             disabled=("case_number + 1 === cases.length",),
             click=(page.open_case, "[case_number + 1]"),
         )
+        html.Button("Worklist", id="worklist-button", click=page.toggle_worklist)
+    _worklist(page)
+
+
+def _worklist(page: Any) -> None:
+    """How far every case is."""
+    with (
+        html.Div(
+            classes="help",
+            id="worklist",
+            v_if=("listing_cases",),
+            role="dialog",
+            aria_label="Worklist",
+        ),
+        html.Table(),
+    ):
+        with html.Thead(), html.Tr():
+            for title in ("case", "verdict", "state", "reviewed by"):
+                html.Th(title)
+        with html.Tbody(), html.Tr(v_for="c in cases", key="c.number", id=("'case-' + c.number",)):
+            with html.Td():
+                html.Button("{{ c.title }}", click=(page.open_case, "[c.number]"))
+            html.Td("{{ c.verdict }}")
+            html.Td("{{ c.state }}")
+            html.Td("{{ c.who }}")
 
 
 def _question(page: Any) -> None:
