@@ -141,7 +141,11 @@ class StructureName:
         mine, theirs = (one.corrected or (one.organs, one.others) for one in (self, other))
         if mine == theirs:
             return True
-        if self.organs != other.organs or not (self.unknown and other.unknown):
+        if not (self.unknown and other.unknown):
+            return False
+        # Only unknown words may be misspelled: artery and vein of one name are two structures.
+        known = [(one.organs, one.others - one.unknown) for one in (self, other)]
+        if known[0] != known[1] or _unmistakable(self.unknown) != _unmistakable(other.unknown):
             return False
         mine_unknown, theirs_unknown = ("".join(sorted(one.unknown)) for one in (self, other))
         return SequenceMatcher(None, mine_unknown, theirs_unknown).ratio() >= _ALIKE
@@ -364,6 +368,14 @@ def _correct_side(run: str) -> str:
         if run[0] == side[0] and sorted(run) == sorted(side):
             return side
     return run
+
+
+def _unmistakable(unknown: Collection[str]) -> Counter[str]:
+    """What no slip of spelling explains: short words, and ends of words that may be sides."""
+    short = [word for word in unknown if len(word) < _LEAST_LETTERS - 1]
+    begins = [f"{side}-" for side in _ATTACHED_SIDES for word in unknown if word.startswith(side)]
+    ends = [f"-{side}" for side in _ATTACHED_SIDES for word in unknown if word.endswith(side)]
+    return Counter([*short, *begins, *ends])
 
 
 def _without_side(run: str, side: str) -> set[str]:
