@@ -93,7 +93,9 @@ def test_slices_are_gone_through_and_decisions_exported(
     assert len(set(seen)) == len(seen)
 
     # Nothing is decided without a name, which stands before all that can be decided.
-    place = {id_: page.locator(id_).bounding_box()["y"] for id_ in ("#viewer-who", "#viewer-canvas")}
+    place = {
+        id_: page.locator(id_).bounding_box()["y"] for id_ in ("#viewer-who", "#viewer-canvas")
+    }
     assert place["#viewer-who"] < place["#viewer-canvas"]
     page.select_option("tr[data-number='1'] select", "label:0")
     assert "name is kept with every decision" in page.inner_text("#viewer-message")

@@ -60,6 +60,9 @@ class ConsensusReviewWidget(ScriptedLoadableModuleWidget):
         self.apply = qt.QPushButton("Apply")
         self.apply.connect("clicked()", self.onApply)
         form.addRow(self.apply)
+        self._makeTable()
+
+    def _makeTable(self):
         self.table = qt.QTableWidget(0, len(_COLUMNS))
         self.table.setHorizontalHeaderLabels(_COLUMNS)
         self.table.setSelectionBehavior(qt.QAbstractItemView.SelectRows)

@@ -315,6 +315,7 @@ class ReviewPage:
     def step(self, by: int) -> None:
         """Show the next dispute of the list, or the one before."""
         if self.session.review.disputes:
+            self.state.message = ""
             self.go(self.list.after(self._current, by))
 
     def accept_small(self) -> None:
@@ -375,6 +376,8 @@ class ReviewPage:
         """Show what was decided, and the next dispute that is open."""
         review, number = self.session.review, self._current
         self._show_change(number)
+        words = self._words[review.disputes[number].structure]
+        self.state.message = f"Dispute {number}: {words.decision(review.decision(number))}."
         following = self.list.next_open(number)
         if following is not None:
             self.go(following)
@@ -676,7 +679,9 @@ class ReviewPage:
         self.state.trame__favicon = "data:,"
         self.state.trame__template_error = self.state.trame__template_error_reconnect = _ENDED
         self.state.brush_mm = _BRUSH_MM
-        self.state.update({"asking_name": False, "question": "", "helping": False, "listing_cases": False})
+        self.state.update(
+            {"asking_name": False, "question": "", "helping": False, "listing_cases": False}
+        )
         self.state.hidden = False
         self.state.update({"reason": "", "confidence": ""})
         self.state.update({"hatched": True, "hatching": 0.85, "lines": 1.0})

@@ -92,25 +92,27 @@ def _cases(page: Any) -> None:
 
 def _worklist(page: Any) -> None:
     """How far every case is."""
-    with (
-        html.Div(
-            classes="help",
-            id="worklist",
-            v_if=("listing_cases",),
-            role="dialog",
-            aria_label="Worklist",
-        ),
-        html.Table(),
+    with html.Div(
+        classes="help",
+        id="worklist",
+        v_if=("listing_cases",),
+        role="dialog",
+        aria_label="Worklist",
     ):
-        with html.Thead(), html.Tr():
-            for title in ("case", "verdict", "state", "reviewed by"):
-                html.Th(title)
-        with html.Tbody(), html.Tr(v_for="c in cases", key="c.number", id=("'case-' + c.number",)):
-            with html.Td():
-                html.Button("{{ c.title }}", click=(page.open_case, "[c.number]"))
-            html.Td("{{ c.verdict }}")
-            html.Td("{{ c.state }}")
-            html.Td("{{ c.who }}")
+        with html.Table():
+            with html.Thead(), html.Tr():
+                for title in ("case", "verdict", "state", "reviewed by"):
+                    html.Th(title)
+            with (
+                html.Tbody(),
+                html.Tr(v_for="c in cases", key="c.number", id=("'case-' + c.number",)),
+            ):
+                with html.Td():
+                    html.Button("{{ c.title }}", click=(page.open_case, "[c.number]"))
+                html.Td("{{ c.verdict }}")
+                html.Td("{{ c.state }}")
+                html.Td("{{ c.who }}")
+        html.Button("Close", click=page.toggle_worklist)
 
 
 def _question(page: Any) -> None:
@@ -284,7 +286,7 @@ def _filter(page: Any) -> None:
 def _disputes(page: Any) -> None:
     """The list, the largest first: a line each."""
     with html.Div(classes="list", tabindex="0", id="disputes", role="grid"):
-        with html.Div(classes="line head", role="row"):
+        with html.Div(classes=("'line head' + (several_parts ? '' : ' one-part')",), role="row"):
             html.Span("")
             html.Span("{{ several_parts ? 'label' : '' }}")
             html.Span("ml", classes="n")
@@ -297,7 +299,8 @@ def _disputes(page: Any) -> None:
             id=("'dispute-' + d.number",),
             role="row",
             classes=(
-                "'line dispute' + (d.number === current ? ' current' : '') + "
+                "'line dispute' + (several_parts ? '' : ' one-part') + "
+                "(d.number === current ? ' current' : '') + "
                 "(decided[d.number] ? ' decided' : '')",
             ),
             click=(page.go, "[d.number]"),

@@ -63,7 +63,9 @@ async def _serve(
         task.add_done_callback(lambda done: ended.set() if done.exception() else None)
 
     page = ReviewPage(server, cases, who, open_case, ended.set)
-    open_case(next((n for n, one in enumerate(cases) if one.before is None or not one.before.done), 0))
+    open_case(
+        next((n for n, one in enumerate(cases) if one.before is None or not one.before.done), 0)
+    )
 
     def tell(**_: Any) -> None:
         ready(f"http://{HOSTS[0]}:{server.port}/?token={guard.token}")
