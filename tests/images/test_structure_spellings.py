@@ -111,11 +111,7 @@ def test_true_pairs_are_joined_or_proposed(half: str, expected: dict[str, int]) 
 
 
 def test_no_pair_of_two_structures_is_joined_or_proposed_in_any_part_but_for_one_name() -> None:
-    every = {
-        one: means
-        for part in PARTS
-        for one, means in spellings(part).items()
-    }
+    every = {one: means for part in PARTS for one, means in spellings(part).items()}
     wrong = [
         (one, other)
         for (one, means), (other, meant) in combinations(every.items(), 2)
