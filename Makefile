@@ -32,7 +32,7 @@ test: $(STAMP)
 
 # A quarter of an hour on two cores; test-all draws more seeds, and kills eight times as often.
 test-slow: $(STAMP)
-	@$(BIN)/python -m pytest -q -m slow -n 2 --dist worksteal $(TESTS)
+	@$(BIN)/python -m pytest -q -m slow -n 2 --dist worksteal
 
 test-all: $(STAMP)
 	@ITK_CONSENSUS_AT_LENGTH=1 $(BIN)/python -m pytest -q -n 2 --hypothesis-profile=exploring

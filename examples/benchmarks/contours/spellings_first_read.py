@@ -1,10 +1,10 @@
 """Of spellings that nobody had looked at: how many pairs of names were joined, proposed, or left.
 
-A part of `tests/images/structure_spellings.csv` was committed before the matcher read it, and
-may have made rules then, so that today's matcher says nothing of new names. Here the matcher of the
-commit that added a part reads that part. A pair that its names neither join nor tell apart is left to the
-place: it is proposed if the structures overlap. How often two readers' structures do, each being
-the other's best, and how often other structures do, is counted on the head-and-neck scans.
+A part of `tests/images/structure_spellings.csv` was committed before the matcher read it, and may
+have made rules then, so that the matcher as it is says nothing of new names. The matcher of the
+commit that added a part reads it here. A pair that its names neither join nor tell apart is left
+to the place: it is proposed if the structures overlap. How often two readers' structures do, each
+being the other's best, and how often other structures do, is counted on the head-and-neck scans.
 
     python -m examples.benchmarks.contours.spellings_first_read [--data FOLDER] [--save FILE.json]
 """
