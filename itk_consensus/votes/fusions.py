@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.core.pickled_fields import FieldsOnly
 from itk_consensus.core.work import one_by_one
+from itk_consensus.space.boxes import Box
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import CHUNK, chunks
 from itk_consensus.votes.label_weights import LabelWeights
@@ -71,6 +72,10 @@ class VoxelShares(FieldsOnly, ABC):
     @abstractmethod
     def write(self, label: int, out: NDArray[Any]) -> None:
         """Write the probability of the label with this index."""
+
+    def write_within(self, label: int, out: NDArray[Any], box: Box) -> None:
+        """Write at least the probabilities in a box of the volume."""
+        self.write(label, out)
 
     def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
         """Write the uncertainty of each voxel, from the probabilities of all labels."""
@@ -314,6 +319,20 @@ class VolumeFusion(Fusion):
 
     def write_probability(self, label: int, out: NDArray[Any]) -> None:
         self.shares.write(label, out)
+
+    def probabilities_at(
+        self, places: Mapping[int, NDArray[np.int64]], shape: tuple[int, ...]
+    ) -> dict[int, NDArray[np.float64]]:
+        found = {}
+        for label, where in places.items():
+            # Of zeros only the pages that are written to take memory.
+            volume = np.zeros(shape)
+            if where.size:
+                axes = np.unravel_index(where, shape)
+                box = tuple(slice(int(a.min()), int(a.max()) + 1) for a in axes)
+                self.shares.write_within(label, volume, box)
+            found[label] = volume.reshape(-1)[where]
+        return found
 
     def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
         self.shares.write_uncertainty(kind, labels, out)
