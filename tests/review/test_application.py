@@ -255,6 +255,7 @@ def test_a_cohort_is_walked_with_findings_first_and_marked_done(
         page.click("#done-anyway")
         says(page, "#title", "one")
         page.wait_for_selector("#dispute-1")
+        assert page.input_value("#cases") == "1"
         # There is a way back, and what was done stays done.
         page.select_option("#cases", index=0)
         says(page, "#title", "two")

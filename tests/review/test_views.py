@@ -68,6 +68,10 @@ def test_pictures_can_be_read(tmp_path: Path, chromium: Any) -> None:
             "all => all.filter(b => !(b.textContent.trim() || b.ariaLabel)).length"
         )
         assert unlabelled == 0
+        unnamed = page.locator(".review input, .review select").evaluate_all(
+            "all => all.filter(e => !(e.ariaLabel || e.labels.length)).map(e => e.id)"
+        )
+        assert unnamed == []
         assert not failed
         page.click("#close")
         says(page, "body", "The review has ended.")
@@ -232,6 +236,7 @@ def test_a_thousand_disputes_are_filtered_listed_and_decided_at_once(
         page.keyboard.press("b")
         page.select_option("#paint-label", label="spleen")
         page.wait_for_function("window.trame.state.get('paint_label') === 2")
+        assert page.input_value("#paint-label") == "2"
         page.keyboard.press("Escape")
         page.wait_for_selector("#paint-label", state="detached")
         names = page.locator("#legend .named").evaluate_all("all => all.map(l => l.textContent)")
