@@ -29,8 +29,8 @@ The column `source` says where a name is from:
 - dvhvb, chulabhorn, esapi_clean, hmr, chum, alesund, sfrt, labelmap, pqm, naming_es, rs2mask,
   incan: twelve more public lists, whole (`sealed`); dvha, esapi_es, nnunet_dk, rs_match,
   breast_nii: five more (`sealed2`); clb, sbrt_thorax, cnao, mayolab, mskcc, o_prst, rsl_dls, rttb:
-  eight more (`sealed3`); clnet, therapanacea, structseg, cyc_es, rt_hn, creatis, carina, trots, cort,
-  glands_fr, mri_fr, slicerrt: the last twelve (`sealed4`)
+  eight more (`sealed3`); clnet, therapanacea, structseg, cyc_es, rt_hn, creatis, carina, trots,
+  cort, glands_fr, mri_fr, slicerrt: the last twelve (`sealed4`)
 - mdacc: MD Anderson's head-and-neck cohort; clinic: what oncologists tried this package with
 """
 
