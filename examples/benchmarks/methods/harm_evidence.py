@@ -1,0 +1,201 @@
+"""Where Consensus harms: its difference to the vote, family by family and on real readers.
+
+For every family of simulated readers, and for real readers, each left out in turn or against a
+truth of others:
+
+- the mean difference of Dice to the vote (ties are background), its standard error, the worst case;
+- the volume of small labels among others, of the true one, and that of the vote's;
+- components of the vote, two voxels or more, of which the answer keeps nothing: how many in a
+  hundred cases are true, i.e. lie mostly inside the truth, and how many are false; and components
+  of the answer beside the vote and mostly outside the truth.
+
+Rules are chosen on seeds below 3000 and on the even half of real cases (`--half even`); seeds 3000
+to 3999 and the odd half report. `--before` compares with a file kept of the same cases.
+
+    python -m examples.benchmarks.methods.harm_evidence [--first-seed 3000] [--seeds 20]
+        [--families leak cysts] [--sets LIDC crowd experts] [--half odd]
+        [--before JSON] [--save harm_evidence.json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from examples.benchmarks.methods.consensus_evidence import (
+    Labels,
+    all_settings,
+    consensus,
+    encoded,
+    overlap,
+    vote,
+)
+from examples.benchmarks.methods.real_evidence import SETS
+from examples.benchmarks.run_facts import run_facts
+from examples.simulation import SpacedCase
+from itk_consensus.core.process_object import ProcessObject
+from itk_consensus.methods.consensus.components import lost_components
+from itk_consensus.space.pieces import label_pieces
+
+#: A label among others is small if its truth has fewer voxels.
+SMALL = 900
+HALVES = ("even", "odd")
+
+
+class Measured(NamedTuple):
+    """What the answer does to one case."""
+
+    gain: float  #: Dice, less the vote's
+    small: list[tuple[float, float]]  #: Volume of each small label, and of it in the vote
+    true_deleted: int
+    false_deleted: int
+    false_added: int
+
+
+def measured(case: SpacedCase) -> Measured:
+    """Compare Consensus with the vote on a case."""
+    patterns = encoded(case.raters)
+    answer, voted = (fuse(patterns, case.spacing) for fuse in (consensus, vote))
+    labels = [value for value in np.unique(case.truth) if value != 0]
+    small, deleted, added = [], np.zeros(2, int), np.zeros(2, int)
+    for label in np.union1d(labels, np.unique(voted)[np.unique(voted) > 0]):
+        truth, ours, votes = (one == label for one in (case.truth, answer, voted))
+        if len(labels) > 1 and 0 < (size := np.count_nonzero(truth)) < SMALL:
+            small.append((np.count_nonzero(ours) / size, np.count_nonzero(votes) / size))
+        deleted += _true_and_false(lost_components(votes, ours), truth)
+        added += _true_and_false(lost_components(ours, votes), truth)
+    gain = overlap(answer, case.truth) - overlap(voted, case.truth)
+    return Measured(gain, small, int(deleted[0]), int(deleted[1]), int(added[1]))
+
+
+def _true_and_false(lost: Labels, truth: Labels) -> tuple[int, int]:
+    """Count components that lie mostly inside the truth, and the others."""
+    pieces = label_pieces(lost)
+    inside = np.bincount(pieces.places[truth], minlength=pieces.number + 1)
+    true = int(np.count_nonzero(2 * inside[1:] > pieces.sizes[1:]))
+    return true, pieces.number - true
+
+
+def row(group: str, name: str, gains: Sequence[float], cases: Sequence[Measured]) -> dict[str, Any]:
+    """What is kept of a family; `gains` are those of independent cases."""
+    small = np.array([pair for case in cases for pair in case.small])
+    found: dict[str, Any] = {
+        "group": group,
+        "name": name,
+        "cases": len(cases),
+        "gain": float(np.mean(gains)),
+        "error": float(np.std(gains, ddof=1) / np.sqrt(len(gains))),
+        "worst": float(np.min(gains)),
+        "true_deleted": sum(case.true_deleted for case in cases),
+        "false_deleted": sum(case.false_deleted for case in cases),
+        "false_added": sum(case.false_added for case in cases),
+    }
+    if len(small):
+        found |= dict(zip(("small", "small_voted"), small.mean(axis=0).tolist(), strict=True))
+    return found
+
+
+def family_rows(seeds: Sequence[int], words: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Families whose names have one of the words; all if there are none."""
+    for group, name, drawn in all_settings(seeds):
+        if not words or any(word in name for word in words):
+            cases = [measured(case) for case in drawn]
+            yield row(group, name, [case.gain for case in cases], cases)
+
+
+def real_rows(sets: Iterable[str], half: str) -> Iterator[dict[str, Any]]:
+    """Real sets; the readers of one nodule, image or scan are one sample."""
+    for name in sets:
+        gains, cases = [], []
+        groups = itertools.groupby(SETS[name](), lambda case: case.name)
+        for number, (_, readings) in enumerate(groups):
+            if number % 2 != HALVES.index(half):
+                continue
+            found = [
+                measured(SpacedCase(one.truth, _masks(one.raters), one.spacing)) for one in readings
+            ]
+            gains.append(float(np.mean([case.gain for case in found])))
+            cases += found
+        if cases:
+            yield row("real", name, gains, cases)
+        else:
+            print(f"{name}: no shared data")
+
+
+def _masks(raters: Sequence[Labels]) -> Labels:
+    masks = np.array(raters)
+    return masks if masks.max() > 1 else masks > 0
+
+
+def shown(found: dict[str, Any], before: dict[str, float]) -> str:
+    """One line of the table."""
+    change = found["gain"] - before.get(found["name"], np.nan)
+    line = (
+        f"{found['name']:30} {found['cases']:5} {found['gain']:+.4f} +- {found['error']:.4f} "
+        f"{found['worst']:+.3f} {found['true_deleted']:4} {found['false_deleted']:4} "
+        f"{found['false_added']:4}"
+    )
+    if "small" in found:
+        line += f"  small {found['small']:.3f} (vote {found['small_voted']:.3f})"
+    return line if np.isnan(change) else f"{line}  before {-change:+.4f}"
+
+
+def summary(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """The lines below the table: each group's mean, and components deleted in 100 cases."""
+    for group in dict.fromkeys(one["group"] for one in rows):
+        some = [one for one in rows if one["group"] == group]
+        gains = np.array([one["gain"] for one in some])
+        worst = some[int(gains.argmin())]["name"]
+        yield f"{group}: mean of {len(some)} {gains.mean():+.4f}, worst {gains.min():+.4f} ({worst})"
+    families = [one for one in rows if one["group"] != "real"]
+    if families:
+        cases = sum(one["cases"] for one in families)
+        true, false, added = (
+            100 * sum(one[key] for one in families) / cases
+            for key in ("true_deleted", "false_deleted", "false_added")
+        )
+        yield (
+            f"in 100 of {cases} simulated cases: true components deleted {true:.2f}, "
+            f"false ones deleted {false:.2f}, false ones added {added:.2f}"
+        )
+
+
+def main() -> None:
+    """Measure, print and keep."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--first-seed", type=int, default=3000)
+    parser.add_argument("--seeds", type=int, default=20, help="seeds per family")
+    parser.add_argument("--families", nargs="*", default=[], help="words in the families' names")
+    parser.add_argument("--sets", nargs="*", choices=list(SETS), default=["LIDC", "crowd", "experts"])
+    parser.add_argument("--half", choices=HALVES, default="odd", help="of the real cases")
+    parser.add_argument("--before", type=Path, metavar="JSON", help="a file kept of the same cases")
+    parser.add_argument("--save", type=Path, metavar="JSON", help="keep the results here")
+    options = parser.parse_args()
+    ProcessObject.SetGlobalDefaultNumberOfThreads(1)
+    before = {}
+    if options.before is not None:
+        kept = json.loads(options.before.read_text(encoding="utf-8"))
+        before = {one["name"]: one["gain"] for one in kept["rows"]}
+    print(f"{'':30} cases  to the vote     worst true and false deleted, false added")
+    seeds = range(options.first_seed, options.first_seed + options.seeds)
+    rows = []
+    found = itertools.chain(
+        real_rows(options.sets, options.half), family_rows(seeds, options.families)
+    )
+    for one in found:
+        rows.append(one)
+        print(shown(one, before), flush=True)
+    print(*summary(rows), sep="\n")
+    if options.save is not None:
+        kept = {"run": run_facts(), "rows": rows}
+        options.save.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
