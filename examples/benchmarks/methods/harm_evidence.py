@@ -25,6 +25,7 @@ import argparse
 import itertools
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -184,6 +185,60 @@ def summary(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
             for key in COMPONENTS
         )
         yield f"in 100 of {cases} simulated cases: {', '.join(rates)}"
+
+
+#: How groups are called on pages.
+TITLES = {
+    "real": "real readers, the odd half",
+    "noise": "noise",
+    "structures": "thin and odd structures",
+    "slips": "slips",
+    "practice": "practice",
+    "harm": "leaks, spared holes, small neighbours",
+}
+
+
+def markdown(kept: dict[str, Any]) -> str:
+    """The table of a kept file by groups, small labels, and components deleted."""
+    rows = kept["rows"]
+    lines = [
+        f"Kept from `{kept['run']['command']}` at commit {kept['run']['commit']}, "
+        f"{kept['run']['date']}; differences of Dice to the vote.",
+        "",
+        "| | sets | mean | lowest |",
+        "|---|---|---|---|",
+    ]
+    for group, title in TITLES.items():
+        some = [one for one in rows if one["group"] == group]
+        worst = min(some, key=itemgetter("gain"))
+        mean = np.mean([one["gain"] for one in some])
+        lowest = f"{_signed(worst['gain'])} ± {worst['error']:.4f}".replace("± 0.", "± .")
+        lines.append(f"| {title} | {len(some)} | {_signed(mean)} | {lowest} ({worst['name']}) |")
+    small = [
+        f"{one['name']} {one['small']:.2f} ({one['small_voted']:.2f})"
+        for one in rows
+        if "small" in one and one["group"] != "real"
+    ]
+    simulated = [one for one in rows if one["group"] != "real"]
+    cases = sum(one["cases"] for one in simulated)
+    all_of_them, of_used = (
+        100 * sum(one[key] for one in simulated) / cases for key in COMPONENTS[:2]
+    )
+    return "\n".join(
+        [
+            *lines,
+            "",
+            f"Mean volume of labels below {SMALL} voxels among others, as a share of the true one "
+            f"(the vote's): {'; '.join(small)}.",
+            "",
+            f"True components of the vote that are lost in 100 of {cases} simulated cases: "
+            f"{all_of_them:.2f}; those that most of the readers used drew: {of_used:.2f}.",
+        ]
+    )
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.4f}".replace("0.", ".", 1)
 
 
 def main() -> None:

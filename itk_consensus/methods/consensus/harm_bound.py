@@ -4,8 +4,9 @@ A consensus may deviate from the vote to smooth detail that raters do not share,
 from those who found the object only, and to add objects that `detection` finds real. Whichever
 method made the result, the following holds for each label:
 
-- A component that more than half of the raters marked, with similar shapes, is kept; and the label
-  does not vanish if most of its vote is one component rather than specks.
+- A component that more than half of the raters marked is kept; but with similar shapes only, where
+  chance makes majorities or most of the raters used did not mark it. And the label does not vanish
+  if most of its vote is one component rather than specks.
 - A component that does not overlap the vote was found by more than half of the raters, or rescued.
 - If raters share what they leave out inside a label beyond chance, it is detail, such as spared
   vessels, and not an error: ties inside then follow the vote, i.e. become background.
