@@ -18,6 +18,8 @@ class Memo:
     It is not pickled: copies in other processes start with an empty cache.
     """
 
+    __slots__ = ("_lock", "_locks", "_made")
+
     def __init__(self) -> None:
         self._made: dict[Hashable, Any] = {}
         self._locks: dict[Hashable, RLock] = {}
@@ -46,6 +48,8 @@ class Memo:
 
 class Result:
     """Base of the results of filters, from which measurements are read."""
+
+    __slots__ = ()
 
     #: Whether measurements may need to read the inputs again, which printing must avoid.
     reads_inputs: ClassVar[bool] = False

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from itk_consensus.fusing.vote_facts import VoteFacts
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class FusionCase:
     """Loaded images and the raters' votes in them."""
 

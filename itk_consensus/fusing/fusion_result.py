@@ -30,13 +30,14 @@ _UNSIGNED = (np.uint8, np.uint16, np.uint32, np.uint64)
 _SIGNED = (np.int8, np.int16, np.int32, np.int64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class MadeBy:
     """The filter that made a result, and its parameters."""
 
     kind: type[ProcessObject]
     version: str
-    parameters: Mapping[str, Any]  #: By name, except images
+    changed: Mapping[str, Any]  #: Parameters that differ from a fixed default, by name; no images
+    images: frozenset[str] = frozenset()  #: Parameters that were images, which are not kept
 
     @classmethod
     def of(cls, filter_: ProcessObject, *, is_kept: bool = True) -> MadeBy:
@@ -45,9 +46,23 @@ class MadeBy:
 
         if not is_kept:
             return cls(type(filter_), __version__, {})
-        values = {one.name: one.value_of(filter_) for one in parameters_of(type(filter_))}
-        known = {name: value for name, value in values.items() if not holds_image(value)}
-        return cls(type(filter_), __version__, known)
+        values = {one: one.value_of(filter_) for one in parameters_of(type(filter_))}
+        images = frozenset(one.name for one, value in values.items() if holds_image(value))
+        changed = {
+            one.name: value
+            for one, value in values.items()
+            if value is not one.default and one.name not in images
+        }
+        return cls(type(filter_), __version__, changed, images)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """All parameters by name, except images."""
+        return {
+            one.name: self.changed.get(one.name, one.default)
+            for one in parameters_of(self.kind)
+            if one.name not in self.images
+        }
 
     @property
     def filter(self) -> str:
@@ -60,7 +75,7 @@ class MadeBy:
         return getattr(self.kind, "method", "")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Fused(Generic[E]):
     """The return value of a fuser's `_fuse`, a pure function of its parameters and the case."""
 
@@ -73,7 +88,7 @@ class Fused(Generic[E]):
         return replace(self, fusion=self.fusion.with_votes(case.votes))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class FusionResult(Result, Generic[E]):
     """A fusion and the votes it came from; independent of later changes to filter and images."""
 
