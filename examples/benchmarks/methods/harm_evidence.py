@@ -75,8 +75,8 @@ def measured(case: SpacedCase) -> Measured:
     small, deleted, of_used, added = [], np.zeros(2, int), 0, 0
     for index, label in enumerate(patterns.labels[1:], start=1):
         truth, ours, votes = (one == label for one in (case.truth, answer, voted))
-        if len(labels) > 1 and 0 < (size := np.count_nonzero(truth)) < SMALL:
-            small.append((size, np.count_nonzero(ours), np.count_nonzero(votes)))
+        if len(labels) > 1 and 0 < (size := int(truth.sum())) < SMALL:
+            small.append((size, int(ours.sum()), int(votes.sum())))
         lost = lost_components(votes, ours)
         deleted += _true_and_false(lost, truth)
         if lost.any():
@@ -254,6 +254,7 @@ def main() -> None:
     parser.add_argument("--before", type=Path, metavar="JSON", help="a file kept of the same cases")
     parser.add_argument("--save", type=Path, metavar="JSON", help="keep the results here")
     options = parser.parse_args()
+    run = run_facts()
     ProcessObject.SetGlobalDefaultNumberOfThreads(1)
     before = {}
     if options.before is not None:
@@ -270,7 +271,7 @@ def main() -> None:
         print(shown(one, before), flush=True)
     print(*summary(rows), sep="\n")
     if options.save is not None:
-        kept = {"run": run_facts(), "rows": rows}
+        kept = {"run": run, "rows": rows}
         options.save.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 
