@@ -30,6 +30,7 @@ from examples.benchmarks.findings.verdict_evidence import (
 from examples.benchmarks.findings.verdict_evidence import table as verdict_table
 from examples.benchmarks.kept_files import FOLDER, kept, short, signed
 from examples.benchmarks.learned.learned_evidence import markdown as learned_tables
+from examples.benchmarks.methods.harm_evidence import markdown as harm_table
 from examples.benchmarks.speed.tables import render_markdown
 from examples.benchmarks.truth_in_short import truth_in_short
 from itk_consensus.assessment.findings import Finding
@@ -516,6 +517,7 @@ FIGURES: dict[str, Callable[[], dict[str, str]]] = {
     },
     "howto/findings": lambda: {"limits": limits_table(), "sentences": sentences_table()},
     "howto/learned": lambda: {"learned": learned_tables(kept("learned/learned_evidence.json"))},
+    "methods/consensus": lambda: {"harm": harm_table(kept("methods/harm_evidence.json"))},
     "migration": lambda: {"ties": tie_summary()},
     "howto/dicom": lambda: {"contours": contour_table()},
     "conformance": lambda: {"conformance": conformance_table()},

@@ -33,10 +33,8 @@ def main(arguments: list[str] | None = None) -> int:
         README if name == "README" else DOCS / f"{name}.md": figures()
         for name, figures in FIGURES.items()
     }
-    sections |= {
-        DOCS / f"{name}.md": texts
-        for name, texts in (method_sections() | example_sections()).items()
-    }
+    for name, texts in (method_sections() | example_sections()).items():
+        sections[DOCS / f"{name}.md"] = sections.get(DOCS / f"{name}.md", {}) | texts
     wanted = {STUB: stub_text()}
     for path, contents in sections.items():
         wanted[path] = path.read_text(encoding="utf-8")

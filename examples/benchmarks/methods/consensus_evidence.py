@@ -152,6 +152,11 @@ def encoded(raters: Labels) -> DecisionPatterns:
     return DecisionPatterns.from_stack(LabelStack.multilabel(list(raters)))
 
 
+def labelled(decision: Labels, patterns: DecisionPatterns) -> Labels:
+    """Values of the labels of a decision, whose indices differ from them where one is not used."""
+    return np.asarray(patterns.labels[np.maximum(decision, 0)])
+
+
 def overlap(answer: Labels, truth: Labels) -> float:
     """Mean Dice over the labels of a truth; of an empty one, whether the answer is empty too."""
     values = [value for value in np.unique(truth) if value != 0]
@@ -182,7 +187,7 @@ def compare(cases: Iterable[SpacedCase], names: Sequence[str]) -> dict[str, Row]
     for truth, raters, spacing in cases:
         patterns = encoded(raters)
         for name, values in scores.items():
-            values.append(overlap(FUSERS[name](patterns, spacing), truth))
+            values.append(overlap(labelled(FUSERS[name](patterns, spacing), patterns), truth))
     reference = np.array(scores[VOTE])
     return {name: Row(np.array(scores[name]), reference) for name in names}
 
