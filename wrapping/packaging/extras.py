@@ -1,4 +1,4 @@
-"""Print the requirements of the package and of extras, to install them without the package itself."""
+"""Print the requirements of the package and of extras, to install them without the package."""
 
 from __future__ import annotations
 
