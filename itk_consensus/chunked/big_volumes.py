@@ -157,9 +157,11 @@ def fuse_volumes(
     with exclusive_lock(place, wait=1.0):
         RunRecord.restore_backup(place)
         if os.path.lexists(place) and not overwrite:
-            raise FileError(f"{place}: exists already")
+            raise FileError(f"{place}: exists already; choose another output, or allow overwriting")
         if os.path.lexists(place) and not holds_store(place):
-            raise FileError(f"{place}: is no zarr store, and will not be replaced by one")
+            raise FileError(
+                f"{place}: is not a zarr store, so it is not replaced; choose another output"
+            )
         volumes = _opened(inputs, masks, filter_, block)
         first = volumes.raters[0]
         types = [volume.dtype for volume in volumes.raters]
@@ -195,8 +197,8 @@ def _opened(
     )
     if not is_upright(volumes[0].geometry):
         filter_._warn(
-            f"{inputs[0]} is turned against the axes of the scanner, for which OME-Zarr has no "
-            "place: other programs will see the output unturned"
+            f"{inputs[0]} has axes that are not parallel to the scanner's, which OME-Zarr cannot "
+            "store: other programs will show the output unrotated"
         )
     raters = tuple(volumes[: len(inputs)])
     return VolumeInputs(raters, tuple(volumes[len(inputs) :]), block_size(raters[0], block))
@@ -317,7 +319,7 @@ def _save(found: Array, place: Place, record: RunRecord, stage: str) -> None:
 def _load(place: Place, record: RunRecord, stage: str) -> Gathered:
     found: Gathered | None = record.load(stage, place)
     if found is None:
-        raise FileError(f"{record.folder}: was damaged while the run used it; start it again")
+        raise FileError(f"{record.folder}: was damaged during the run; run the command again")
     return found
 
 

@@ -117,8 +117,8 @@ class BlockWork:
         owner = self.filter_.GetName()
         if request.method != "label_image":
             raise InputError(
-                "of chunks it makes the label map only: bring the inputs into memory first for "
-                "probabilities and uncertainties",
+                "only the label map can be computed in chunks: load the inputs into memory first "
+                "for probabilities and uncertainties",
                 owner=owner,
             )
         promised = np.dtype(request.dtype)

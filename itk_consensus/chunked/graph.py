@@ -253,8 +253,8 @@ def _is_masked(array: Any) -> bool:
 def _plain(chunk: Array) -> Array:
     if _is_masked(chunk):
         raise InputError(
-            "a chunk is a masked array, which its dask array does not say: make it by da.ma, or "
-            "give map_blocks a meta that is masked"
+            "a chunk is a masked array, but its dask array does not declare it: create it with "
+            "da.ma, or pass a masked meta to map_blocks"
         )
     return chunk
 

@@ -128,7 +128,9 @@ def rows_of(table: DecisionPatterns, part: DecisionPatterns) -> NDArray[np.int64
     both = [relabel(table, table.labels), relabel(part, table.labels)]
     *_, counts, (_, rows) = merge_tables(both)
     if len(counts) != len(table.counts):
-        raise InputError("PatternWork: a chunk has votes that were not counted; it has changed")
+        raise InputError(
+            "PatternWork: a chunk has changed during the computation; compute it again"
+        )
     return rows
 
 
@@ -147,7 +149,9 @@ def fused_patterns(
     """
     result = filter_.result_of(FusionCase(like, patterns))
     if not isinstance(result.fusion, PatternFusion):
-        raise InputError("its answer does not follow from votes alone", owner=filter_.GetName())
+        raise InputError(
+            "needs images, not only their votes: call Execute", owner=filter_.GetName()
+        )
     return result.detach()
 
 

@@ -99,7 +99,9 @@ class RunRecord:
             if mode is not None:
                 around.chmod(mode)
         except OSError as error:
-            raise FileError(f"{around}: is in the way: {error.strerror}") from error
+            raise FileError(
+                f"{around}: cannot hold the unfinished output: {error.strerror}"
+            ) from error
         return record
 
     @staticmethod
@@ -159,10 +161,13 @@ def _left_in(around: Path) -> list[Path]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise FileError(f"{around}: is in the way: {error.strerror}") from error
+        raise FileError(f"{around}: cannot hold the unfinished output: {error.strerror}") from error
     for path in paths:
         if not (_PLAN.fullmatch(path.name) or path.name.endswith(_REPLACED)):
-            raise FileError(f"{around}: is in the way: it holds files that are not ours")
+            raise FileError(
+                f"{around}: holds other files, so the unfinished output cannot be put there: move "
+                "them, or choose another output"
+            )
     return paths
 
 

@@ -164,7 +164,7 @@ def _require_regular_files(folder: Path) -> None:
         if entry.is_dir(follow_symlinks=False):
             _require_regular_files(Path(entry.path))
         elif not (entry.is_file() or entry.is_dir()):
-            raise FileError(f"{entry.path}: is no regular file, which a store cannot hold")
+            raise FileError(f"{entry.path}: is not a regular file, and must not be in a store")
 
 
 def _open_store(path: Path) -> VolumeFile:
@@ -173,7 +173,7 @@ def _open_store(path: Path) -> VolumeFile:
         return _described(path, "", node, {}, (), {})
     entry = _multiscales(node.attrs)
     if not entry:
-        raise FileError("must hold an array or an OME-Zarr image, it is a plain group", path=path)
+        raise FileError("must hold an array or an OME-Zarr image, but is a plain group", path=path)
     levels = [node[dataset["path"]] for dataset in entry["datasets"]]
     factors = tuple(
         tuple(max(1, round(a / b)) for a, b in zip(fine.shape, coarse.shape, strict=True))
@@ -185,7 +185,7 @@ def _open_store(path: Path) -> VolumeFile:
 def _require_sound(volume: VolumeFile) -> None:
     """Raise if sizes, scales or translations are not plausible."""
     if not volume.shape or not 0 < math.prod(volume.shape) < _MOST_VOXELS:
-        raise FileError(f"{volume.path}: cannot be a volume of the shape {volume.shape}")
+        raise FileError(f"{volume.path}: must be a volume, got the shape {volume.shape}")
     steps, places = np.array(volume.spacing), np.array(volume.translation)
     if not (np.isfinite(steps).all() and (steps > 0).all() and np.isfinite(places).all()):
         raise FileError(
@@ -237,8 +237,8 @@ def _require_space_last(path: Path, entry: Mapping[str, Any], dimension: int) ->
     kinds = [axis.get("type", "space") == "space" for axis in axes]
     if axes and kinds != [at in space_axes(dimension) for at in range(dimension)]:
         raise FileError(
-            f"axes before the last three must be those of time and channels, all others "
-            f"those of space, got {' '.join(str(axis.get('name')) for axis in axes)}",
+            f"the last three axes must be spatial, and those before them time or channels, "
+            f"got {' '.join(str(axis.get('name')) for axis in axes)}",
             path=path,
         )
 

@@ -307,7 +307,7 @@ def test_a_folder_that_is_no_store_is_not_replaced(stores: list[Path], tmp_path:
     output = tmp_path / "mine.zarr"
     output.mkdir()
     (output / "thesis.txt").write_text("irreplaceable")
-    with pytest.raises(FileError, match="is no zarr store"):
+    with pytest.raises(FileError, match="is not a zarr store"):
         fuse_volumes(stores, output, ic.LabelVotingImageFilter(), overwrite=True)
     assert (output / "thesis.txt").exists()
     with pytest.raises(FileError, match="would overwrite the input"):
