@@ -1,4 +1,4 @@
-"""What README and documentation tell people to paste works, page by page, in order."""
+"""The code of README and documentation works, page by page, in order."""
 
 from __future__ import annotations
 

@@ -245,13 +245,13 @@ def client() -> Iterator[Client]:
 
 
 def test_a_cluster_of_this_machine_takes_a_free_port() -> None:
-    """dask takes 8787 even for a dashboard that nobody asked for, and warns where it is in use."""
+    """dask uses port 8787 for its dashboard by default, and warns if it is in use."""
     with socket.socket() as other:
         try:
             other.bind(("localhost", 8787))
             other.listen()
         except OSError:
-            pass  # somebody else has it, which serves as well
+            pass  # another process has it, which is as good for the test
         with dask_client(LOCAL, 1) as client:
             assert client.submit(sum, [1, 2]).result() == 3
 

@@ -52,7 +52,7 @@ every_parameter = pytest.mark.parametrize(("fuser", "parameter"), CASES, ids=CAS
 
 
 def all_outputs(filter_: Any) -> list[np.ndarray]:
-    """Everything that is an image."""
+    """All output images."""
     labels = filter_.GetLabels()
     return [
         to_array(filter_.GetLabelImage()),
@@ -73,7 +73,7 @@ def assert_same(one: Any, other: Any) -> None:
 
 
 def outcome(call: Any) -> Any:
-    """What a call returned, or how it failed."""
+    """The return value of a call, or its error."""
     try:
         return to_array(call())
     except ConsensusError as error:
@@ -387,7 +387,7 @@ soft_fuser = pytest.mark.parametrize(
 
 
 def soft(shape: tuple[int, ...] = (9, 11)) -> list[np.ndarray]:
-    """Masks, blurred by how unsure each rater is."""
+    """Masks, blurred differently for each rater."""
     return [
         gaussian_filter(array.astype(float), 0.3 + 0.2 * k).astype(np.float32)
         for k, array in enumerate(raters(shape))
@@ -441,7 +441,7 @@ def test_soft_raters_may_be_missing_weigh_nothing_and_lie_outside_a_mask(fuser: 
 
 @soft_fuser
 def test_certain_soft_inputs_are_masks(fuser: Fuser) -> None:
-    """One fraction, where raters differ anyway, makes probabilities of all."""
+    """A single fraction, at a disputed voxel, makes all inputs probabilities."""
     masks = raters((12, 13))
     place = tuple(np.argwhere(np.ptp(masks, axis=0) > 0)[0])
     hard, almost = fuser(**without_chance(fuser)), fuser(**without_chance(fuser))
@@ -778,7 +778,7 @@ def test_abort_in_an_iteration_returns_the_current_estimate(fuser: Fuser) -> Non
 
 @every_fuser
 def test_without_any_tolerance_a_run_ends_by_itself(fuser: Fuser) -> None:
-    """Boundary SIMPLE and Spatial STAPLE went on until four thousand million iterations."""
+    """Boundary SIMPLE and Spatial STAPLE ran for up to four thousand million iterations."""
     names = {"Tolerance", "TerminationUpdateThreshold"} & {p.name for p in parameters_of(fuser)}
     if not names:
         pytest.skip("has no tolerance")
@@ -1025,7 +1025,7 @@ def test_diagnostics_are_made_on_demand_and_can_be_printed(fuser: Fuser) -> None
 
 # -- laws, for the filters that declare them --------------------------------------------------
 
-#: They keep their fields in single precision; a broken law shows far above this.
+#: Filters with single-precision fields; violations of laws are far larger than rounding.
 SINGLE_PRECISION = (
     "CoherenceVoteFilter",
     "ConsensusFilter",
@@ -1037,7 +1037,7 @@ SINGLE_PRECISION = (
 
 
 def rounding(fuser: Fuser) -> float:
-    """How far apart two equal answers may be."""
+    """Largest difference of results that are mathematically equal."""
     return 1e-5 if fuser.__name__ in SINGLE_PRECISION else 1e-9
 
 
