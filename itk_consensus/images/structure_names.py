@@ -13,7 +13,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from difflib import SequenceMatcher
 from functools import cache, cached_property
 from itertools import product
 from pathlib import Path
@@ -77,8 +76,6 @@ _LEAST_LETTERS = 5
 _LONGEST_RUN = 64
 #: Names with more unknown words are not corrected.
 _MOST_CORRECTED = 2
-#: Unknown words are similar from this ratio on (difflib).
-_ALIKE = 0.8
 
 
 @dataclass(frozen=True)
@@ -129,8 +126,9 @@ class StructureName:
         known = self.others - self.unknown, other.others - other.unknown
         if (known[0] ^ known[1]) & _DERIVED:
             return True
-        are_known = not (self.unknown or other.unknown)
-        return are_known and bool(self.organs and other.organs) and self.organs != other.organs
+        # Words that are left over may name a part: "superior constrictors" and "SPC" are one.
+        are_understood = not (self.others or other.others)
+        return are_understood and bool(self.organs and other.organs) and self.organs != other.organs
 
     def resembles(self, other: StructureName) -> bool:
         """Whether two names with equal side and numbers are similar enough to propose a match."""
@@ -141,10 +139,16 @@ class StructureName:
         mine, theirs = (one.corrected or (one.organs, one.others) for one in (self, other))
         if mine == theirs:
             return True
-        if self.organs != other.organs or not (self.unknown and other.unknown):
+        if not (self.unknown and other.unknown):
             return False
-        mine_unknown, theirs_unknown = ("".join(sorted(one.unknown)) for one in (self, other))
-        return SequenceMatcher(None, mine_unknown, theirs_unknown).ratio() >= _ALIKE
+        # Only unknown words may be misspelled: artery and vein of one name are two structures.
+        known = [(one.organs, one.others - one.unknown) for one in (self, other)]
+        if known[0] != known[1] or _unmistakable(self.unknown) != _unmistakable(other.unknown):
+            return False
+        pairs = zip(sorted(self.unknown), sorted(other.unknown), strict=False)
+        return len(self.unknown) == len(other.unknown) and all(
+            one == another or _is_one_slip(one, another) for one, another in pairs
+        )
 
 
 @dataclass(frozen=True)
@@ -257,8 +261,10 @@ class StructureWords:
         word_and_side = self._split_side(run)
         if word_and_side is not None:
             return word_and_side
-        if run[-1] in _ROMANCE_SIDES and run[:-1] in self._romance:
-            return [run[:-1], run[-1]]
+        if run[-1] in _ROMANCE_SIDES:  # PAROTIDEG, OREILLEINTERNED
+            words = _divide(run[:-1], self._known) or []
+            if self._romance & set(words) and self._organs(words)[0] & self._paired:
+                return [*words, run[-1]]
         return [run]
 
     def _split_side(self, run: str) -> list[str] | None:
@@ -366,6 +372,14 @@ def _correct_side(run: str) -> str:
     return run
 
 
+def _unmistakable(unknown: Collection[str]) -> Counter[str]:
+    """What no slip of spelling explains: short words, and ends of words that may be sides."""
+    short = [word for word in unknown if len(word) < _LEAST_LETTERS - 1]
+    begins = [f"{side}-" for side in _ATTACHED_SIDES for word in unknown if word.startswith(side)]
+    ends = [f"-{side}" for side in _ATTACHED_SIDES for word in unknown if word.endswith(side)]
+    return Counter([*short, *begins, *ends])
+
+
 def _without_side(run: str, side: str) -> set[str]:
     """The possible remainders of a run of letters without a side at its start or end."""
     short = [word for word, means in (_SIDE_OF | _ROMANCE_WORDS_SIDES).items() if means == side]
@@ -432,6 +446,8 @@ def _is_one_slip(word: str, other: str) -> bool:
         return False
     at = next((n for n, pair in enumerate(zip(word, other, strict=False)) if len({*pair}) > 1),
               min(len(word), len(other)))  # fmt: skip
+    if at == 0:  # Few people mistype a first letter, and carotids are no parotids.
+        return False
     a, b = word[at:], other[at:]
     return a[1:] == b[1:] or a[1:] == b or a == b[1:] or (a[1::-1] == b[:2] and a[2:] == b[2:])
 

@@ -31,7 +31,8 @@ def spellings_of_eight_structures(seed: int) -> list[tuple[str, list[str]]]:
     spelled = defaultdict(list)
     with (IMAGES / "structure_spellings.csv").open(encoding="utf-8", newline="") as stream:
         for row in csv.DictReader(stream):
-            if row["half"] != "unseen":  # so that the draws stay those of the kept figures
+            # Without the whole lists, so that the draws stay those of the kept figures.
+            if not row["half"].startswith(("unseen", "sealed")):
                 spelled[row["structure"]].append(row["spelling"])
     often = sorted(name for name, every in spelled.items() if len(every) > 2)
     rng = np.random.default_rng(seed)

@@ -17,7 +17,6 @@ network. The contribution of the image is the difference to the better of them.
 from __future__ import annotations
 
 import argparse
-import resource
 import tempfile
 import time
 import warnings
@@ -47,6 +46,7 @@ from examples.benchmarks.deep.deep_measures import (
     without_network,
 )
 from examples.benchmarks.deep.deep_requirements import Experiment, save
+from examples.benchmarks.speed.peak_memory import status_bytes
 from examples.simulation import contour_error_raters, ellipsoid_mask
 from itk_consensus.core.errors import ConsensusWarning
 from itk_consensus.deep.deep_consensus_filter import DeepConsensusFilter
@@ -337,7 +337,7 @@ def inference_figures(shape: Sequence[int]) -> dict[str, float]:
         "lesion_CPU_seconds": lesion_seconds,
         "organ_CPU_seconds": organ_seconds,
         "full_CPU_seconds": full_seconds,
-        "peak_GB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+        "peak_GB": status_bytes("VmHWM") / 2**30,
         "region_against_full": float(np.abs(full - region)[disputed].max()),
     }
 

@@ -72,12 +72,16 @@ def rise_of_peak(run: Callable[[], T]) -> tuple[T, int | None]:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
         return run(), None
-    before = _status_bytes("VmRSS")
+    before = status_bytes("VmRSS")
     output = run()
-    return output, _status_bytes("VmHWM") - before
+    return output, status_bytes("VmHWM") - before
 
 
-def _status_bytes(field: str) -> int:
+def status_bytes(field: str) -> int:
+    """A field of this process's status, such as VmHWM, its peak since it began to run its program.
+
+    `ru_maxrss` of a new process begins with the peak of the process that started it.
+    """
     lines = Path("/proc/self/status").read_text().splitlines()
     kilobytes = next(line.split()[1] for line in lines if line.startswith(f"{field}:"))
     return int(kilobytes) * 1024

@@ -129,9 +129,7 @@ def shared_consensus(
     vote = _vote(patterns, result.voted)
     decision = result.voted
     if any(one.any for one in bounds.values()):
-        # With several labels a tie goes to one of them, not to the background.
-        several = once.number_of_labels > 2
-        instead = _vote(patterns, decision, "prior") if several else vote
+        instead = _vote(patterns, decision, "prior") if once.number_of_labels > 2 else vote
         decision = _apply_bounds(decision, instead, bounded)
     changed = decision.map(np.not_equal, result.voted)
     return SharedConsensus(
@@ -210,8 +208,14 @@ def _apply_bounds(voted: Blocked, vote: Blocked, bounded: Mapping[int, BoundedLa
 
 
 def _vote(patterns: DecisionPatterns, like: Blocked, ties: TieRule = "background") -> Blocked:
-    """Return the majority vote's label indices in blocks."""
+    """Return the majority vote's label indices in blocks.
+
+    With "prior", ties between labels go to the more frequent one, but ties with the background go
+    to the background: how much of it the image has must not matter.
+    """
     decision = majority_vote(patterns, ties=ties).decision
+    if ties == "prior":
+        decision = np.where(majority_vote(patterns, ties="lowest").decision, decision, 0)
     values = np.maximum(decision, 0).astype(like.dtype)
     return Blocked.made(like.blocks, lambda box: patterns.crop(box).expand(values, outside=0))
 
