@@ -1,5 +1,5 @@
-// Sums the shares of votes for each label d over the voxels where a decision has label t: near dissent, that
-// is, within reach of any disagreement, and far, that is, beyond reach of the decision's contours as well.
+// Sums the shares of votes for each label d over the voxels where a decision has label t: those within reach
+// of any dissent ("near"), and the part of these beyond reach of the decision's contours ("far").
 //
 // Shares are integer multiples of 1 / `units`, so sums are exact in any order. Annotated voxels around
 // which all votes are for one label are only counted: their share is 1.
