@@ -122,7 +122,7 @@ def masks(readers: list[Path]) -> list[sitk.Image]:
 
 @contextmanager
 def nothing_is_told(caplog: pytest.LogCaptureFixture) -> Iterator[list[Any]]:
-    """Collect texts; at the end, check that neither they nor warnings nor logs have the identity."""
+    """Collect texts; then check that they, warnings and logs do not have the identity."""
     texts: list[Any] = []
     caplog.clear()
     with caplog.at_level(logging.DEBUG), warnings.catch_warnings(record=True) as remarks:
