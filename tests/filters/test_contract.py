@@ -246,7 +246,7 @@ def test_every_layout_of_memory_gives_the_same_voxels(fuser: Fuser, layout: str)
     for array in arrays:
         array.setflags(write=False)
     other.Execute(arrays)
-    # Floats may be probabilities, whose sums are rounded otherwise than counts of votes.
+    # Floats may be probabilities, whose sums are rounded differently from counts of votes.
     rounded = 1e-12 if fuser.takes_probabilities and layout.startswith("float") else 0
     for one, two in zip(all_outputs(plain), all_outputs(other), strict=True):
         np.testing.assert_allclose(one, two, rtol=0, atol=rounded)
@@ -1029,8 +1029,8 @@ def test_diagnostics_are_made_on_demand_and_can_be_printed(fuser: Fuser) -> None
 SINGLE_PRECISION = (
     "CoherenceVoteFilter",
     "ConsensusFilter",
-    "HybridFusionFilter",  # of consensuses
-    "InstanceConsensusFilter",  # of a coherence vote
+    "HybridFusionFilter",  # runs Consensus
+    "InstanceConsensusFilter",  # runs a coherence vote
     "ShapeBasedAveragingFilter",
     "SpatialSTAPLEFilter",
 )
@@ -1048,7 +1048,7 @@ def declaring(law: str) -> pytest.MarkDecorator:
 
 @st.composite
 def stacks(draw: st.DrawFn, values: tuple[int, ...]) -> list[np.ndarray]:
-    """Raters of one truth who err differently, with at least two labels in all."""
+    """Raters of one truth with different errors and at least two labels in total."""
     shape = draw(st.sampled_from([(6, 7), (13,), (3, 4, 5)]))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     truth = rng.choice(values, shape)
@@ -1079,7 +1079,7 @@ def probabilities(filter_: Any, labels: Any) -> np.ndarray:
 
 
 def is_clear(shares: np.ndarray, fuser: Fuser) -> np.ndarray:
-    """Where no rounding decides the label."""
+    """Where the label does not depend on rounding."""
     ordered = np.sort(np.append(shares, np.zeros((1, *shares.shape[1:])), axis=0), axis=0)
     return ordered[-1] - ordered[-2] > 10 * rounding(fuser)
 

@@ -1,8 +1,8 @@
 """Does the guarantee of conformal bands hold on real nodules, and how thick are the bands?
 
-100 LIDC nodules, four radiologists each. One reader per nodule is held out (readers
-take turns), and the consensus is the vote of the other three; 60 nodules are for calibration and 40
-for testing, over 100 random splits. Needs the shared data next to the repository.
+100 LIDC nodules, four radiologists each. One reader per nodule is held out (readers take turns),
+and the consensus is the vote of the other three; 60 nodules are for calibration and 40 for testing,
+over 100 random splits. Needs the shared data next to the repository.
 
     python lidc_bands.py [--splits 100] [--record lidc_band.json]
 
