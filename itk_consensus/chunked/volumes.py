@@ -237,7 +237,7 @@ def _require_space_last(path: Path, entry: Mapping[str, Any], dimension: int) ->
     kinds = [axis.get("type", "space") == "space" for axis in axes]
     if axes and kinds != [at in space_axes(dimension) for at in range(dimension)]:
         raise FileError(
-            f"the last three axes must be spatial, and those before them time or channels, "
+            "the last three axes must be spatial, and those before them time or channels, "
             f"got {' '.join(str(axis.get('name')) for axis in axes)}",
             path=path,
         )

@@ -86,11 +86,11 @@ def test_the_command_names_the_option_of_a_tolerance(
 
 def test_a_turned_output_says_so_and_keeps_its_direction(tmp_path: Path) -> None:
     paths = [image_file(tmp_path / f"{i}.mha", i, TURNED) for i in range(2)]
-    with pytest.warns(ConsensusWarning, match=r"0\.mha is turned"):
+    with pytest.warns(ConsensusWarning, match=r"0\.mha has axes that are not parallel"):
         fuse_volumes(paths, tmp_path / "fused.zarr", ic.LabelVotingImageFilter())
     assert open_volume(tmp_path / "fused.zarr").geometry.direction == TURNED
     # So an output can be fused again with what it came from.
-    with pytest.warns(ConsensusWarning, match="turned"):
+    with pytest.warns(ConsensusWarning, match="not parallel"):
         fuse_volumes(
             [paths[0], tmp_path / "fused.zarr"], tmp_path / "g.zarr", ic.LabelVotingImageFilter()
         )
@@ -118,7 +118,7 @@ def test_axes_in_another_order_are_no_same_space(tmp_path: Path) -> None:
 def test_time_and_channels_are_not_taken_for_space(names: str, tmp_path: Path) -> None:
     """Otherwise a smoothed vote would smooth along them."""
     path = store(tmp_path / "one.zarr", 0, [1.0, 1.0, 1.0], None, names)
-    with pytest.raises(FileError, match=f"those of space, got {' '.join(names)}"):
+    with pytest.raises(FileError, match=f"time or channels, got {' '.join(names)}"):
         open_volume(path)
 
 
