@@ -1,8 +1,9 @@
-"""Fusions that look at neighbours and objects: votes of all chunks are gathered, compressed.
+"""Chunked fusions that need neighbouring voxels or objects, on the compressed votes of all chunks.
 
-Chunks are encoded where they lie. The fusion runs in one process, which has the compressed votes of
-the whole volume, some per cent of their size, and looks at them block by block. Then every chunk is
-written on its own. What a chunk is does not show in the answer: blocks are those of the volume.
+Each chunk is encoded by the worker that has it. The fusion runs in one process, which holds the
+compressed votes of the whole volume (a few per cent of its size) and processes them in blocks. Then
+every chunk is written separately. Blocks depend on the volume only, so results do not depend on
+chunks.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 if TYPE_CHECKING:
     from itk_consensus.fusing.label_fusion import LabelFusionFilter
 
-#: Voxels along the side of what is compressed at once: a block is read with some voxels around it.
+#: Side, in voxels, of the compressed parts: small, since a block is read with a halo.
 _PACKED_SIDE = 64
 
-#: First voxel and end along each axis; a slice cannot be kept in a record.
+#: Start and end along each axis; a record cannot store slices.
 Place = tuple[tuple[int, int], ...]
 
 
@@ -56,21 +57,21 @@ class BlockSummary(NamedTuple):
 
 
 class BlockContext(NamedTuple):
-    """What all chunks came to."""
+    """The decision over all chunks, in blocks."""
 
     labels: tuple[int, ...]
-    #: Of what was decided, label indices: where blocks begin and end along each axis, and each of
-    #: them, compressed or one number.
+    #: Starts and ends of the blocks along each axis, and the label indices of each block,
+    #: compressed or as one number.
     cuts: tuple[tuple[int, ...], ...]
     parts: tuple[Any, ...]
     estimate: Any
 
 
 class BlockAnswer(NamedTuple):
-    """The label map in the chunks' type."""
+    """The decision, and the label values to write, in the output's dtype."""
 
     context: BlockContext
-    values: Array  #: By label index; the last two stand for codes of `votes.ties`
+    values: Array  #: By label index; the last two are for the codes of `votes.ties`
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class BlockWork:
     """A filter that fuses votes in blocks."""
 
     filter_: LabelFusionFilter  #: Without images
-    shape: tuple[int, ...]  #: Of the volume
+    shape: tuple[int, ...]  #: Shape of the volume
     spacing: tuple[float, ...]  #: Voxel size per array axis
 
     reads_once: ClassVar[bool] = True
@@ -116,8 +117,8 @@ class BlockWork:
         owner = self.filter_.GetName()
         if request.method != "label_image":
             raise InputError(
-                "of chunks it makes the label map only: bring the inputs into memory first for "
-                "probabilities and uncertainties",
+                "only the label map can be computed in chunks: load the inputs into memory first "
+                "for probabilities and uncertainties",
                 owner=owner,
             )
         promised = np.dtype(request.dtype)

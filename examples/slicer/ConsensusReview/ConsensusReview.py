@@ -17,7 +17,7 @@ _COLUMNS = ("no.", "segment", "ml", "mm", "marked by", "decision")
 
 
 class ConsensusReview(ScriptedLoadableModule):
-    """What Slicer lists."""
+    """Description of the module for Slicer."""
 
     def __init__(self, parent):
         ScriptedLoadableModule.__init__(self, parent)
@@ -34,7 +34,7 @@ class ConsensusReview(ScriptedLoadableModule):
 
 
 class ConsensusReviewWidget(ScriptedLoadableModuleWidget):
-    """The panel: readers, Apply, disputes and what becomes of them."""
+    """The panel: readers, Apply, and decisions on disputes."""
 
     def setup(self):
         """Make the panel."""
@@ -157,7 +157,7 @@ class ConsensusReviewWidget(ScriptedLoadableModuleWidget):
         return name
 
     def onSelect(self):
-        """Let every slice view show the dispute."""
+        """Show the selected dispute in all slice views."""
         if self._chosen():
             place = self.logic.position(self._chosen())
             slicer.modules.markups.logic().JumpSlicesToLocation(*place, True)
