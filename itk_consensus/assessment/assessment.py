@@ -86,7 +86,7 @@ class Assessment:
         return Verdict.of(self.findings(full))
 
     def verdicts(self, full: bool = True) -> dict[int, Verdict]:
-        """A verdict per foreground label, from findings about it and about all labels."""
+        """Return a verdict per foreground label, from findings about it and about all labels."""
         found = self.findings(full)
         return {k: Verdict.of(found.of_label(k)) for k in self.result.labels if k != 0}
 
@@ -141,7 +141,7 @@ def assess(
 
 
 def consensus_of(result: FusionResult[Any]) -> SharedConsensus:
-    """The consensus of a result's raters, whichever method made the result."""
+    """Return the consensus of a result's raters, whichever method made the result."""
     from itk_consensus.methods.consensus.shared_consensus import shared_consensus  # lazy: slow
 
     case = result.case

@@ -50,7 +50,7 @@ class CaseMargin:
     unit: str = "mm"
 
     def __str__(self) -> str:
-        """The margin as a sentence; empty with fewer than three readers."""
+        """Return the margin as a sentence; empty with fewer than three readers."""
         known = np.sort(self.reach[np.isfinite(self.reach)])
         if len(known) < FEWEST:
             return ""
@@ -77,7 +77,7 @@ class CaseMargin:
 
 
 def wrong_files(findings: Sequence[Finding], label: int | None) -> set[int]:
-    """Indices of the readers whose file of a label is wrong according to findings."""
+    """Return the indices of the readers whose file of a label is wrong according to findings."""
     return {
         rater
         for one in findings

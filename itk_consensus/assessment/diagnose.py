@@ -108,7 +108,7 @@ def presence(judged: JudgedFusion) -> Iterator[Finding]:
 
 
 def _raters_without_label(judged: JudgedFusion, index: int) -> tuple[int, ...]:
-    """Raters who annotated but did not use a label."""
+    """Return the raters who annotated but did not use a label."""
     table = judged.patterns
     missing = ~(table.patterns == index).any(axis=0) & table.present.any(axis=0)
     return tuple(np.flatnonzero(missing).tolist())
@@ -135,19 +135,19 @@ def empty_result(judged: JudgedFusion) -> Iterator[Finding]:
 
 
 def _voxels_by_label(table: DecisionPatterns, said: NDArray[Any]) -> NDArray[np.int64]:
-    """(K,) number of voxels of each label, from (P,) label indices; others are ignored."""
+    """Return (K,) number of voxels of each label, from (P,) label indices; others are ignored."""
     known = (said >= 0) & (said < table.number_of_labels)
     return np.bincount(said[known], table.counts[known], table.number_of_labels).astype(np.int64)
 
 
 def _label(judged: JudgedFusion, index: np.integer[Any]) -> int | None:
-    """The label value for a finding; None if raters drew only one label."""
+    """Return the label value for a finding; None if raters drew only one label."""
     drawn = (judged.patterns.labels != 0) & (_number_of_drawers(judged) > 0)
     return int(judged.patterns.labels[index]) if drawn.sum() > 1 else None
 
 
 def _number_of_drawers(judged: JudgedFusion) -> NDArray[np.int64]:
-    """(K,) how many raters used each label."""
+    """Return (K,) how many raters used each label."""
     table = judged.patterns
     drew = np.zeros(table.number_of_labels + 1, np.int64)
     for column in table.patterns.T:
@@ -187,20 +187,20 @@ def undecided_voxels(judged: JudgedFusion) -> Finding:
 
 
 def plain_vote(judged: JudgedFusion) -> JudgedFusion:
-    """The majority vote, with ties set to background."""
+    """Return the majority vote, with ties set to background."""
     vote = majority_vote(judged.patterns, ties="background").decision
     return JudgedFusion(judged.patterns, vote, judged.posterior)
 
 
 def clear_vote(judged: JudgedFusion) -> JudgedFusion:
-    """The majority vote, with ties set to the label of the result, in its favour."""
+    """Return the majority vote, with ties set to the label of the result, in its favour."""
     vote = majority_vote(judged.patterns).decision
     decision = np.where(vote == UNDECIDED, judged.decision, vote)
     return JudgedFusion(judged.patterns, decision, judged.posterior)
 
 
 def volume_ratio(judged: JudgedFusion, vote: JudgedFusion) -> float | None:
-    """Ratio of the foreground volumes of result and vote; None if the vote is empty."""
+    """Return the ratio of the foreground volumes of result and vote; None if the vote is empty."""
     size = vote.volume(vote.foreground)
     return judged.volume(judged.foreground) / size if size else None
 

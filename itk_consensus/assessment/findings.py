@@ -131,7 +131,7 @@ class Diagnostics(Displayed):
         return Diagnostics(tuple(one for one in self.findings if one.about == subject))
 
     def of_label(self, label: int) -> Diagnostics:
-        """Findings about one label, and those about all labels."""
+        """Return the findings about one label, and those about all labels."""
         return Diagnostics(tuple(one for one in self.findings if one.label in (None, label)))
 
     def named(
@@ -152,7 +152,7 @@ class Diagnostics(Displayed):
         return tuple(one for one in self.noted if not one.because)
 
     def consequences(self, cause: Finding) -> tuple[Finding, ...]:
-        """Findings that a cause explains.
+        """Return the findings that a cause explains.
 
         If several causes share a rule, each explains the findings about its own raters, and the
         first one also the rest.

@@ -69,14 +69,14 @@ def _are_same(one: NDArray[Any], other: NDArray[Any]) -> bool:
 def _labels(
     rater: NDArray[Any], lowest: Any, highest: Any, *, owner: str, number: int
 ) -> NDArray[Any]:
-    """The distinct labels of a block; no scan is needed if at most two are possible."""
+    """Return the distinct labels of a block; no scan is needed if at most two are possible."""
     if rater.dtype.kind in "biu" and int(highest) - int(lowest) <= 1:
         return np.array([lowest, highest])
     return distinct_values(rater, owner, number)
 
 
 def ignored_labels(filter_: Any, found: set[Any]) -> list[Any]:
-    """The labels, of those found, that a binary filter treats as background.
+    """Return the labels, of those found, that a binary filter treats as background.
 
     Empty if its foreground does not occur, which is reported as an error elsewhere.
     """

@@ -62,5 +62,5 @@ class JudgedFusion:
         return np.asarray(values[self.patterns.patterns] != 0)
 
     def volume(self, chosen: NDArray[np.bool_]) -> int:
-        """Number of voxels of the chosen patterns."""
+        """Return the number of voxels of the chosen patterns."""
         return int(self.patterns.counts[chosen].sum())

@@ -301,7 +301,7 @@ def log_odds_line(
     pseudo_counts: Floats | float = 0.0,
     prior_counts: Floats | float = 0.0,
 ) -> tuple[float, float]:
-    """Slope and offset of the conditional log odds around a map, eqs. 27-29."""
+    """Return the slope and offset of the conditional log odds around a map, eqs. 27-29."""
     truth = np.stack([~foreground, foreground], axis=1) * patterns.counts[:, None]
     table = patterns.tally(truth) + pseudo_counts + 1
     c = np.log(table / table.sum(axis=1, keepdims=True))

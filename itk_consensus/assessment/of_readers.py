@@ -168,7 +168,7 @@ def surface_dice(readers: Readers) -> Finding:
 
 
 def _surfaces(readers: Readers, label: int, budget: int | None) -> tuple[list[Surface], int]:
-    """Surfaces of the raters who drew a label, and the voxels processed.
+    """Return the surfaces of the raters who drew a label, and the voxels processed.
 
     With a budget of voxels only some of the raters are used, at least two.
     """

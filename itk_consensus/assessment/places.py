@@ -116,7 +116,7 @@ def attach_places(findings: Sequence[Finding], result: FusionResult[Any]) -> tup
 
 
 def disagreement(patterns: DecisionPatterns, finding: Finding) -> Mask:
-    """(P,) patterns in which the raters of a finding differ from the others.
+    """Return (P,) patterns in which the raters of a finding differ from the others.
 
     If a finding is about all raters, those in which the votes are split most evenly.
     """
@@ -142,7 +142,7 @@ def disagreement(patterns: DecisionPatterns, finding: Finding) -> Mask:
 
 
 def _gives_label(patterns: DecisionPatterns, label: int | None) -> NDArray[np.bool_]:
-    """(P, J) whether a rater gave the label, or any foreground label if `label` is None."""
+    """Return (P, J) whether a rater gave the label, or any foreground label if `label` is None."""
     if label is None:
         values = np.append(patterns.labels, 0)
         return np.asarray(values[patterns.patterns] != 0)

@@ -57,11 +57,11 @@ class _Volume:
         return "zyx"[self.axis]
 
     def plane(self, number: int, axis: int | None = None) -> NDArray[Any]:
-        """The codes of one slice."""
+        """Return the codes of one slice."""
         return np.asarray(self.codes.take(number, axis=self.axis if axis is None else axis))
 
     def labels_drawn_in(self, plane: NDArray[Any]) -> NDArray[np.bool_]:
-        """(K, J) whether a rater used a label anywhere in a plane."""
+        """Return (K, J) whether a rater used a label anywhere in a plane."""
         found = np.zeros((self.number_of_labels + 1, self.said.shape[1]), np.bool_)
         is_few = len(self.said) <= plane.size
         codes = np.flatnonzero(np.bincount(plane.ravel())) if is_few else np.unique(plane)
@@ -100,7 +100,7 @@ def gaps_between_slices(readers: Readers, volume: _Volume) -> Iterator[Finding]:
 
 
 def _skipped_slices(volume: _Volume, drawn: NDArray[np.bool_], label: int, rater: int) -> list[int]:
-    """Slices that one rater skipped.
+    """Return the slices that one rater skipped.
 
     Parameters
     ----------

@@ -100,13 +100,13 @@ def _mask_finding(
     severity: Severity = "look",
     **facts: Any,
 ) -> Finding:
-    """A finding about one rater's mask of one label."""
+    """Return a finding about one rater's mask of one label."""
     value = float(readers.pairs.sizes[label, rater])
     return about_raters(rule, value, severity, "", [int(rater)], readers.label(label), **facts)
 
 
 def _medians_of_others(drawn: NDArray[np.int64]) -> Floats:
-    """(K, J) median volume of the other raters who drew a label; 0 if there are none.
+    """Return (K, J) median volume of the other raters who drew a label; 0 if there are none.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ class Suspect:
 
 
 def find_suspects(readers: Readers) -> list[Suspect]:
-    """Masks farther from the others' than these are from each other, the farthest first.
+    """Return the masks farther from the others' than these are from each other, the farthest first.
 
     Empty masks are not compared.
     """
@@ -181,7 +181,7 @@ def find_suspects(readers: Readers) -> list[Suspect]:
 
 
 def _weights(readers: Readers, labels: NDArray[np.intp]) -> Floats:
-    """(K, J, J) weight of a pair's Dice: 1 if both drew the label, else 0.
+    """Return (K, J, J) weight of a pair's Dice: 1 if both drew the label, else 0.
 
     If raters annotated only parts of the image, the weight is the volume that they marked where
     both annotated: a Dice on a sliver means little.
@@ -242,7 +242,7 @@ def _suspects_by_rater(readers: Readers, suspects: Sequence[Suspect]) -> list[li
 
 
 def _displacement(readers: Readers, suspect: Suspect) -> tuple[str, dict[str, Any]]:
-    """The rule that explains a mask's distance, and its facts; ("", {}) if none does."""
+    """Return the rule that explains a mask's distance, and its facts; ("", {}) if none does."""
     placed = _place_masks(readers, suspect)
     if placed is None:
         return "", {}
@@ -262,7 +262,7 @@ def _displacement(readers: Readers, suspect: Suspect) -> tuple[str, dict[str, An
 
 
 def _place_masks(readers: Readers, suspect: Suspect) -> tuple[MaskInBox, MaskInBox] | None:
-    """A suspect's mask, and the share of the others who gave the label to each voxel."""
+    """Return a suspect's mask, and the share of the others who gave the label to each voxel."""
     patterns = readers.patterns
     said: NDArray[np.bool_] = patterns.patterns == suspect.label
     mine = said[:, suspect.rater]
@@ -299,7 +299,7 @@ def _explains(readers: Readers, suspect: Suspect, before: float, fit: Fit, times
 
 
 def _shift_length(readers: Readers, fit: Fit) -> float:
-    """Length of a shift in mm."""
+    """Return the length of a shift in mm."""
     return float(np.linalg.norm(np.multiply(fit.shift, readers.spacing)))
 
 

@@ -75,7 +75,7 @@ class Readers:
         return float(np.nanmean(self.dice[labels], axis=(1, 2)).min()) if len(labels) else np.nan
 
     def label(self, index: np.integer[Any] | int) -> int | None:
-        """The label value for a finding; None if raters drew only one label."""
+        """Return the label value for a finding; None if raters drew only one label."""
         several = (self.drawers > 0).sum() > 1
         return int(self.patterns.labels[index]) if several else None
 

@@ -37,12 +37,12 @@ class Interval:
 
 
 def draw_cases(number: int, draws: int = DRAWS) -> NDArray[np.int64]:
-    """(draws, number) bootstrap samples: indices of cases, drawn with replacement."""
+    """Return (draws, number) bootstrap samples: indices of cases, drawn with replacement."""
     return np.random.default_rng(0).integers(0, number, (draws, number))
 
 
 def mean_interval(values: ArrayLike) -> Interval:
-    """Mean of one number per case, ignoring NaN, with its bootstrap interval."""
+    """Return the mean of one number per case, ignoring NaN, with its bootstrap interval."""
     known = np.asarray(values, np.float64)
     known = known[~np.isnan(known)]
     if not known.size:
@@ -123,7 +123,7 @@ def paired_comparisons(names: Sequence[str], values: ArrayLike) -> list[Comparis
 
 
 def _signs(cases: int) -> Floats:
-    """(F, N) sign flips, 1 or -1; the first row flips nothing."""
+    """Return (F, N) sign flips, 1 or -1; the first row flips nothing."""
     if 2**cases <= _FLIPS:
         numbers = np.arange(2**cases)
         bits = (numbers[:, None] >> np.arange(cases)) & 1
@@ -192,7 +192,7 @@ def ranking(names: Sequence[str], values: ArrayLike, *, higher_is_better: bool) 
 
 
 def _means(values: Floats) -> Floats:
-    """Means over the last axis, ignoring NaN; infinite if all are NaN."""
+    """Return the means over the last axis, ignoring NaN; infinite if all are NaN."""
     known = np.isfinite(values)
     number = known.sum(axis=-1)
     sums = np.where(known, values, 0.0).sum(axis=-1)

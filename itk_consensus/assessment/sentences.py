@@ -543,12 +543,12 @@ def in_short(finding: Finding) -> str:
 
 
 def names(finding: Finding) -> tuple[str, ...]:
-    """Names of the readers of a finding."""
+    """Return the names of the readers of a finding."""
     return tuple(_name(rater, finding.rater_names) for rater in finding.who)
 
 
 def readers(raters: Sequence[int], rater_names: Sequence[str]) -> str:
-    """Name readers in a sentence: "ann and bob", or "readers 0, 1 and 2"."""
+    """Return the name readers in a sentence: "ann and bob", or "readers 0, 1 and 2"."""
     if any(rater >= len(rater_names) for rater in raters):
         noun = "reader" if len(raters) == 1 else "readers"
         return f"{noun} {join_items(raters)}"
@@ -564,7 +564,7 @@ def join_items(items: Iterable[object]) -> str:
 
 
 def label_name(label: int, label_names: Mapping[int, str]) -> str:
-    """The name of a label, or "label 7"."""
+    """Return the name of a label, or "label 7"."""
     return label_names.get(label, f"label {label}")
 
 

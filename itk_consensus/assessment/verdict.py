@@ -30,7 +30,7 @@ class Verdict:
 
     @classmethod
     def of(cls, found: Diagnostics) -> Verdict:
-        """The verdict from findings: the most severe decides; notes do not count."""
+        """Return the verdict from findings: the most severe decides; notes do not count."""
         word: Word = WORDS[max(0, max((one.grade for one in found.findings), default=0) - 1)]
         causes = [one for one in found.causes if one.concern]
         gravest = [one for one in causes if one.severity == word]
@@ -71,5 +71,5 @@ def grade_of(word: str) -> int:
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """The most severe of several verdicts; of equals, the first."""
+    """Return the most severe of several verdicts; of equals, the first."""
     return max(verdicts, key=lambda one: one.grade)

@@ -116,7 +116,7 @@ def run_batch(
 
 
 def _files_of_all(plan: Plan) -> tuple[str, ...]:
-    """Names of the batch's own files, which are about all cases."""
+    """Return the names of the batch's own files, which are about all cases."""
     bids_files = (bids.DESCRIPTION, bids.IGNORED) if plan.bids else ()
     workbook = (WORKBOOK,) if plan.excel else ()
     return (TABLE, INDEX, CASES, *STUDY, *workbook, *bids_files)
@@ -165,7 +165,7 @@ def _fill_columns(rows: Sequence[Row]) -> Iterator[Row]:
 def _read_claims(
     cases: Sequence[BatchCase], plan: Plan, sources: Sequence[Path]
 ) -> Iterator[Claim]:
-    """Claims on all files that the batch reads."""
+    """Yield the claims on all files that the batch reads."""
     paths = {path: f"the image of case {case.name!a}," for case in cases if (path := case.image)}
     paths |= {path: f"a rater of case {case.name!a}," for case in cases for path in case.raters}
     paths |= {v: f"the {name}" for name, v in plan.parameters.items() if isinstance(v, Path)}
@@ -178,7 +178,7 @@ def _read_claims(
 
 
 def _write_claims(cases: Sequence[BatchCase], plan: Plan) -> Iterator[Claim]:
-    """Claims on all files that the batch writes."""
+    """Yield the claims on all files that the batch writes."""
     for case in cases:
         files = CaseFiles.of(case, plan)
         for path in (files.record, *files.results):

@@ -63,7 +63,7 @@ def _entities(words: list[str]) -> dict[str, str]:
 
 
 def segmentations_in(folder: str) -> Iterator[Path]:
-    """Files of a dataset that have one of the suffixes."""
+    """Yield the files of a dataset that have one of the suffixes."""
     for suffix in SUFFIXES:
         for places in (f"*_{suffix}.nii*", f"sub-*/**/*_{suffix}.nii*"):
             yield from sorted(Path(folder).glob(places))

@@ -55,7 +55,7 @@ class RepeatRecord(Part):
     dice: Annotated[tuple[float, ...], Each(Real(0.0, 1.0))]  #: With the rater's first reading
 
     def volume_of(self, label: int) -> float:
-        """Volume of a label; 0 if nobody drew it in this case."""
+        """Return the volume of a label; 0 if nobody drew it in this case."""
         return dict(zip(self.labels, self.volumes, strict=True)).get(label, 0.0)
 
 
@@ -125,7 +125,7 @@ class CaseStudy(Record):
         return cls(names, agreement.volume_unit, labels, pairs, again)
 
     def mean_left_out(self) -> list[float]:
-        """(J,) Dice of each rater with the vote of the others, averaged over labels."""
+        """Return (J,) Dice of each rater with the vote of the others, averaged over labels."""
         return [_mean([one.left_out[j] for one in self.labels]) for j in range(len(self.raters))]
 
 
@@ -154,7 +154,7 @@ def _repeat(
 
 
 def common_rater_names(case: str, names: Sequence[str]) -> list[str]:
-    """Names of raters that are the same in every case: without the name of the case."""
+    """Return the names of raters that are the same in every case: without the name of the case."""
     short = [name.replace(case, "").strip(" _-./") for name in names]
     return short if len({*short} - {""}) == len(names) else list(names)
 

@@ -68,13 +68,13 @@ def with_raters_in_order(cases: Iterable[tuple[BatchCase, Path]]) -> list[TrueCa
 
 
 def _others(case: BatchCase, truth: Path) -> dict[str, Path]:
-    """The raters of a case by name, without the truth."""
+    """Return the raters of a case by name, without the truth."""
     files = zip(case.rater_names, case.raters, strict=True)
     return {n: path for n, path in files if os.path.realpath(path) != os.path.realpath(truth)}
 
 
 def find_order(names: Sequence[str], known: Sequence[str]) -> list[int | None] | None:
-    """Index in `names` of each known rater, None for missing ones.
+    """Return the index in `names` of each known rater, None for missing ones.
 
     None altogether if no name is known, such as for anonymous raters.
     """

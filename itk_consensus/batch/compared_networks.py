@@ -113,6 +113,6 @@ def _array(image: Any) -> NDArray[Any]:
 
 
 def _mean_dice(found: NDArray[Any], truth: NDArray[Any]) -> float:
-    """Mean Dice over the labels in either map."""
+    """Return the mean Dice over the labels in either map."""
     labels = sorted({*np.unique(truth).tolist(), *np.unique(found).tolist()} - {0})
     return float(np.mean([dice(found == k, truth == k) for k in labels])) if labels else 1.0

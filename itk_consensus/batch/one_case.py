@@ -92,7 +92,7 @@ def run_case(case: BatchCase, plan: Plan) -> CaseResult:
 
 
 def _reader_of_unreadable(error: Exception, case: BatchCase) -> str:
-    """The name of the reader whose file cannot be read; empty if that is not the error."""
+    """Return the name of the reader whose file cannot be read; empty if that is not the error."""
     if not isinstance(error, FileError) or not error.problem.startswith("cannot be read"):
         return ""
     named = zip(case.raters, case.rater_names, strict=True)
@@ -110,7 +110,7 @@ def name_files(text: str, files: Sequence[Path]) -> str:
 
 
 def failed_result(case: BatchCase, reason: str) -> CaseResult:
-    """The row of a case that has no result."""
+    """Return the row of a case that has no result."""
     return CaseResult(case.name, FAILED, finding=reason)
 
 
@@ -315,7 +315,7 @@ def _require_label_maps(raters: Sequence[ImageFile]) -> None:
 
 
 def _notes(case: BatchCase, filter_: LabelFusionFilter, files: Sequence[ImageFile]) -> str:
-    """The warnings that the command ``fuse`` would print for this case."""
+    """Return the warnings that the command ``fuse`` would print for this case."""
     raters = [array for file in files for array in file.components]
     is_binary = filter_.foreground is not None
     notes = InputNotes.of(raters, filter_.GetName(), with_labels=is_binary)
@@ -327,7 +327,7 @@ def _notes(case: BatchCase, filter_: LabelFusionFilter, files: Sequence[ImageFil
 
 
 def _rater_files(case: BatchCase, raters: int) -> tuple[list[str], list[Path]]:
-    """Name and file of each rater; a single file may hold all raters."""
+    """Return the name and file of each rater; a single file may hold all raters."""
     if raters == len(case.raters):
         return list(case.rater_names), list(case.raters)
     if len(case.raters) == 1:

@@ -44,7 +44,7 @@ class CaseFiles(NamedTuple):
 
     @classmethod
     def of(cls, case: BatchCase, plan: Plan) -> CaseFiles:
-        """The files of a case, by default in its own folder."""
+        """Return the files of a case, by default in its own folder."""
         if plan.bids:
             return cls._of_bids(case, plan)
         if plan.nnunet:
@@ -61,7 +61,7 @@ class CaseFiles(NamedTuple):
 
     @classmethod
     def _of_nnunet(cls, case: BatchCase, plan: Plan) -> CaseFiles:
-        """All cases in one folder, each label map named like its case."""
+        """Return all cases in one folder, each label map named like its case."""
 
         def path_of(suffix: str) -> Path:
             return plan.output / f"{case.folder}{suffix}"
@@ -101,7 +101,7 @@ class CaseFiles(NamedTuple):
         return [self.consensus, self.agreement, self.thumbnail, *known]
 
     def columns(self) -> dict[str, Any]:
-        """Columns of the summary table: paths relative to the batch's folder."""
+        """Return the columns of the summary table: paths relative to the batch's folder."""
         folder = self.output
         return {
             "consensus": self.consensus.relative_to(folder).as_posix(),

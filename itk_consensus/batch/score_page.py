@@ -111,7 +111,7 @@ def _missing_notes(study: StudyScores) -> list[Markup]:
 
 
 def _plots(study: StudyScores, part: int | str) -> list[Markup]:
-    """A dot for each submission, over the band of the readers' scores."""
+    """Return a dot for each submission, over the band of the readers' scores."""
     found = {one.name: one for one in study.summaries if one.structure == study.parts[part]}
     plots = []
     for measure, about in study.measures.items():
@@ -131,7 +131,7 @@ def _plots(study: StudyScores, part: int | str) -> list[Markup]:
 
 
 def _order(study: StudyScores, part: int | str) -> list[Markup]:
-    """Frequencies of each submission's places in bootstrap samples of the cases."""
+    """Return the frequencies of each submission's places in bootstrap samples of the cases."""
     if len(study.submissions) < 2:
         return [tag("p", "A single submission has no ranking.", class_="quiet")]
     found = study.ranking(part, "dice")
@@ -197,7 +197,7 @@ def _two_lines(body: list[list[str]]) -> list[list[Any]]:
 
 
 def _place(share: float) -> Markup:
-    """A share as a table cell; larger shares are darker."""
+    """Return a share as a table cell; larger shares are darker."""
     return tag("td", f"{share:.0%}", style=f"--share:{share:.2f}", class_="place")
 
 

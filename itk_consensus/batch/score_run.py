@@ -128,7 +128,7 @@ def _write(study: StudyScores, folder: Path) -> None:
 def _read_claims(
     cases: Sequence[BatchCase], submissions: Mapping[str, Mapping[str, Any]]
 ) -> list[Claim]:
-    """Claims on the files to read; missing files are errors of their cases."""
+    """Return the claims on the files to read; missing files are errors of their cases."""
     found = [
         Claim(f"a reader of case {one.name!a}, {path}", path)
         for one in cases

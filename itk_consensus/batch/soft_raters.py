@@ -66,7 +66,7 @@ def read_rater(path: Path, image: Any = None) -> ImageFile:
 
 
 def network_label_map(path: Path) -> Path | None:
-    """The label map that nnU-Net wrote next to its probabilities; None if it is missing."""
+    """Return the label map that nnU-Net wrote next to its probabilities; None if it is missing."""
     candidates = (path.with_name(f"{path.stem}{ending}") for ending in _LABEL_MAPS)
     return next((file for file in candidates if file.is_file()), None)
 
@@ -80,7 +80,7 @@ def network_rater(path: Path, like: ImageFile) -> ImageFile:
 
 
 def soft_methods() -> str:
-    """The methods for probabilities, as an option of the command line."""
+    """Return the methods for probabilities, as an option of the command line."""
     names = [name for name, one in METHODS.items() if one.takes_probabilities]
     return f"--method {', '.join(names)} or vote"
 

@@ -97,7 +97,7 @@ def verdict_sentence(results: Sequence[CaseResult]) -> Markup:
 
 
 def _naming(opening: str, word: str, links: Sequence[Markup]) -> list[Any]:
-    """Name some cases in a sentence with a coloured opening; empty if there are none."""
+    """Return the name some cases in a sentence with a coloured opening; empty if there are none."""
     if not links:
         return []
     named: list[Any] = [part for link in links[:_MOST_NAMED] for part in (", ", link)][1:]
@@ -122,7 +122,7 @@ def _failure(one: CaseResult) -> str:
 
 
 def _absences(absent: Mapping[str, Sequence[str]]) -> str:
-    """Readers who are missing, and in which cases: "dora in case-04"."""
+    """Return the readers who are missing, and in which cases: "dora in case-04"."""
     cases: dict[str, list[str]] = {}
     for case, names in absent.items():
         for name in names:
@@ -197,7 +197,7 @@ def _thumbnail(picture: bytes | None) -> Markup | None:
 
 
 def _of_study(results: Sequence[CaseResult], study: Study) -> list[Markup]:
-    """Sections about raters and structures over all cases."""
+    """Return the sections about raters and structures over all cases."""
     raters = study.of_raters()
     return [
         section("Readers", _rater_table(raters), _map(results, study), id_="raters"),
@@ -234,7 +234,7 @@ def _rater_table(rows: Sequence[Row]) -> Markup:
 
 
 def _map(results: Sequence[CaseResult], study: Study) -> Markup:
-    """Table of raters by cases: Dice with the vote of the others."""
+    """Return the table of raters by cases: Dice with the vote of the others."""
     raters = study.raters
     rows = []
     for one in results[:_MOST_OF_MAP]:

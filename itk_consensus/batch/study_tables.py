@@ -34,7 +34,7 @@ class Study:
     names: Mapping[int, str] = field(default_factory=dict)  #: Names of labels, if known
 
     def structure(self, label: int) -> str:
-        """Name of a label."""
+        """Return the name of a label."""
         return self.names.get(label, f"label {label}")
 
     @property
@@ -44,11 +44,11 @@ class Study:
         return list(dict.fromkeys(found))
 
     def raters_of(self, case: str) -> list[str]:
-        """Names of a case's raters that are the same in all cases."""
+        """Return the names of a case's raters that are the same in all cases."""
         return common_rater_names(case, self.cases[case].raters)
 
     def missing(self, case: str) -> list[str]:
-        """Raters of at least two other cases who are missing in this one."""
+        """Return the raters of at least two other cases who are missing in this one."""
         here = set(self.raters_of(case))
         often = [name for name in self.raters if self._number(name) > 1]
         return [name for name in often if name not in here]
@@ -57,7 +57,7 @@ class Study:
         return sum(rater in self.raters_of(case) for case in self.cases)
 
     def pairs(self) -> list[Row]:
-        """A row for each case, label and pair of raters."""
+        """Return a row for each case, label and pair of raters."""
         rows = []
         for case, study in self.cases.items():
             called = dict(zip(study.raters, self.raters_of(case), strict=True))
@@ -68,7 +68,7 @@ class Study:
         return rows
 
     def of_cases(self) -> list[Row]:
-        """A row for each case and label."""
+        """Return a row for each case and label."""
         rows = []
         for case, study in self.cases.items():
             for one in study.labels:
@@ -95,7 +95,7 @@ class Study:
         return rows
 
     def of_raters(self) -> list[Row]:
-        """A row for each rater and label, and one of all raters: the human ceiling."""
+        """Return a row for each rater and label, and one of all raters: the human ceiling."""
         rows = []
         labels = sorted({one.label for study in self.cases.values() for one in study.labels})
         for label in labels:
@@ -133,7 +133,7 @@ class Study:
         return sorted(rows, key=lambda row: -row["expected_change"])
 
     def reliability(self) -> list[Row]:
-        """A row for each structure and statistic of reliability, with its interval."""
+        """Return a row for each structure and statistic of reliability, with its interval."""
         labels = sorted({one.label for study in self.cases.values() for one in study.labels})
         return [
             {"structure": self.structure(label), **row}
@@ -146,13 +146,13 @@ class Study:
         ]
 
     def _chance(self, label: int, region: Region) -> Floats:
-        """(N, T) terms of chance-corrected agreement, of each case that has the label."""
+        """Return (N, T) terms of chance-corrected agreement, of each case that has the label."""
         records = (one for study in self.cases.values() for one in study.labels)
         found = (one.chance.get(region) for one in records if one.label == label)
         return np.array([numbers for numbers in found if numbers])
 
     def volumes(self, label: int) -> Floats:
-        """(N, J, M) volumes of a label by case, rater and reading; NaN for missing ones.
+        """Return (N, J, M) volumes of a label by case, rater and reading; NaN for missing ones.
 
         Volumes are 0 in a case in which nobody drew the label.
         """
@@ -216,7 +216,7 @@ def bootstrap_interval(values: Floats) -> tuple[float | None, float | None]:
 
 
 def outliers(values: Mapping[str, float]) -> set[str]:
-    """Cases below Tukey's fence: the lower quartile minus 1.5 interquartile ranges."""
+    """Return the cases below Tukey's fence: the lower quartile minus 1.5 interquartile ranges."""
     if len(values) < 5:
         return set()
     low, high = np.percentile(list(values.values()), (25, 75))
@@ -224,7 +224,7 @@ def outliers(values: Mapping[str, float]) -> set[str]:
 
 
 def columns(rows: Sequence[Row]) -> list[str]:
-    """The union of the columns of rows, in order of first occurrence."""
+    """Return the union of the columns of rows, in order of first occurrence."""
     return list(dict.fromkeys(name for row in rows for name in row))
 
 

@@ -125,6 +125,6 @@ def _compare(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def output_of(arguments: argparse.Namespace) -> Output:
-    """The output to check before the work; an image format is also tested by writing."""
+    """Return the output to check before the work; an image format is also tested by writing."""
     is_image = not arguments.output.name.lower().endswith((".seg.nrrd", ".dcm"))
     return Output("--output", arguments.output, "u1" if is_image else None)

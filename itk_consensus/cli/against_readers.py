@@ -63,7 +63,7 @@ def require_no_probability(arguments: argparse.Namespace) -> None:
 
 
 def probability_files(arguments: argparse.Namespace) -> list[Path]:
-    """The files of the probability map, if given, and of its samples."""
+    """Return the files of the probability map, if given, and of its samples."""
     return [path for path in (arguments.probability, *arguments.samples) if path is not None]
 
 

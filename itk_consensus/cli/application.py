@@ -117,7 +117,7 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, f"invalid choice: {value!r}{hint}")
 
     def option_names(self) -> list[str]:
-        """Every option that the parser knows."""
+        """Return every option that the parser knows."""
         return list(self._option_string_actions)
 
 
@@ -148,7 +148,7 @@ def _parse(argv: list[str]) -> argparse.Namespace:
 
 
 def options_of_command(name: str, methods: list[str]) -> list[str]:
-    """All options of a command, over all fusion methods."""
+    """Return all options of a command, over all fusion methods."""
     found: dict[str, None] = {}
     for method in methods:
         command = Parser(prog=name)

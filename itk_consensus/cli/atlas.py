@@ -118,7 +118,7 @@ def _add_radius(
 
 
 def _names(text: str) -> list[Path]:
-    """A file name, or several in brackets."""
+    """Return a file name, or several in brackets."""
     listed = text[1:-1].split(",") if text.startswith("[") and text.endswith("]") else [text]
     if len(listed) > _MOST_MODALITIES:
         raise argparse.ArgumentTypeError(f"must name at most {_MOST_MODALITIES} files")
@@ -230,7 +230,7 @@ def _filter(
 
 
 def _label_images(arguments: argparse.Namespace, files: dict[Path, ImageFile]) -> list[Any]:
-    """Labels of the atlases; if there are none, background for each atlas."""
+    """Return the labels of the atlases; if there are none, background for each atlas."""
     if arguments.atlas_segmentation:
         return [files[path].image for path in arguments.atlas_segmentation]
     target = files[arguments.target_image[0]].image
@@ -238,7 +238,7 @@ def _label_images(arguments: argparse.Namespace, files: dict[Path, ImageFile]) -
 
 
 def _intensity_names(arguments: argparse.Namespace) -> list[Path]:
-    """Files of the fused intensities, one for each modality."""
+    """Return the files of the fused intensities, one for each modality."""
     named: list[Path] = arguments.output
     wanted = named[1:2] if arguments.atlas_segmentation else named[:1]
     number = len(arguments.target_image)
@@ -284,12 +284,12 @@ class _Outputs:
         return cls(named[0] if has_labels else None, _intensity_names(arguments), posterior)
 
     def fixed_files(self) -> list[tuple[Path, Any]]:
-        """Files whose names do not depend on a label, with their pixel types."""
+        """Return the files whose names do not depend on a label, with their pixel types."""
         labels = [] if self.labels is None else [(self.labels, np.uint8)]
         return [*labels, *((path, np.float32) for path in self.intensities)]
 
     def posteriors(self, labels: tuple[int, ...]) -> dict[int, Path]:
-        """The probability file of each label except the background."""
+        """Return the probability file of each label except the background."""
         if self.posterior is None:
             return {}
         return {label: _insert_number(self.posterior, label) for label in labels if label != 0}

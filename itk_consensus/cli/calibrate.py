@@ -118,7 +118,7 @@ def _calibrate(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def _facts(record: Any) -> dict[str, str]:
-    """The calibrated numbers, as texts by name."""
+    """Return the calibrated numbers, as texts by name."""
     if isinstance(record, CutRecord):
         return {"cut": format_value(tuple(one.cut for one in record.cuts))}
     facts = {"threshold": format_value(record.tau)}
@@ -162,7 +162,7 @@ def _calibrate_on(
 
 
 def _read(column: str, cases: list[Case], console: Console) -> Iterator[list[Any]]:
-    """The images of one column, read lazily case by case."""
+    """Yield the images of one column, read lazily case by case."""
     for number, case in enumerate(cases):
         console.progress(number / len(cases), f"reading case {case.name}")
         yield [read(path, console) for path in case[column]]

@@ -141,7 +141,7 @@ def _fit(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def _only(case: Case, column: str) -> Path:
-    """The file of a column that must contain exactly one."""
+    """Return the file of a column that must contain exactly one."""
     file, *others = case[column]
     if others:
         raise ParameterError(

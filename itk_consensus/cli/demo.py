@@ -131,7 +131,7 @@ def run_demo(folder: Path, console: Console) -> str:
 
 
 def _program() -> str:
-    """The command as this shell finds it: by its path if the environment is not active."""
+    """Return the command as this shell finds it: by its path if the environment is not active."""
     called = Path(sys.argv[0])
     known = shutil.which("itk-consensus") or called.stem != "itk-consensus"
     return "itk-consensus" if known else str(called)

@@ -126,7 +126,7 @@ def _fuse(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _outputs(arguments: argparse.Namespace) -> list[Output]:
-    """All outputs, except for probabilities of labels that are not known yet."""
+    """Return all outputs, except for probabilities of labels that are not known yet."""
     if arguments.label is not None and arguments.probability is None:
         arguments.parser.error("--label chooses the label of --probability; give both")
     if arguments.label is not None and _EVERY_LABEL in str(arguments.probability):
@@ -140,7 +140,7 @@ def _outputs(arguments: argparse.Namespace) -> list[Output]:
 
 
 def _probabilities(filter_: LabelFusionFilter, arguments: argparse.Namespace) -> dict[int, Path]:
-    """The file for the probability of each requested label."""
+    """Return the file for the probability of each requested label."""
     if arguments.probability is None:
         return {}
     labels, name = filter_.GetLabels(), str(arguments.probability)
@@ -155,7 +155,7 @@ def _probabilities(filter_: LabelFusionFilter, arguments: argparse.Namespace) ->
 
 
 def _foreground(filter_: LabelFusionFilter) -> int:
-    """The default of ``--label``: the foreground, if there is only one."""
+    """Return the default of ``--label``: the foreground, if there is only one."""
     if filter_.foreground is not None:
         return int(filter_.foreground)
     labels = [label for label in filter_.GetLabels() if label != 0]

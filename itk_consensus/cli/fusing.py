@@ -266,7 +266,7 @@ def _require_learned_order(
 
 
 def _raters_of(file: ImageFile, known: Sequence[str]) -> Iterator[str]:
-    """Names of the raters of a file: a known rater's if in its path, else the file's."""
+    """Yield the names of the raters of a file: a known rater's if in its path, else the file's."""
     own = split_image_name(file.path)[0]
     parts = [own, *own.replace("-", "_").split("_"), *reversed(file.path.absolute().parts[:-1])]
     name = next((part for part in parts if part in known), own)

@@ -106,7 +106,7 @@ def warn_of_copy(name: str, other: str, console: Console) -> None:
 
 
 def rater_names(files: Sequence[ImageFile]) -> list[str]:
-    """A name for each rater: its file's path, with the component if the file has several."""
+    """Return a name for each rater: its file's path, with the component if the file has several."""
     return [
         f"{file.path}[{component}]" if len(file.components) > 1 else str(file.path)
         for file in files
@@ -115,7 +115,7 @@ def rater_names(files: Sequence[ImageFile]) -> list[str]:
 
 
 def short_rater_names(files: Sequence[ImageFile]) -> list[str]:
-    """A short name for each rater: the file name without extension.
+    """Return a short name for each rater: the file name without extension.
 
     Files of the same name are distinguished by the folders in which they differ.
     """

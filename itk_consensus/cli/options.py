@@ -36,7 +36,7 @@ DEFAULT_IN_CHUNKS = "corrected-vote"
 
 
 def default_method(words: list[str]) -> str:
-    """The method if none is given; another one if the output is a .zarr store."""
+    """Return the method if none is given; another one if the output is a .zarr store."""
     is_store = any(word.rstrip("/").lower().endswith(".zarr") for word in words)
     return DEFAULT_IN_CHUNKS if is_store else DEFAULT_METHOD
 
@@ -99,7 +99,7 @@ def add_method_options(parser: argparse.ArgumentParser, fuser: type[LabelFusionF
 
 
 def offered_parameters(fuser: type[LabelFusionFilter]) -> list[Parameter[Any]]:
-    """The parameters of a filter that are command-line options."""
+    """Return the parameters of a filter that are command-line options."""
     return [parameter for parameter in parameters_of(fuser) if parameter.in_cli]
 
 
@@ -125,13 +125,13 @@ def add_options(
 
 
 def given_parameters(arguments: argparse.Namespace, filter_class: type) -> dict[str, Any]:
-    """The parameters of a filter that the user has set."""
+    """Return the parameters of a filter that the user has set."""
     names = [parameter.name for parameter in parameters_of(filter_class)]
     return {name: getattr(arguments, name) for name in names if hasattr(arguments, name)}
 
 
 def option_of(parameter: Parameter[Any]) -> str:
-    """Name of a parameter's option: MaximumIterations -> --maximum-iterations."""
+    """Return the name of a parameter's option: MaximumIterations -> --maximum-iterations."""
     if parameter is LabelFusionFilter.MaskImage:
         return "--mask"
     return f"--{parameter.snake_case.replace('_', '-')}"
@@ -204,7 +204,7 @@ def _placeholder(kind: Kind[Any]) -> str:
 
 
 def text_of_default(parameter: Parameter[Any]) -> str:
-    """The default of a parameter as text."""
+    """Return the default of a parameter as text."""
     if parameter.default_doc or parameter.default is None:
         return parameter.default_doc or "none"
     return format_value(parameter.default)

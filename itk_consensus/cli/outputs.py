@@ -50,7 +50,7 @@ def add_overwrite_option(parser: argparse.ArgumentParser) -> None:
 
 
 def given_outputs(arguments: argparse.Namespace, **pixel_types: DTypeLike | None) -> list[Output]:
-    """The outputs that the user requested, from options by name with their pixel types."""
+    """Return the outputs that the user requested, from options by name with their pixel types."""
     return [
         Output(f"--{name}", path, pixel_type)
         for name, pixel_type in pixel_types.items()
@@ -149,7 +149,7 @@ def _rehearse(output: Output, space: ImageGeometry | int) -> list[Path]:
 
 
 def _folder_near(path: Path) -> Path:
-    """The folder of a file, or its nearest existing parent."""
+    """Return the folder of a file, or its nearest existing parent."""
     require_valid_name(path)
     if path.parent.is_dir():
         return destination(path).parent

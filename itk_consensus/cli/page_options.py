@@ -44,7 +44,7 @@ def add_label_names(parser: argparse._ActionsContainer) -> None:
 
 
 def page_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The values of these options, as keywords of `itk_consensus.report`."""
+    """Return the values of these options, as keywords of `itk_consensus.report`."""
     return {
         "window": arguments.window,
         "label_names": arguments.label_names,

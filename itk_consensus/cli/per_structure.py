@@ -112,7 +112,7 @@ def fuse_per_structure(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _hollow_warnings(fused: Sequence[_Fused], arguments: argparse.Namespace) -> list[str]:
-    """A warning for each structure that is not a consensus."""
+    """Return a warning for each structure that is not a consensus."""
     consequence = "it is written because of --write-all"
     if not arguments.write_all:
         consequence = "it is not written; --write-all writes it"
@@ -235,14 +235,14 @@ def _fuse_each(
 
 
 def _hollow_reason(structure: Structure, known: Sequence[Finding]) -> str:
-    """The reason why a structure is not a consensus; "" if it is one."""
+    """Return the reason why a structure is not a consensus; "" if it is one."""
     if not np.any(voxels_of(structure.mask) == 1):
         return "the consensus is empty"
     return next((one.what.rstrip(".") for one in known if one.rule == "few drew"), "")
 
 
 def _slice_notes(mask: Any, who: Mapping[int, Structure]) -> list[str]:
-    """A note if the consensus covers fewer or more slices than every reader's contours."""
+    """Return a note if the consensus covers fewer or more slices than every reader's contours."""
     own, *drawn = (
         int((voxels_of(one) == 1).any(axis=(1, 2)).sum())
         for one in (mask, *(structure.mask for structure in who.values()))
@@ -321,7 +321,7 @@ def _fuser(arguments: argparse.Namespace) -> LabelFusionFilter:
 
 
 def _image(readers: ReadStructures, arguments: argparse.Namespace, console: Console) -> Any:
-    """The image that the readers segmented: the one given, or the series."""
+    """Return the image that the readers segmented: the one given, or the series."""
     if hasattr(arguments, "Image"):
         return read(arguments.Image, console)
     return None if readers.series is None else readers.series.image()
@@ -369,7 +369,7 @@ def _write_image_of(
 
 
 def _consensus(who: Mapping[int, Structure], name: str, mask: Any) -> Structure:
-    """The consensus structure, with the first colour, type and code that any reader has."""
+    """Return the consensus structure, with the first colour, type and code that any reader has."""
     first = next(iter(who.values()))
     kind_of = next((one.details[ROI_TYPE] for one in who.values() if ROI_TYPE in one.details), None)
     color = next((one.color for one in who.values() if one.color is not None), None)

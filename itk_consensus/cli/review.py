@@ -157,7 +157,7 @@ def _one_case(
 
 
 def _study(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Facts about the study that a review session belongs to."""
+    """Return the facts about the study that a review session belongs to."""
     return {
         "blinded": arguments.blinded,
         "hide_consensus": arguments.hide_consensus,
@@ -253,7 +253,7 @@ def _structures(
 def _cohort(
     arguments: argparse.Namespace, console: Console, held: contextlib.ExitStack
 ) -> list[CaseToOpen]:
-    """The cases of a batch, the worst verdict first."""
+    """Return the cases of a batch, the worst verdict first."""
     folder = arguments.inputs[0]
     if not (folder / CASES).is_file():
         raise FileError(f"is not the folder of a batch: it has no {CASES}", path=folder)
@@ -333,7 +333,7 @@ def _case_of_batch(
 
 
 def _rater_files(case: BatchCase, result: FusionResult[Any]) -> list[Path]:
-    """The file of each rater; a single vector image is repeated."""
+    """Return the file of each rater; a single vector image is repeated."""
     raters = len(result.rater_names)
     return list(case.raters) if len(case.raters) == raters else [case.raters[0]] * raters
 

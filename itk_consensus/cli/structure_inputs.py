@@ -202,7 +202,7 @@ class ReadStructures:
         return plan_findings(self.places, self.swaps, name, who)
 
     def masks_by_structure(self) -> Iterator[tuple[str, dict[int, Structure]]]:
-        """Each structure's name, and its masks by the indices of the raters who drew it."""
+        """Yield each structure's name, and its masks by the indices of the raters who drew it."""
         for name, row in self.matched.table.items():
             yield name, {number: one for number, one in enumerate(row) if one is not None}
 
@@ -269,7 +269,7 @@ def require_no_structure_options(arguments: argparse.Namespace) -> None:
 
 
 def _not_drawn_warnings(matched: MatchedStructures) -> Iterator[str]:
-    """A warning for each reader with structures without voxels."""
+    """Yield a warning for each reader with structures without voxels."""
     for reader in matched.readers:
         names = [repr(name) for who, name in matched.not_drawn if who == reader]
         if names:
@@ -288,7 +288,7 @@ def _lonely(matched: MatchedStructures, name: str) -> str:
 
 
 def _title_of(matched: MatchedStructures, proposal: Proposal) -> str:
-    """The structure that a proposal would rename."""
+    """Return the structure that a proposal would rename."""
     reader, old = proposal.renamings[0]
     number = matched.readers.index(reader)
     rows = ((name, row[number]) for name, row in matched.table.items())
@@ -296,7 +296,7 @@ def _title_of(matched: MatchedStructures, proposal: Proposal) -> str:
 
 
 def _parse_renaming(text: str) -> list[tuple[str, str, str]]:
-    """Rows of reader, old and new name."""
+    """Return the rows of reader, old and new name."""
     old, equals, new = text.partition("=")
     if equals:
         if not (old and new):

@@ -29,7 +29,7 @@ def voxel_hash(labels: NDArray[Any]) -> str:
 
 
 def claims_on(path: Path, what: str = "the input") -> list[Claim]:
-    """Claims on a folder, or on all files that an image consists of.
+    """Return the claims on a folder, or on all files that an image consists of.
 
     Raises
     ------

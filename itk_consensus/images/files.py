@@ -160,7 +160,7 @@ def find_not_finite(path: Path) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
 
 
 def files_of(path: PathLike) -> list[Path]:
-    """Every file an image consists of: itself, its header, and those with its voxels."""
+    """Return every file an image consists of: itself, its header, and those with its voxels."""
     path = Path(path)
     described, header = _header(path)
     return list(dict.fromkeys([path, described, *(header.data if header else ())]))
@@ -228,7 +228,7 @@ def join_volumes(images: Sequence[Any]) -> Any:
 
 
 def _header(path: Path) -> tuple[Path, Header | None]:
-    """The header file of an image, and its header; None if its format is not checked."""
+    """Return the header file of an image, and its header; None if its format is not checked."""
     require_regular(path)
     described = binary.nifti_header_file(path) or path
     require_regular(described)
@@ -297,12 +297,12 @@ def reject_layers(reader: Any, path: Path) -> None:
 
 
 def _format(path: Path) -> str:
-    """The extension without ``.gz``, in lower case."""
+    """Return the extension without ``.gz``, in lower case."""
     return split_image_name(path)[1].lower().removesuffix(".gz")
 
 
 def _reason(error: RuntimeError) -> str:
-    """The last line of a SimpleITK error, which describes the problem."""
+    """Return the last line of a SimpleITK error, which describes the problem."""
     last_line = str(error).strip().splitlines()[-1].removeprefix("sitk::ERROR: ")
     if last_line.startswith("Unable to determine ImageIO"):
         return "its contents or extension belong to no image format that SimpleITK supports"
@@ -355,7 +355,7 @@ def _format_vector(values: Sequence[float]) -> str:
 
 
 def _space_of(image: Any, axes: int) -> dict[str, NDArray[np.float64]]:
-    """Spacing, origin and direction, padded to the given number of axes."""
+    """Return the spacing, origin and direction, padded to the given number of axes."""
     known = image.GetDimension()
     direction = np.eye(axes)
     direction[:known, :known] = np.reshape(image.GetDirection(), (known, known))

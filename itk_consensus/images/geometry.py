@@ -48,7 +48,7 @@ class ImageGeometry:
         return tuple((self.origin + rotated).tolist())
 
     def first_axes(self, most: int) -> ImageGeometry:
-        """The geometry restricted to the first axes (x, y, z), at most this many."""
+        """Return the geometry restricted to the first axes (x, y, z), at most this many."""
         first, axes = slice(most), self.axes[:most]
         block = np.reshape(self.direction, (self.dimension, self.dimension))[first, first]
         direction = tuple(block.ravel().tolist())
@@ -71,7 +71,7 @@ class ImageGeometry:
     def differences(
         self, other: ImageGeometry, coordinate_tolerance: float, direction_tolerance: float
     ) -> list[str]:
-        """Fields in which `other` differs beyond the tolerances, with both values.
+        """Return the fields in which `other` differs beyond the tolerances, with both values.
 
         As in ITK, origin and spacing may differ by `coordinate_tolerance` times the first
         spacing of this image, the direction cosines by `direction_tolerance`.
@@ -102,7 +102,7 @@ class ImageGeometry:
         return bool(np.isfinite([*self.spacing, *self.origin, *self.direction]).all())
 
     def distance(self, other: ImageGeometry) -> float:
-        """Largest distance between corresponding voxels of two grids of equal size.
+        """Return the largest distance between corresponding voxels of two grids of equal size.
 
         In units of the smallest spacing. Small differences in spacing accumulate towards the last
         voxels.
@@ -302,6 +302,6 @@ def _how_to_raise(tolerance: str, needed: float) -> str:
 
 
 def _largest_difference(a: Sequence[float], b: Sequence[float]) -> float:
-    """Largest |a_i - b_i|; NaN, which no tolerance accepts, if any coordinate is NaN."""
+    """Return the largest |a_i - b_i|; NaN, which no tolerance accepts, if any coordinate is NaN."""
     apart = [abs(x - y) for x, y in zip(a, b, strict=True)]  # faster than NumPy for so few
     return float("nan") if any(one != one for one in apart) else float(max(apart, default=0.0))

@@ -120,7 +120,7 @@ def _body(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _usual_window(image: NDArray[Any], structure: Mask | None, some: NDArray[np.float64]) -> str:
-    """Name of the usual CT window for a structure, such as "lung" for a lung nodule."""
+    """Return the name of the usual CT window for a structure, such as "lung" for a lung nodule."""
     tight = None if structure is None else bounding_box(structure)
     if structure is None or tight is None:
         return "soft tissue"

@@ -116,7 +116,7 @@ class Keep(Enum):
         return not (properties.describes_storage or properties.identifies)
 
     def of(self, metadata: Mapping[Any, Any]) -> dict[Any, Any]:
-        """The entries of a mapping that are kept."""
+        """Return the entries of a mapping that are kept."""
         return {key: value for key, value in metadata.items() if self(str(key), value)}
 
 

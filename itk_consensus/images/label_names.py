@@ -44,7 +44,7 @@ def label_names(text: str) -> dict[int, str]:
 
 
 def _rows(content: str) -> Iterable[tuple[object, object]]:
-    """Number and name of each label in a file, unparsed."""
+    """Return the number and name of each label in a file, unparsed."""
     if content.lstrip().startswith("{"):
         named = json.loads(content)
         named = named.get("labels", named)
@@ -66,7 +66,7 @@ def _rows(content: str) -> Iterable[tuple[object, object]]:
 
 
 def _consistent_names(rows: Iterable[tuple[object, object]], owner: str) -> dict[int, str]:
-    """Names by label number, without empty ones; raise if a label has two names."""
+    """Return the names by label number, without empty ones; raise if a label has two names."""
     names: dict[int, str] = {}
     for number, name in rows:
         text = str(name).strip()[:_LONGEST_NAME]

@@ -160,7 +160,7 @@ def _segment(
 
 
 def _largest_label(layers: Any) -> int:
-    """The largest value of the voxels' dtype."""
+    """Return the largest value of the voxels' dtype."""
     return int(np.iinfo(layers.dtype).max) if layers.dtype.kind in "iu" else (1 << 31) - 1
 
 
@@ -235,7 +235,7 @@ def _segment_fields(structure: Structure, number: int) -> dict[str, str]:
 
 
 def _extent(inside: Any) -> str:
-    """Indices of the first and last voxel along x, y and z."""
+    """Return the indices of the first and last voxel along x, y and z."""
     if not inside.any():
         return "0 -1 0 -1 0 -1"
     ends = [(int(axis.min()), int(axis.max())) for axis in np.nonzero(inside)]

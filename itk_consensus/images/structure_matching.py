@@ -110,7 +110,7 @@ class MatchedStructures(Displayed):
         }
 
     def places(self) -> dict[str, tuple[PlacedMask | None, ...]]:
-        """Each structure's mask by rater with its position; None if missing."""
+        """Return each structure's mask by rater with its position; None if missing."""
         return {
             name: tuple(None if one is None else self._place(one) for one in row)
             for name, row in self.table.items()
@@ -161,7 +161,7 @@ class MatchedStructures(Displayed):
         return [self.words.read(name) for name in names]
 
     def _dice(self, row: _Row, others: _Row) -> float:
-        """Mean Dice over pairs of masks; NaN if none of them share a grid."""
+        """Return the mean Dice over pairs of masks; NaN if none of them share a grid."""
         pairs = [(a, b) for a in row for b in others if a is not None and b is not None]
         known = [self._place(a).dice(self._place(b)) for a, b in pairs if _share_a_grid(a, b)]
         return float(np.mean(known)) if known else float("nan")

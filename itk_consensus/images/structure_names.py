@@ -306,7 +306,7 @@ class StructureWords:
         return frozenset(word for word in words if len(word) > 2)
 
     def _organs(self, words: list[str]) -> tuple[set[str], list[str]]:
-        """The organs named by words, and the remaining words."""
+        """Return the organs named by words, and the remaining words."""
         left = Counter(words)
         found: set[str] = set()
         for phrase in self._phrases:
@@ -318,7 +318,7 @@ class StructureWords:
     def _romance_sides(
         self, words: list[str], rest: list[str], organs: set[str]
     ) -> tuple[set[str], list[str]]:
-        """Sides given by single letters of paired organs, and the remaining words."""
+        """Return the sides given by single letters of paired organs, and the remaining words."""
         if not organs & self._paired:
             return set(), rest
         is_romance = any(word in self._romance for word in words)
@@ -381,7 +381,7 @@ def _unmistakable(unknown: Collection[str]) -> Counter[str]:
 
 
 def _without_side(run: str, side: str) -> set[str]:
-    """The possible remainders of a run of letters without a side at its start or end."""
+    """Return the possible remainders of a run of letters without a side at its start or end."""
     short = [word for word, means in (_SIDE_OF | _ROMANCE_WORDS_SIDES).items() if means == side]
     begins = {run[len(word) :] for word in short if run.startswith(word)}
     return begins | {run[: -len(word)] for word in short if run.endswith(word)}
@@ -477,12 +477,12 @@ def read_words(path: PathLike) -> list[dict[str, str]]:
 
 @cache
 def default_words() -> StructureWords:
-    """The package's own table of names of organs."""
+    """Return the package's own table of names of organs."""
     return StructureWords(read_words(Path(__file__).with_name("structure_words.csv")))
 
 
 def words_with(path: PathLike | None) -> StructureWords:
-    """The package's own table of names, preceded by the rows of a file if one is given."""
+    """Return the package's own table of names, preceded by the rows of a file if one is given."""
     if path is None:
         return default_words()
     usual = read_words(Path(__file__).with_name("structure_words.csv"))

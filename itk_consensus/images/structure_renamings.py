@@ -107,7 +107,7 @@ def renamings_of(
 
 
 def _spellings(name: str, others: Sequence[str], words: StructureWords) -> list[str]:
-    """The names, among others, that have the same meaning as a name."""
+    """Return the names, among others, that have the same meaning as a name."""
     meaning = words.read(name)
     return [other for other in others if words.read(other).is_same_as(meaning)]
 

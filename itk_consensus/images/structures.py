@@ -59,7 +59,7 @@ class Structure:
 
 
 def geometry_of(image: Any) -> ImageGeometry:
-    """The grid of a SimpleITK image."""
+    """Return the grid of a SimpleITK image."""
     return ImageGeometry(
         image.GetSize(), image.GetSpacing(), image.GetOrigin(), image.GetDirection()
     )
@@ -95,7 +95,7 @@ def as_structures(given: Sequence[Structure] | Mapping[str, Any], owner: str) ->
 
 
 def inside_of(structure: Structure, owner: str) -> NDArray[np.bool_]:
-    """Mask of the voxels with value 1; raise if there are values other than 0 and 1."""
+    """Return the mask of the voxels with value 1; raise if there are values other than 0 and 1."""
     array = sitk.GetArrayViewFromImage(structure.mask)
     inside: NDArray[np.bool_] = array == 1
     others = np.count_nonzero(~inside & (array != 0))

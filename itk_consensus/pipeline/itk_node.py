@@ -39,11 +39,11 @@ class ItkNode:
         filter_.SetDirectionTolerance(sys.float_info.max)
 
     def GetOutput(self) -> Any:
-        """The output; ITK calls this on the object of `_SetSelf`."""
+        """Return the output; ITK calls this on the object of `_SetSelf`."""
         return self.filter.GetOutput()
 
     def inputs(self) -> list[Any]:
-        """Every indexed input, None where a rater is missing."""
+        """Return every indexed input, None where a rater is missing."""
         return [self.filter.GetInput(i) for i in range(self.filter.GetNumberOfIndexedInputs())]
 
     def generate_data(self, _: Any) -> None:

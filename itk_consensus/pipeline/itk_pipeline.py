@@ -110,7 +110,7 @@ class PipelineFilter(metaclass=Template):
         return getattr(self._itk, name)
 
     def GetNameOfClass(self) -> str:
-        """Name of the fusion filter."""
+        """Return the name of the fusion filter."""
         return self._fuser.GetName()
 
     # -- inputs -----------------------------------------------------------------------------

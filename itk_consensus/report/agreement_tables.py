@@ -51,7 +51,7 @@ def agreement_heat_map(agreement: AgreementResult, title: str) -> Markup:
 
 
 def mean_matrix(agreement: AgreementResult) -> Floats:
-    """(J, J) Dice averaged over labels; all 1 without any label."""
+    """Return (J, J) Dice averaged over labels; all 1 without any label."""
     number = len(agreement.raters)
     if not agreement.labels:
         return np.ones((number, number))
@@ -98,12 +98,12 @@ def rater_table(case: ShownCase, measured: dict[str, Sequence[Any]]) -> Markup:
 
 
 def rater_name(case: ShownCase, index: int) -> Markup:
-    """Line sample, letter and name of a rater."""
+    """Return the line sample, letter and name of a rater."""
     return join_markup([_sample(case.place(index)), f"{rater_mark(index)}  {case.names[index]}"])
 
 
 def _subject(case: ShownCase) -> str:
-    """Text for captions: the structure, or the number of structures averaged."""
+    """Return the text for captions: the structure, or the number of structures averaged."""
     labels = case.agreement.labels
     if len(labels) == 1:
         return case.structure(labels[0].label)
@@ -115,7 +115,7 @@ def _sample(index: int) -> Markup:
 
 
 def _consensus_row(agreement: AgreementResult) -> dict[str, float]:
-    """Row of the consensus: its volume, and its means over raters and labels."""
+    """Return the row of the consensus: its volume, and its means over raters and labels."""
     row: dict[str, float] = {}
     if len(agreement.labels) == 1:
         row[f"volume_{agreement.volume_unit}"] = float(agreement.labels[0].volumes[-1])
@@ -127,7 +127,7 @@ def _consensus_row(agreement: AgreementResult) -> dict[str, float]:
 
 
 def label_table(case: ShownCase) -> Markup:
-    """Table with a row for each label: volumes and mean agreement."""
+    """Return the table with a row for each label: volumes and mean agreement."""
     agreement = case.agreement
     rows = list(agreement.summary())
     columns = [name for name in rows[0] if name.startswith(_LABEL_COLUMNS)]
@@ -153,7 +153,7 @@ def label_table(case: ShownCase) -> Markup:
 
 
 def expected_volume_text(one: LabelAgreement) -> str | float:
-    """Expected volume of another rater's segmentation as text: 12.1 (9.8–14.9)."""
+    """Return the expected volume of another rater's segmentation as text: 12.1 (9.8–14.9)."""
     if one.expected_volume is None:
         return _NOTHING
     estimate, low, high = map(_format_volume, one.expected_volume)
@@ -181,7 +181,7 @@ def column_title(name: str) -> str:
 
 
 def _letters_and_names(agreement: AgreementResult) -> list[tuple[str, str]]:
-    """Letter and name of each row and column."""
+    """Return the letter and name of each row and column."""
     marks = [rater_mark(index) for index in range(len(agreement.raters))]
     if agreement.reference is not None:
         marks[-1] = _CONSENSUS_MARK
@@ -205,7 +205,7 @@ def heat_cell(value: float) -> Markup:
 
 
 def _luminance(color: Sequence[int]) -> float:
-    """Relative luminance as defined by WCAG 2."""
+    """Return the relative luminance as defined by WCAG 2."""
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in _unit(color)]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 

@@ -21,7 +21,7 @@ _Row = dict[str, float]
 
 
 def bias_tables(case: ShownCase) -> list[Markup]:
-    """A table for each structure; empty for many structures, plain arrays, or 4D images."""
+    """Return a table for each structure; empty for many structures, plain arrays, or 4D images."""
     like = case.result.like
     axes = like.geometry.dimension
     if not like.family.has_space or axes > 3 or len(case.agreement.labels) > _MOST_STRUCTURES:
@@ -66,7 +66,7 @@ def _table(case: ShownCase, label: int, rows: Sequence[_Row | None]) -> Markup:
 
 
 def _cell(mm: float, reach: float, color: str) -> Markup:
-    """Table cell with a number above its bar."""
+    """Return the table cell with a number above its bar."""
     if mm != mm:
         return tag("td", "–")
     number = f"{round(mm, 1) or 0.0:+.1f}"  # avoids "-0.0"

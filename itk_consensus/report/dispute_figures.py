@@ -67,7 +67,7 @@ def dispute_figures(case: ShownCase, image: NDArray[Any] | None, look: Look) -> 
 def place_figures(
     case: ShownCase, image: NDArray[Any] | None, look: Look, place: Place | None
 ) -> tuple[Markup, Markup]:
-    """Figures of a place in three planes (2D images: one) with the surrounding anatomy.
+    """Return the figures of a place in three planes (2D images: one) with the surrounding anatomy.
 
     Without a place, the most disputed one is shown. Second comes a note about all figures.
     """
@@ -329,7 +329,7 @@ def _cross(mark: tuple[int, int], width: int, height: int) -> list[Markup]:
 
 
 def legend(names: Sequence[str], *, switches: bool = True, places: Sequence[int] = ()) -> Markup:
-    """Legend with a line sample for everything drawn, and checkboxes to hide it.
+    """Return the legend with a line sample for everything drawn, and checkboxes to hide it.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ class DisputedSlices(NamedTuple):
 
 
 def disputed_patterns(votes: DecisionPatterns) -> NDArray[np.bool_]:
-    """(P,) patterns in which the raters who annotated disagree."""
+    """Return (P,) patterns in which the raters who annotated disagree."""
     return np.asarray(~votes.unanimous & votes.present.any(axis=1))
 
 

@@ -84,7 +84,7 @@ def _walk(line: list[_Corner]) -> str:
 
 
 def _runs(edges: NDArray[np.bool_]) -> list[tuple[int, int, int]]:
-    """Row, first column and length of every run of marked cells."""
+    """Return the row, first column and length of every run of marked cells."""
     steps = np.diff(np.pad(edges.astype(np.int8), ((0, 0), (1, 1))), axis=1)
     rows, starts = np.nonzero(steps == 1)
     _, stops = np.nonzero(steps == -1)
@@ -119,7 +119,7 @@ def _chunk(kind: bytes, body: bytes) -> bytes:
 
 
 def tint(shares: NDArray[np.float64], color: tuple[int, int, int]) -> NDArray[np.uint8]:
-    """(Y, X, 4) RGBA image of one colour, with the share from 0 to 1 as opacity."""
+    """Return (Y, X, 4) RGBA image of one colour, with the share from 0 to 1 as opacity."""
     pixels = np.zeros((*shares.shape, 4), np.uint8)
     pixels[..., :3] = color
     pixels[..., 3] = np.rint(255 * np.clip(shares, 0, 1))

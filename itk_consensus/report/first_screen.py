@@ -74,7 +74,7 @@ def first_screen(
 
 
 def verdict_markup(verdict: Verdict) -> Markup:
-    """The verdict, and the one or two findings that decided it."""
+    """Return the verdict, and the one or two findings that decided it."""
     kind = verdict.word.replace(" ", "-")
     word = tag("p", SAID[verdict.word], class_=f"verdict {kind}")
     if not verdict.decided_by:
@@ -116,12 +116,12 @@ def who_drew_at(case: ShownCase, place: Place, label: int | None = None) -> str:
 
 
 def _asked_label(verdict: Verdict) -> int | None:
-    """The label that the findings which decided a verdict are about, if they name one."""
+    """Return the label that the findings which decided a verdict are about, if they name one."""
     return next((one.label for one in verdict.decided_by if one.label is not None), None)
 
 
 def _label_of(case: ShownCase, verdict: Verdict) -> int | None:
-    """The label that a verdict is about; of several the largest."""
+    """Return the label that a verdict is about; of several the largest."""
     named = _asked_label(verdict)
     if named is not None:
         return named
@@ -161,7 +161,7 @@ def deviation_table(case: ShownCase, label: int | None) -> Markup:
 
 
 def _margin(case: ShownCase, one: LabelAgreement, surface: ConsensusSurface | None) -> CaseMargin:
-    """Margin of a label, computed without readers whose files are wrong."""
+    """Return the margin of a label, computed without readers whose files are wrong."""
     assert one.hausdorff95 is not None
     wrong = wrong_files(case.findings.findings, _only_label(case, one.label))
     kept = [rater for rater in range(len(case.names)) if rater not in wrong]
@@ -181,12 +181,12 @@ def _margin(case: ShownCase, one: LabelAgreement, surface: ConsensusSurface | No
 
 
 def _only_label(case: ShownCase, label: int) -> int | None:
-    """The label as in `Finding.label`: None if there is only one."""
+    """Return the label as in `Finding.label`: None if there is only one."""
     return label if sum(one != 0 for one in case.labels) > 1 else None
 
 
 def _bias_texts(case: ShownCase, label: int, surface: ConsensusSurface | None) -> list[str]:
-    """Mean bias of each rater as text: "1.2 mm wider", "as wide", "nothing"."""
+    """Return the mean bias of each rater as text: "1.2 mm wider", "as wide", "nothing"."""
     box, unit = case.box(label), case.agreement.length_unit
     consensus = case.consensus[box] == label
     masks = (labels[box] == label for labels in case.maps)

@@ -125,7 +125,7 @@ class FusionReport:
         return json.dumps(self.to_dict(), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
 
     def to_text(self) -> str:
-        """The report as text; what is too long for a terminal is only in the JSON."""
+        """Return the report as text; what is too long for a terminal is only in the JSON."""
         content = self.to_dict(full=self.full)
         raters = pluralize(content["number_of_raters"], "rater")
         parts = [
@@ -207,7 +207,7 @@ class FusionReport:
 
 
 def verdict_lines(found: Diagnostics) -> list[str]:
-    """Lines of text: the verdict, then at most three findings, the most severe first."""
+    """Return the lines of text: the verdict, then at most three findings, the most severe first."""
     verdict = Verdict.of(found)
     said = [one for one in found.causes if one.concern][:_MOST_FINDINGS]
     if not said:
@@ -258,7 +258,7 @@ def to_plain(value: Any) -> Any:
 
 
 def _members(value: Any) -> Mapping[Any, Any] | None:
-    """Fields of a mapping, named tuple or dataclass, by name; None for other values."""
+    """Return the fields of a mapping, named tuple or dataclass, by name; None for other values."""
     if hasattr(value, "_asdict"):
         return dict(value._asdict())
     if is_dataclass(value):

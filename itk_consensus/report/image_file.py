@@ -58,7 +58,7 @@ class ImageFile:
         return next(filter(None, map(intensity_reason, self.components)), "")
 
     def description(self) -> str:
-        """A short block of text for ``itk-consensus info``."""
+        """Return a short block of text for ``itk-consensus info``."""
         grid, number = self.geometry, len(self.components)
         lines = [
             f"size {format_extents(grid.size)}, spacing {format_extents(grid.spacing)} mm, "
@@ -72,14 +72,14 @@ class ImageFile:
 
 
 def label_counts(array: NDArray[Any], owner: str) -> dict[int, int]:
-    """Number of voxels of each label that occurs in an array."""
+    """Return the number of voxels of each label that occurs in an array."""
     stack = LabelStack.multilabel([array], owner=owner)
     (counts,) = StackVote(stack).counts
     return {int(label): int(n) for label, n in zip(stack.labels, counts, strict=True) if n}
 
 
 def label_sizes(counts: dict[int, int], geometry: ImageGeometry) -> list[dict[str, Any]]:
-    """Voxels of each label and, in 2D and 3D, its area or volume."""
+    """Return the voxels of each label and, in 2D and 3D, its area or volume."""
     voxel = prod(geometry.spacing)
     rows: list[dict[str, Any]] = []
     for label, voxels in counts.items():
@@ -95,14 +95,14 @@ def label_sizes(counts: dict[int, int], geometry: ImageGeometry) -> list[dict[st
 def differences_in_space(
     files: Sequence[ImageFile], coordinate_tolerance: float, direction_tolerance: float
 ) -> list[tuple[ImageFile, str]]:
-    """Files that are not on the most common grid, each with a sentence that says why."""
+    """Return the files that are not on the most common grid, each with a sentence that says why."""
     return usual_and_odd_files(files, coordinate_tolerance, direction_tolerance)[1]
 
 
 def usual_and_odd_files(
     files: Sequence[ImageFile], coordinate_tolerance: float, direction_tolerance: float
 ) -> tuple[ImageFile, list[tuple[ImageFile, str]]]:
-    """A file on the most common grid, and the files that are not, each with a reason."""
+    """Return a file on the most common grid, and the files that are not, each with a reason."""
     at, strays = odd_ones_out(
         [file.geometry for file in files], coordinate_tolerance, direction_tolerance
     )

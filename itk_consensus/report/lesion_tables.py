@@ -40,7 +40,7 @@ def object_table(table: LesionTable) -> Markup:
 
 
 def detection_table(detections: Sequence[ReaderDetection], names: Sequence[str]) -> Markup:
-    """Table of each rater's detection performance, with 95 % intervals."""
+    """Return the table of each rater's detection performance, with 95 % intervals."""
     rows = [
         [
             f"{rater_mark(index)}  {name}",

@@ -63,7 +63,7 @@ def data_table(
     class_: str | None = None,
     labels: Sequence[str] | None = None,
 ) -> Markup:
-    """A table whose first column names the rows; cells may be whole ``td`` elements.
+    """Return a table whose first column names the rows; cells may be whole ``td`` elements.
 
     Parameters
     ----------

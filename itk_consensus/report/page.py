@@ -186,7 +186,7 @@ def facts(case: ShownCase) -> Markup:
 
 
 def explanation_and_findings(case: ShownCase) -> list[Markup]:
-    """The method's explanation of its result, and all findings."""
+    """Return the method's explanation of its result, and all findings."""
     found = case.findings.named(labels=case.structure_names)
     result, parts = case.result, list[Markup]()
     if result.has_measurement("Explanation"):
@@ -258,13 +258,13 @@ def file_hashes(
 
 
 def input_table(hashes: Sequence[tuple[str, str]], what: str) -> Markup:
-    """Table of inputs with their hashes."""
+    """Return the table of inputs with their hashes."""
     rows = [[name, tag("code", digest)] for name, digest in hashes]
     return data_table(f"Inputs, and SHA-256 of {what}.", ["input", "SHA-256"], rows)
 
 
 def parameter_table(made_by: MadeBy) -> Markup:
-    """Table of all parameters of the filter."""
+    """Return the table of all parameters of the filter."""
     rows = []
     for parameter in parameters_of(made_by.kind):
         value = made_by.parameters.get(parameter.name, _IMAGE)
@@ -274,7 +274,7 @@ def parameter_table(made_by: MadeBy) -> Markup:
 
 
 def versions() -> dict[str, str]:
-    """Versions of the package, Python and the main libraries."""
+    """Return the versions of the package, Python and the main libraries."""
     found = {"itk-consensus": itk_consensus.__version__, "Python": platform.python_version()}
     for library in _LIBRARIES:
         try:

@@ -95,7 +95,7 @@ class Window:
 
 
 def slices_to_show(union: Mask) -> list[int]:
-    """Indices of marked slices, evenly spaced if there are many."""
+    """Return the indices of marked slices, evenly spaced if there are many."""
     marked = np.flatnonzero(union.any(axis=(1, 2)))
     if not marked.size:
         return [len(union) // 2]
@@ -182,7 +182,7 @@ def draw_consensus(
 
 
 def rater_style(number: int) -> tuple[str, Any]:
-    """Colour and dash pattern of a rater; the first six have solid lines."""
+    """Return the colour and dash pattern of a rater; the first six have solid lines."""
     return RATER_COLORS[number % len(RATER_COLORS)], _DASHES[number // len(RATER_COLORS) % 4]
 
 

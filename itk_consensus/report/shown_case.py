@@ -125,7 +125,7 @@ class ShownCase:
         return self.places[rater] if self.places else rater
 
     def structure(self, label: int) -> str:
-        """Name of a label."""
+        """Return the name of a label."""
         return self.structure_names.get(label, f"label {label}")
 
     def in_words(self, text: str) -> str:

@@ -187,7 +187,7 @@ def structures_page(
 
 
 def verdict_line(parts: Sequence[StructurePart]) -> Markup:
-    """The structures by verdict, in one line: "Use: Aorta. Look: Heart and GTVp."."""
+    """Return the structures by verdict, in one line: "Use: Aorta. Look: Heart and GTVp."."""
     said = []
     for word in WORDS:
         links = [part.link for part in parts if part.verdict.word == word]
@@ -222,7 +222,7 @@ def deviating_in_several(parts: Sequence[StructurePart]) -> Markup | None:
 
 
 def _listed(links: Sequence[Markup]) -> Markup:
-    """Links as in a sentence: a, b and c."""
+    """Return the links as in a sentence: a, b and c."""
     between = [", "] * (len(links) - 2) + [" and "] * (len(links) > 1) + [""]
     return join_markup(part for pair in zip(links, between, strict=True) for part in pair)
 

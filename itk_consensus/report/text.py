@@ -51,7 +51,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
 
 
 def pairs(entries: Mapping[str, str]) -> list[str]:
-    """Lines of names and values, in two aligned columns."""
+    """Return the lines of names and values, in two aligned columns."""
     width = max(map(len, entries), default=0)
     return [f"{name:<{width}}  {escape_line(value)}".rstrip() for name, value in entries.items()]
 
@@ -66,5 +66,5 @@ def wrap_lines(text: str, width: int = 96) -> list[str]:
 
 
 def section(title: str, lines: Iterable[str]) -> str:
-    """A title followed by indented lines."""
+    """Return a title followed by indented lines."""
     return "\n".join([title, *(f"  {line}" for line in lines)])

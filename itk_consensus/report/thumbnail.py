@@ -91,7 +91,7 @@ def _render(
     labels: NDArray[Any],
     spacing: tuple[float, float],
 ) -> NDArray[np.uint8]:
-    """(Y, X, 3) RGB image, scaled to the size of a thumbnail, with outline and disputes."""
+    """Return (Y, X, 3) RGB image, scaled to the size of a thumbnail, with outline and disputes."""
     tall, wide = (side * step for side, step in zip(pixels.shape, spacing, strict=True))
     scale = _PIXELS / max(tall, wide)
     sides = [max(round(extent * scale), 1) for extent in (tall, wide)]

@@ -93,7 +93,7 @@ def viewer(
 
 
 def _decreasing_boxes(whole: Box, at: Sequence[int], spacing: Sequence[float]) -> Iterator[Box]:
-    """Decreasing boxes around a voxel, within the box `whole`."""
+    """Yield the decreasing boxes around a voxel, within the box `whole`."""
     for reach in _REACHES_MM:
         steps = [round(reach / step) for step in spacing]
         around = tuple(slice(a - n, a + n + 1) for a, n in zip(at, steps, strict=True))
@@ -103,7 +103,7 @@ def _decreasing_boxes(whole: Box, at: Sequence[int], spacing: Sequence[float]) -
 
 
 def _padded_box(marked: Mask, spacing: Sequence[float], margin: float) -> Box:
-    """Bounding box of marked voxels with a margin; the whole volume if none are."""
+    """Return the bounding box of marked voxels with a margin; the whole volume if none are."""
     box = bounding_box(marked) or tuple(slice(0, side) for side in marked.shape)
     return grow_box(box, [round(margin / step) for step in spacing], marked.shape)
 
@@ -185,7 +185,7 @@ class _Voxels:
 
 
 def _encoded_labels(rated: RatedMap) -> list[int]:
-    """Label values by the byte that encodes them in the page; background is 0."""
+    """Return the label values by the byte that encodes them in the page; background is 0."""
     undecided = () if rated.undecided is None else (rated.undecided,)
     return [0, *sorted({*rated.labels, *undecided} - {0}), rated.missing]
 
@@ -329,7 +329,7 @@ def _markers(dispute: Dispute, names: Sequence[str]) -> list[str]:
 
 
 def _short_names(names: Sequence[str]) -> tuple[str, ...]:
-    """File names without what all have in common: folders and extension."""
+    """Return the file names without what all have in common: folders and extension."""
     short = [split_image_name(name)[0] or name for name in names]
     return distinct_names(short, [Path(name) for name in names])
 

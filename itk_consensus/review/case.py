@@ -63,7 +63,7 @@ class MapsOnFile:
     templates: tuple[Structure, ...] = ()
 
     def image(self, labels: NDArray[Any]) -> Any:
-        """An adjudicated label map as an image of the raters' kind."""
+        """Return an adjudicated label map as an image of the raters' kind."""
         return convert.to_image(labels.astype(self.dtype), self.like)
 
     def structures(self, maps: Mapping[str, NDArray[Any]]) -> list[Structure]:
@@ -163,7 +163,7 @@ class ReviewCase:
         return [name for _, name in sorted(zip(order, self.names, strict=True))]
 
     def blinded(self, record: ReviewRecord | None = None) -> ReviewCase:
-        """The same case without readers' names and places, readers shuffled.
+        """Return the same case without readers' names and places, readers shuffled.
 
         Their contents say how, so that the same case is shuffled alike every time, and another
         case otherwise; a record says how it was done before.
@@ -203,7 +203,7 @@ class ReviewCase:
         )
 
     def begun(self, who: str = "") -> Review:
-        """A review without any decision."""
+        """Return a review without any decision."""
         return Review(self.rated, self.disputes, who=who)
 
     def writer(self, review: Review, *, consensus_hidden: bool = False) -> RecordWriter:
@@ -253,7 +253,7 @@ class ReviewCase:
         return replace(self, disputes=disputes, unlisted_voxels=record.unlisted_voxels)
 
     def continued(self, record: ReviewRecord, source: str, who: str = "") -> Review:
-        """The review that a record left unfinished; raises as `of_record`."""
+        """Return the review that a record left unfinished; raises as `of_record`."""
         self.of_record(record, source)
         return resumed(record, source, self.rated, who)
 
@@ -291,7 +291,7 @@ def case_of_result(
     label_names: Mapping[int, str] | None = None,
     most: int = MOST_DISPUTES,
 ) -> ReviewCase:
-    """A result as a case.
+    """Return a result as a case.
 
     Parameters
     ----------
@@ -417,7 +417,7 @@ def _names_of_files(files: Sequence[Path]) -> list[str]:
 
 
 def _inputs_of_voxels(names: Sequence[str], rated: Sequence[RatedMap]) -> list[ReviewInput]:
-    """Raters known by the voxels of all their structures."""
+    """Return the raters known by the voxels of all their structures."""
     return [
         ReviewInput(name, None, 0, (voxel_hash(np.stack(drawn)),), "voxels")
         for name, *drawn in zip(names, *(one.maps for one in rated), strict=True)
@@ -427,7 +427,7 @@ def _inputs_of_voxels(names: Sequence[str], rated: Sequence[RatedMap]) -> list[R
 def inputs_of_files(
     names: Sequence[str], files: Sequence[Path], record: Path | None
 ) -> list[ReviewInput]:
-    """Raters known by the hashes of their files; one file may hold several."""
+    """Return the raters known by the hashes of their files; one file may hold several."""
     found, seen = [], dict[Path, int]()
     for name, file in zip(names, files, strict=True):
         path = Path(file)
@@ -478,7 +478,7 @@ def adjudicated_again(
 
 
 def _matched_files(record: ReviewRecord, source: str, paths: Sequence[Path]) -> list[Path]:
-    """The file of each rater, by content, whatever names and order say."""
+    """Return the file of each rater, by content, whatever names and order say."""
     if any(one.hashed == "voxels" for one in record.inputs):
         raise FileError(
             "is the review of images in memory, not of files; apply it in Python", path=source
@@ -552,7 +552,7 @@ def _drawn_structures(
 
 
 def _as_seen(array: NDArray[Any], one: ReviewedMap, missing: int) -> NDArray[Any]:
-    """A rater's labels as the fuser saw them: what it does not know is background to it."""
+    """Return a rater's labels as the fuser saw them: what it does not know is background to it."""
     values = [*one.labels, missing]
     seen = np.zeros(
         array.shape, np.result_type(*map(np.min_scalar_type, (min(values), max(values))))

@@ -38,7 +38,7 @@ class Runs(Kind[str]):
 
 
 def now() -> str:
-    """The time, as records have it."""
+    """Return the time, as records have it."""
     return datetime.now(timezone.utc).isoformat(timespec="seconds")
 
 
@@ -74,7 +74,7 @@ class Decision(Part):
 
 
 def labels_after(decision: Decision | None, dispute: Dispute, rated: RatedMap) -> NDArray[np.int64]:
-    """The label of each of a dispute's voxels; without a decision the consensus's.
+    """Return the label of each of a dispute's voxels; without a decision the consensus's.
 
     Where a rater did not annotate, its drawing says nothing and the consensus stands.
     """
@@ -95,7 +95,7 @@ def labels_after(decision: Decision | None, dispute: Dispute, rated: RatedMap) -
 
 
 def painted_labels(runs: str, dispute: Dispute, rated: RatedMap) -> NDArray[np.int64]:
-    """The label of each of a dispute's voxels, as they were painted."""
+    """Return the label of each of a dispute's voxels, as they were painted."""
     places, painted = decoded(runs, rated.consensus.size)
     if not np.array_equal(places, dispute.places):
         raise InputError(f"dispute {dispute.number}: what was painted lies elsewhere")
@@ -108,7 +108,7 @@ def adjudicated(
     decisions: Mapping[int, Decision],
     correction: str = "",
 ) -> NDArray[Any]:
-    """The consensus with every decision carried out, in any order: disputes share no voxel.
+    """Return the consensus with every decision carried out, in any order: disputes share no voxel.
 
     Parameters
     ----------

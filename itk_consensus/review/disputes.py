@@ -46,7 +46,7 @@ class RatedMap:
         return enclosing_box(bounding_box(self.consensus != 0), *marked)
 
     def within(self, box: Box) -> RatedMap:
-        """The same of a part of the volume."""
+        """Return the same of a part of the volume."""
         maps = tuple(labels[box] for labels in self.maps)
         return replace(self, maps=maps, consensus=self.consensus[box])
 
@@ -181,7 +181,7 @@ class _Regions:
 
 
 def _as_sets(rows: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Rows sorted; a value that comes again gives way to the row's largest."""
+    """Return the rows sorted; a value that comes again gives way to the row's largest."""
     rows = np.sort(rows, axis=1)
     rows[:, 1:] = np.where(rows[:, 1:] == rows[:, :-1], rows[:, -1:], rows[:, 1:])
     return np.sort(rows, axis=1)
@@ -205,7 +205,7 @@ class _Listed:
         return cls(regions, numbers, voxels, dispute)
 
     def disputes(self, rated: RatedMap, probabilities: Probabilities | None) -> list[Dispute]:
-        """All that is known of them."""
+        """Return all that is known of them."""
         regions, labels = self.regions, self.regions.labels
         order = np.argsort(self.dispute, kind="stable")
         ends = np.cumsum(np.bincount(self.dispute, minlength=len(self.numbers)))
@@ -284,7 +284,7 @@ class _Listed:
 
 
 def _place_to_look_at(places: Places, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The voxel nearest to the middle of the slice that holds most of a region."""
+    """Return the voxel nearest to the middle of the slice that holds most of a region."""
     where = np.stack(np.unravel_index(places, shape), axis=1)
     axis = max(0, len(shape) - 3)  # of slices; a picture has none, and any row will do
     slices, counts = np.unique(where[:, axis], return_counts=True)

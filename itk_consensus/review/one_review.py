@@ -136,7 +136,7 @@ class Review:
         return bool(self._future)
 
     def decision(self, number: int) -> Decision | None:
-        """The decision about a dispute."""
+        """Return the decision about a dispute."""
         return self._decisions.get(number)
 
     def draft(self, number: int) -> str:
@@ -233,13 +233,13 @@ class Review:
     # -- maps and numbers -----------------------------------------------------------------------
 
     def adjudicated(self, structure: str = "") -> NDArray[Any]:
-        """The map of a structure as decisions leave it; drafts are no part of it."""
+        """Return the map of a structure as decisions leave it; drafts are no part of it."""
         correction = self._corrections.get(structure, "")
         own = list(self.disputes.values())
         return adjudicated(self.rated[structure], own, self._decisions, correction)
 
     def shown(self, structure: str = "") -> NDArray[Any]:
-        """The map with drafts too, as a person sees it; not to be written to."""
+        """Return the map with drafts too, as a person sees it; not to be written to."""
         if structure not in self._shown:
             labels = self.adjudicated(structure)
             for number, draft in self._drafts.items():
@@ -439,7 +439,7 @@ class _Owners(NamedTuple):
         return cls(places[order], numbers[order])
 
     def at(self, places: Places) -> NDArray[np.int64]:
-        """The dispute of each of some voxels; 0 where there is none."""
+        """Return the dispute of each of some voxels; 0 where there is none."""
         if not self.places.size:
             return np.zeros(places.size, np.int64)
         found = np.minimum(np.searchsorted(self.places, places), self.places.size - 1)

@@ -19,7 +19,7 @@ _DASHES = ("none", "7 4", "2 4", "10 3 2 3")
 
 
 def rater_color(index: int) -> str:
-    """The colour of a rater's contour."""
+    """Return the colour of a rater's contour."""
     return CONTOUR_COLORS[index % len(CONTOUR_COLORS)]
 
 
@@ -29,5 +29,5 @@ def rater_dashes(index: int) -> str:
 
 
 def label_color(index: int) -> str:
-    """The colour of a label, by its place among the labels of all structures."""
+    """Return the colour of a label, by its place among the labels of all structures."""
     return LABEL_COLORS[index % len(LABEL_COLORS)]

@@ -21,7 +21,7 @@ class ReaderRow(NamedTuple):
 
 
 def reader_rows(case: ReviewCase) -> list[ReaderRow]:
-    """A row for each reader, over the voxels it annotated."""
+    """Return a row for each reader, over the voxels it annotated."""
     voxel_ml = prod(case.geometry.spacing) / 1000
     marked = [one if one.box is None else one.within(one.box) for one in case.rated]
     rows = []

@@ -129,7 +129,7 @@ class ReviewedDispute(Part):
         return json.dumps(self.to_plain(), ensure_ascii=False, allow_nan=False)
 
     def dispute(self, voxels: int) -> Dispute:
-        """The dispute, of a volume of so many voxels."""
+        """Return the dispute, of a volume of so many voxels."""
         places, _ = decoded(self.where, voxels)
         if places.size != self.voxels:
             raise RecordError(
@@ -213,7 +213,7 @@ class ReviewRecord(Record):
 
     @classmethod
     def upgrade(cls, written: dict[str, Any]) -> dict[str, Any]:
-        """The record of a version that kept decisions only, not how they came about."""
+        """Return the record of a version that kept decisions only, not how they came about."""
         hidden = {"consensus_hidden": False}
         if "actions" in written:
             return {**written, **hidden}
@@ -246,7 +246,7 @@ class ReviewRecord(Record):
 
     @classmethod
     def seal(cls, written: Mapping[str, Any]) -> str:
-        """Fields as text, with the CRC-32 of all letters before it at the end.
+        """Return the fields as text, with the CRC-32 of all letters before it at the end.
 
         Fields cannot be hashed as those of other records are: the page of a report writes numbers
         as JavaScript does.
@@ -302,7 +302,7 @@ class RecordWriter:
         self.record(done=done, saved=saved).write(path)
 
     def record(self, *, done: bool = False, saved: int | None = None) -> ReviewRecord:
-        """The record as it is now; `saved` is how many actions the written map holds."""
+        """Return the record as it is now; `saved` is how many actions the written map holds."""
         grid = self.geometry
         return ReviewRecord(
             itk_consensus.__version__,
@@ -363,7 +363,7 @@ class RecordWriter:
         )
 
     def _dispute(self, one: Dispute) -> ReviewedDispute:
-        """A dispute as it is now; one that did not change is the same as before."""
+        """Return a dispute as it is now; one that did not change is the same as before."""
         decision, draft = self.review.decision(one.number), self.review.draft(one.number)
         known = self._disputes.get(one.number)
         if known is None or known.decision is not decision or known.draft != draft:
@@ -418,7 +418,7 @@ def rated_maps(
 
 
 def resumed(record: ReviewRecord, source: str, rated: Sequence[RatedMap], who: str = "") -> Review:
-    """The review as a record left it.
+    """Return the review as a record left it.
 
     Raises
     ------
@@ -459,5 +459,5 @@ def default_record_path(output: Path) -> Path:
 
 
 def path_from(record: Path, file: Path) -> str:
-    """A file's path as seen from where the record lies."""
+    """Return a file's path as seen from where the record lies."""
     return Path(os.path.relpath(file.absolute(), record.absolute().parent)).as_posix()

@@ -176,7 +176,7 @@ class ReviewSession:
         self.keep()
 
     def result(self) -> Any:
-        """The adjudicated label map as an image; of structures a list of them."""
+        """Return the adjudicated label map as an image; of structures a list of them."""
         maps = {name: self.review.adjudicated(name) for name in self.review.rated}
         if self.case.on_file.templates:
             return self.case.on_file.structures(maps)

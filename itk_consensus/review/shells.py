@@ -67,7 +67,7 @@ def cut_shells(
 def _connected(
     volume: NDArray[np.uint32], places: NDArray[np.intp], kinds: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """(N,) pieces of equal kinds that touch, from 0."""
+    """Return (N,) pieces of equal kinds that touch, from 0."""
     _, kinds = np.unique(kinds, return_inverse=True)
     marked = np.zeros(volume.shape, np.uint32)
     marked.reshape(-1)[places] = kinds + 1
@@ -150,7 +150,7 @@ def _joined(
     speck: NDArray[np.bool_],
     shape: Sequence[int],
 ) -> NDArray[np.int64]:
-    """Kinds after each speck took that of most voxels of its region that touch it."""
+    """Return the kinds after each speck took that of most voxels of its region that touch it."""
     pairs = []
     small = np.flatnonzero(speck)
     for beside in _neighbours(places[small], shape):

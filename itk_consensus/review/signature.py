@@ -13,7 +13,7 @@ _SHORTEST_KEY = 16
 
 
 def key_of(path: Path) -> bytes:
-    """The key that a file holds: all its bytes."""
+    """Return the key that a file holds: all its bytes."""
     key = read_bytes(path)
     if len(key) < _SHORTEST_KEY:
         raise FileError(

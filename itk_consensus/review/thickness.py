@@ -45,7 +45,7 @@ def thickness_at(
 
 
 def _runs(places: Places, region: NDArray[np.integer], stride: int, side: int) -> NDArray[np.int64]:
-    """(N,) how many voxels of the same region lie in a row along one axis."""
+    """Return (N,) how many voxels of the same region lie in a row along one axis."""
     if not places.size or side == 1:
         return np.full(places.size, np.iinfo(np.int32).max, np.int64) if side == 1 else places
     at = places // stride % side
@@ -63,7 +63,7 @@ def _runs(places: Places, region: NDArray[np.integer], stride: int, side: int) -
 def region_sizes(
     regions: Sequence[Places], shape: Sequence[int], spacing: Sequence[float]
 ) -> list[RegionSize]:
-    """Volume and thickness of regions that share no voxel."""
+    """Return the volume and thickness of regions that share no voxel."""
     if not regions:
         return []
     counts = [places.size for places in regions]

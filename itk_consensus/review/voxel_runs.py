@@ -33,7 +33,7 @@ def encoded(places: Places, labels: NDArray[Any]) -> str:
 
 
 def decoded(text: str, voxels: int) -> tuple[Places, NDArray[np.int64]]:
-    """Places and labels that a text holds, of a volume of so many voxels.
+    """Return the places and labels that a text holds, of a volume of so many voxels.
 
     Raises
     ------
@@ -62,14 +62,14 @@ def decoded(text: str, voxels: int) -> tuple[Places, NDArray[np.int64]]:
 
 
 def encoded_map(labels: NDArray[Any]) -> str:
-    """A whole label map; background is what no run covers."""
+    """Return a whole label map; background is what no run covers."""
     flat = labels.reshape(-1)
     places = np.flatnonzero(flat)
     return encoded(places, flat[places])
 
 
 def decoded_map(text: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """The label map that `encoded_map` wrote."""
+    """Return the label map that `encoded_map` wrote."""
     labels = np.zeros(shape, dtype)
     places, values = decoded(text, labels.size)
     labels.reshape(-1)[places] = values
@@ -77,7 +77,7 @@ def decoded_map(text: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDAr
 
 
 def counted(labels: NDArray[Any]) -> dict[int, int]:
-    """Voxels of each label that occurs."""
+    """Return the voxels of each label that occurs."""
     flat, found = labels.reshape(-1), dict[int, int]()
     for start in range(0, flat.size, _VOXELS_AT_ONCE):
         values, counts = np.unique(flat[start : start + _VOXELS_AT_ONCE], return_counts=True)

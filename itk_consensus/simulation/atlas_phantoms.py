@@ -136,7 +136,7 @@ def _parcels(rng: np.random.Generator, shape: tuple[int, ...], labels: int) -> L
 def _displace(
     rng: np.random.Generator, shape: tuple[int, ...], amplitude: float, grid: float
 ) -> Field:
-    """(axes, ...) displaced coordinates of each voxel, for an atlas of random amplitude."""
+    """Return (axes, ...) displaced coordinates of each voxel, for an atlas of random amplitude."""
     points = [max(4, round(size / grid)) for size in shape]
     own = amplitude * rng.uniform(0.5, 1.5)
     places = np.indices(shape, dtype=np.float64)

@@ -161,7 +161,7 @@ def _easy_rater(rng: np.random.Generator, truth: Mask, outlier_share: float | No
 def _organ_and_lesion(
     rng: np.random.Generator, shape: Shape, number_of_classes: int
 ) -> tuple[Field, Field]:
-    """Signed distances, positive inside, of organ and lesion."""
+    """Return the signed distances, positive inside, of organ and lesion."""
     organ = _inside_distance(_random_ellipse(rng, shape, 0.18, 0.3)) + 2.0 * _random_field(
         rng, shape, 5
     )
@@ -224,7 +224,7 @@ def _as_labels(lesion: Mask, organ: Mask) -> NDArray[Any]:
 
 
 def _random_ellipse(rng: np.random.Generator, shape: Shape, low: float, high: float) -> Mask:
-    """An ellipsoid near the centre with semi-axes of `low` to `high` times the sides."""
+    """Return an ellipsoid near the centre with semi-axes of `low` to `high` times the sides."""
     squared_radius = np.zeros(())
     for x, side in zip(np.indices(shape), shape, strict=True):
         center = side * rng.uniform(0.4, 0.6)

@@ -60,5 +60,5 @@ def _identities(path: Path) -> list[object]:
 
 
 def _folders(path: Path) -> list[str]:
-    """All folders above a path, links resolved."""
+    """Return all folders above a path, links resolved."""
     return [str(folder) for folder in Path(os.path.realpath(path)).parents]

@@ -25,7 +25,7 @@ def write_bytes(path: PathLike, contents: bytes) -> None:
 
 
 def read_bytes(path: PathLike) -> bytes:
-    """All bytes of a file."""
+    """Return all bytes of a file."""
     path = Path(path)
     try:
         require_regular(path)

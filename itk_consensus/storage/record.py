@@ -43,7 +43,7 @@ class RecordError(ValueError):
         return f"{self.where or 'it'} {self.problem}"
 
     def inside(self, where: str) -> RecordError:
-        """The same problem, its field named as a member of the field `where`."""
+        """Return the same problem, its field named as a member of the field `where`."""
         between = "." if where and self.where and self.where[0] != "[" else ""
         return RecordError(self.problem, f"{where}{between}{self.where}")
 
@@ -153,11 +153,11 @@ class Part:
     """A record, or an object within a record."""
 
     def contradictions(self) -> Iterator[tuple[str, str]]:
-        """Fields that are valid but contradict other fields: (field, problem) pairs."""
+        """Yield the fields that are valid but contradict other fields: (field, problem) pairs."""
         yield from ()
 
     def to_plain(self) -> dict[str, Any]:
-        """The fields as a JSON object."""
+        """Return the fields as a JSON object."""
         return {
             key: _to_plain(getattr(self, name)) for key, (name, _) in _entries(type(self)).items()
         }
@@ -196,13 +196,13 @@ class Record(Part):
     older_versions: ClassVar[tuple[int, ...]] = ()
 
     def to_json(self) -> str:
-        """The text of the file."""
+        """Return the text of the file."""
         said = {name: getattr(self, name) for name in self.readable_properties}
         return self.seal({**self.opening(), **said, **self.to_plain()})
 
     @classmethod
     def opening(cls) -> dict[str, Any]:
-        """The first fields of every file of this schema."""
+        """Return the first fields of every file of this schema."""
         return {"schema": cls.schema, "schema_version": cls.schema_version}
 
     @classmethod
@@ -273,7 +273,7 @@ def checksum(written: Mapping[str, Any]) -> str:
 
 
 def _table(cls: type[Part]) -> dict[str, tuple[str, Kind[Any]]]:
-    """Map each field's name in the file to its name in Python and its constraint."""
+    """Return the map each field's name in the file to its name in Python and its constraint."""
     hints = get_type_hints(cls, include_extras=True)
     table = {field.name: hints[field.name].__metadata__ for field in fields(cls)}
     return {(key or (name,))[0]: (name, kind) for name, (kind, *key) in table.items()}

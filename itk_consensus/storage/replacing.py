@@ -105,7 +105,7 @@ def _is_header(part: Path) -> bool:
 
 
 def permissions(place: Path) -> int | None:
-    """Permission bits of a file or folder; None if it does not exist."""
+    """Return the permission bits of a file or folder; None if it does not exist."""
     try:
         return stat.S_IMODE(place.stat().st_mode)
     except OSError:
@@ -113,7 +113,7 @@ def permissions(place: Path) -> int | None:
 
 
 def destination(target: Path) -> Path:
-    """The path at which a file of this name will be written, with links resolved.
+    """Return the path at which a file of this name will be written, with links resolved.
 
     Raises
     ------

@@ -82,7 +82,7 @@ class AgreementFilter(ComparedRaters):
             return defensive_copy(result)
 
     def GetResult(self) -> AgreementResult:
-        """The result of the last Execute."""
+        """Return the result of the last Execute."""
         result: AgreementResult = super().GetResult()
         return defensive_copy(result)
 

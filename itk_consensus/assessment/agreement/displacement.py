@@ -85,7 +85,7 @@ def _axis_subsets(axes: int) -> Iterator[tuple[int, ...]]:
 
 
 def best_shift(mask: MaskInBox, others: MaskInBox) -> Fit:
-    """The shift in whole voxels after which a mask fits best, by cross-correlation."""
+    """Return the shift in whole voxels after which a mask fits best, by cross-correlation."""
     sides = [a + b for a, b in zip(mask.shares.shape, others.shares.shape, strict=True)]
     step = max(1, -(-max(sides) // MOST_VOXELS))
     small, its = _downsample(mask.shares, step), _downsample(others.shares, step)

@@ -46,7 +46,7 @@ def label_swaps(patterns: DecisionPatterns) -> list[LabelSwap]:
 
 
 def _most_frequent(patterns: DecisionPatterns) -> NDArray[Any]:
-    """(P,) index of the most frequent label; ``len(labels)`` where no rater annotated."""
+    """Return (P,) index of the most frequent label; ``len(labels)`` where no rater annotated."""
     labels = patterns.number_of_labels
     decision = StackVote(rows_as_stack(patterns), VoteRules(ties="lowest")).decision()
     return np.where(decision < 0, labels, decision)

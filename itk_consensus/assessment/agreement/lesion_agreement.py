@@ -94,7 +94,7 @@ def lesion_agreement(
 def _objects_where_marked(
     maps: Sequence[NDArray[Any]], kind: ObjectKind
 ) -> list[NDArray[np.int32]]:
-    """Number the objects of each map, restricted to the M voxels that any map marks.
+    """Return the number the objects of each map, restricted to the M voxels that any map marks.
 
     Returns an (M,) array per map, 0 being background. Lesions are small, so that this makes all
     comparisons cheap.

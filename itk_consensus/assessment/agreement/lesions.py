@@ -68,7 +68,7 @@ class LesionAgreements:
         return csv_text(list(LesionAgreement._fields), rows)
 
     def to_pandas(self) -> object:
-        """The rows as a pandas.DataFrame; needs pandas."""
+        """Return the rows as a pandas.DataFrame; needs pandas."""
         import pandas
 
         return pandas.DataFrame(self.rows, columns=list(LesionAgreement._fields))
@@ -150,7 +150,7 @@ def agreement_by_size(
 
 
 def _classes(limits: Sequence[float]) -> list[str]:
-    """Names of the size classes between limits; empty without limits."""
+    """Return the names of the size classes between limits; empty without limits."""
     if not limits:
         return []
     edges = [f"{limit:g}" for limit in limits]
@@ -190,7 +190,7 @@ def _mean(values: Floats) -> float:
 
 
 def _diameters(voxels: NDArray[np.int64], sides: Sequence[float]) -> Floats:
-    """Diameters in mm of balls with these numbers of voxels."""
+    """Return the diameters in mm of balls with these numbers of voxels."""
     axes = len(sides)
     ball = {1: 1.0, 2: np.pi / 4, 3: np.pi / 6}[axes]
     return np.asarray((voxels * np.prod(sides) / ball) ** (1 / axes))

@@ -49,5 +49,5 @@ def next_reading(patterns: DecisionPatterns, label: int) -> NextReading | None:
 
 
 def _majority(votes: NDArray[np.int64], number: NDArray[np.int64]) -> Floats:
-    """(P,) 1 where the majority marks the label, 0.5 at ties, else 0."""
+    """Return (P,) 1 where the majority marks the label, 0.5 at ties, else 0."""
     return np.asarray(np.clip(2 * votes - number + 1, 0, 2) / 2)

@@ -72,7 +72,7 @@ class PlanAgreement(Displayed):
         return f"{table}\n\n{self.caption}\n"
 
     def to_latex(self) -> str:
-        """The same table as a LaTeX tabular with booktabs rules."""
+        """Return the same table as a LaTeX tabular with booktabs rules."""
         header, rows = self._grid()
         cells = [[_latex(cell) for cell in line] for line in (header, *rows)]
         lines = [" & ".join(line) + r" \\" for line in cells]
@@ -167,7 +167,7 @@ def _measure_structure(
 
 
 def _measure_bias(name: str, masks: Sequence[Any], consensus: Any) -> Iterator[Measure]:
-    """Mean bias of each reader, overall and on the side where readers differ most."""
+    """Yield the mean bias of each reader, overall and on the side where readers differ most."""
     rows = [row for row in ReaderBiasFilter(Label=1).Execute(masks, consensus).rows if row]
     yield _summarise(name, "bias", "mm", np.array([row["mean"] for row in rows]))
     sides = [side for side in rows[0] if side != "mean"]
@@ -180,7 +180,7 @@ def _measure_bias(name: str, masks: Sequence[Any], consensus: Any) -> Iterator[M
 
 
 def added_paths(masks: Sequence[Any], consensus: Any) -> Floats:
-    """Added path length from each mask to the consensus, in mm (voxels for arrays)."""
+    """Return the added path length from each mask to the consensus, in mm (voxels for arrays)."""
     loaded = convert.load([consensus, *masks], owner="plan_agreement")
     arrays = [np.asarray(array) == 1 for array in loaded.arrays]
     side = float(np.sqrt(np.prod(loaded.geometry.spacing[:2])))
@@ -190,7 +190,7 @@ def added_paths(masks: Sequence[Any], consensus: Any) -> Floats:
 
 
 def _outline(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Pixels of a mask that have a neighbour outside it in their slice."""
+    """Return the pixels of a mask that have a neighbour outside it in their slice."""
     padded = np.pad(mask, [(0, 0)] * (mask.ndim - 2) + [(1, 1)] * 2)
     inner = padded[..., 1:-1, 1:-1].copy()
     for axis, step in ((-2, 1), (-2, -1), (-1, 1), (-1, -1)):
@@ -209,7 +209,7 @@ def _summarise(structure: str, measure: str, unit: str, values: Floats) -> Measu
 def surface_tolerances(
     names: Iterable[str], path: PathLike | None = None, words: StructureWords | None = None
 ) -> dict[str, float]:
-    """Tolerances of the surface Dice in mm, by structure name.
+    """Return the tolerances of the surface Dice in mm, by structure name.
 
     Parameters
     ----------

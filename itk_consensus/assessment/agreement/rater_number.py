@@ -100,13 +100,13 @@ def _subsets(number: int, k: int, rng: np.random.Generator) -> Iterator[tuple[in
 
 
 def _vote(said: NDArray[np.bool_], subset: Sequence[int]) -> Floats:
-    """(P,) 1 where most of a subset gave the label, 0.5 at ties, else 0."""
+    """Return (P,) 1 where most of a subset gave the label, 0.5 at ties, else 0."""
     votes = said[:, list(subset)].sum(axis=1)
     return np.asarray(np.clip(2 * votes - len(subset) + 1, 0, 2) / 2)
 
 
 def median_variance(raters: int) -> float:
-    """Variance of the median of so many standard normal numbers, to 2 %.
+    """Return the variance of the median of so many standard normal numbers, to 2 %.
 
     An even number counts as one less, see the module's docstring.
     """
@@ -159,7 +159,7 @@ class RaterNumberCurve:
         return cls(points, level, slope, float(movement), len(cases))
 
     def dice_with_another(self, raters: int) -> float:
-        """Expected Dice of the vote of this many raters with another rater."""
+        """Return the expected Dice of the vote of this many raters with another rater."""
         return 1 - float(np.sqrt(self.level + self.slope * median_variance(raters)))
 
     def moved_by_another(self, raters: int | None = None) -> float:
@@ -181,7 +181,7 @@ class RaterNumberCurve:
         )
 
     def table(self) -> Iterator[dict[str, float | int | None]]:
-        """A row for each number of raters."""
+        """Yield a row for each number of raters."""
         for point in self.points:
             row: dict[str, float | int | None] = {"raters": point.raters}
             for name in ("with_all", "with_left_out", "moved"):

@@ -45,7 +45,7 @@ class ConsensusSurface:
     orientation: Floats  #: (D, D) column j: the physical direction of array axis j
 
     def mean(self, rater: Mask) -> float:
-        """Mean bias of a rater in mm, positive outside the consensus."""
+        """Return the mean bias of a rater in mm, positive outside the consensus."""
         area = (self._area.sum() + _area(rater, self.spacing).sum()) / 2
         return float((rater.astype(np.float32) - self.mask).sum() / area)
 
@@ -81,7 +81,7 @@ class ConsensusSurface:
         return found
 
     def reach(self, rater: Mask) -> dict[str, float]:
-        """95th percentile of the distances between both surfaces in mm, by direction.
+        """Return the 95th percentile of the distances between both surfaces in mm, by direction.
 
         Each position counts once, on the outer of both surfaces. NaN if no surface faces a
         direction.
@@ -121,7 +121,7 @@ class ConsensusSurface:
 
 
 def _area(mask: Mask, spacing: Sequence[float]) -> NDArray[np.float32]:
-    """(\\*box) surface area of a mask in each voxel, divided by the voxel's volume."""
+    """Return (\\*box) surface area of a mask in each voxel, divided by the voxel's volume."""
     smooth = smooth_volume(mask.astype(np.float32), [1.0] * mask.ndim)
     return np.asarray(np.linalg.norm(np.gradient(smooth, *spacing), axis=0), np.float32)
 
@@ -137,13 +137,13 @@ class ReaderBias:
     box: Box  #: Position of `volumes` in the image
 
     def table(self) -> Iterator[dict[str, str | float]]:
-        """A row for each rater who drew the label."""
+        """Yield a row for each rater who drew the label."""
         for rater, row in zip(self.raters, self.rows, strict=True):
             if row is not None:
                 yield {"rater": rater, **row}
 
     def to_csv(self) -> str:
-        """The table as CSV text."""
+        """Return the table as CSV text."""
         rows = list(self.table())
         return csv_text(list(rows[0]), rows) if rows else ""
 

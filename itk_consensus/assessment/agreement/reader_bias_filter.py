@@ -70,7 +70,7 @@ class ReaderBiasFilter(ComparedRaters):
             return defensive_copy(result)
 
     def GetResult(self) -> ReaderBias:
-        """The result of the last Execute."""
+        """Return the result of the last Execute."""
         result: ReaderBias = self._require_executed(self._result)[0]
         return defensive_copy(result)
 
@@ -120,7 +120,7 @@ class ReaderBiasFilter(ComparedRaters):
 
 
 def _masks(patterns: DecisionPatterns, label: int, axes: int) -> tuple[Any, ...]:
-    """The bounding box of a label, and each rater's mask in it, padded with background."""
+    """Return the bounding box of a label, and each rater's mask in it, padded with background."""
     said: NDArray[np.bool_] = patterns.patterns == label
     box: Box = patterns.region(np.asarray(said.any(axis=1)), [0] * axes)
     cropped = patterns.crop(box)

@@ -57,11 +57,11 @@ class LabelAgreement:
         return float(volumes.std(ddof=1) / mean)
 
     def between_raters(self, matrix: Floats) -> Floats:
-        """(J (J - 1) / 2,) values of all pairs of raters, without a consensus."""
+        """Return (J (J - 1) / 2,) values of all pairs of raters, without a consensus."""
         return np.asarray(matrix[np.triu_indices(self.raters, 1)])
 
     def to_reference(self, matrix: Floats) -> Floats:
-        """(J,) values of each rater against the consensus; empty without one."""
+        """Return (J,) values of each rater against the consensus; empty without one."""
         return np.asarray(matrix[: self.raters, self.raters :].ravel())
 
     @property
@@ -106,7 +106,7 @@ class AgreementResult(Displayed):
 
     @rows
     def pairs(self) -> Iterator[dict[str, Cell]]:
-        """A row for each label and pair of raters."""
+        """Yield a row for each label and pair of raters."""
         for agreement in self.labels:
             for i, first in enumerate(self.raters):
                 for j in range(i + 1, len(self.raters)):
@@ -120,7 +120,7 @@ class AgreementResult(Displayed):
 
     @rows
     def summary(self) -> Iterator[dict[str, Cell]]:
-        """A row for each label; means are over pairs of raters, ignoring NaN."""
+        """Yield a row for each label; means are over pairs of raters, ignoring NaN."""
         for agreement in self.labels:
             volumes = agreement.volumes[: agreement.raters]
             row: dict[str, Cell] = {
@@ -151,7 +151,7 @@ class AgreementResult(Displayed):
 
     @rows
     def of_raters(self) -> Iterator[dict[str, Cell]]:
-        """A row for each rater; means are over labels and over the other raters."""
+        """Yield a row for each rater; means are over labels and over the other raters."""
         number = len(self.raters) - (self.reference is not None)
         for index, name in enumerate(self.raters[:number]):
             others = [j for j in range(number) if j != index]
@@ -168,11 +168,11 @@ class AgreementResult(Displayed):
             yield row
 
     def mean_dice(self) -> float:
-        """Mean Dice over labels and pairs of raters; NaN without any pair or label."""
+        """Return the mean Dice over labels and pairs of raters; NaN without any pair or label."""
         return _mean(np.array([one.between_raters(one.dice) for one in self.labels]))
 
     def table(self) -> str:
-        """The summary as aligned text: a line for each measure, a column for each label."""
+        """Return the summary as aligned text: a line for each measure, a column for each label."""
         summary = self.summary()
         if not summary:
             return "No rater used any label but 0."
@@ -213,7 +213,7 @@ class AgreementResult(Displayed):
         return json.dumps(self.to_dict(), indent=2)
 
     def to_pandas(self) -> Any:
-        """The table of `pairs` as a pandas.DataFrame; needs pandas."""
+        """Return the table of `pairs` as a pandas.DataFrame; needs pandas."""
         return self.pairs().to_frame()
 
 

@@ -131,7 +131,7 @@ def _add_surfaces(
 
 
 def _surfaces(patterns: DecisionPatterns, label: int, axes: int) -> list[Surface]:
-    """Each rater's surface of a label, within the common bounding box."""
+    """Return each rater's surface of a label, within the common bounding box."""
     said: NDArray[np.bool_] = patterns.patterns == label
     region = patterns.region(np.asarray(said.any(axis=1)), [0] * axes)
     cropped = patterns.crop(region)

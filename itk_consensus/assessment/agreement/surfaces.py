@@ -36,12 +36,12 @@ class Surface:
 
     @classmethod
     def of(cls, mask: NDArray[np.bool_]) -> Surface:
-        """The surface of a mask; in 4D the first axis holds independent volumes."""
+        """Return the surface of a mask; in 4D the first axis holds independent volumes."""
         places = np.flatnonzero(mask & ~_inner(mask))
         return cls(mask.shape, places.astype(np.uint32) if mask.size < 2**32 else places)
 
     def distance(self, spacing: Sequence[float]) -> Floats:
-        """Distance of every voxel to the surface in mm, flattened."""
+        """Return the distance of every voxel to the surface in mm, flattened."""
         edge = np.zeros(self.shape, bool)
         edge.reshape(-1)[self.places] = True
         # Surface voxels have a negative signed distance; clip it to 0.
@@ -136,7 +136,7 @@ def distances_between(
 def surface_dices(
     surfaces: Sequence[Surface], spacing: Sequence[float], tolerance: float
 ) -> Floats:
-    """(J, J) surface Dice of every two surfaces.
+    """Return (J, J) surface Dice of every two surfaces.
 
     Equals that of `distances_between`, but is faster for small tolerances: it dilates each surface
     by all offsets up to the tolerance instead of computing a distance map.
@@ -162,7 +162,7 @@ def surface_dices(
 def _within_by_distance(
     surfaces: Sequence[Surface], spacing: Sequence[float], tolerance: float
 ) -> Floats:
-    """(J, J) how many voxels of each surface lie within the tolerance of another."""
+    """Return (J, J) how many voxels of each surface lie within the tolerance of another."""
     within = np.zeros((len(surfaces),) * 2)
     for target, its in enumerate(surfaces):
         if its.places.size:
@@ -174,7 +174,7 @@ def _within_by_distance(
 def _within_by_offsets(
     surfaces: Sequence[Surface], reach: Sequence[int], spacing: Sequence[float], tolerance: float
 ) -> Floats:
-    """The same, by dilation with all offsets up to the tolerance."""
+    """Return the same, by dilation with all offsets up to the tolerance."""
     shape = [side + 2 * more for side, more in zip(surfaces[0].shape, reach, strict=True)]
     places = [_padded_places(surface, reach, shape) for surface in surfaces]
     offsets = _offsets(reach, spacing, tolerance, shape)
@@ -209,7 +209,7 @@ def _offsets(
 
 
 def _inner(mask: NDArray[Any]) -> NDArray[np.bool_]:
-    """Voxels of a mask whose face neighbours all lie in the mask."""
+    """Return the voxels of a mask whose face neighbours all lie in the mask."""
     inner = mask.copy()
     for axis in space_axes(mask.ndim):
         steps = slice(None, -1), slice(1, None), slice(None, None, max(1, mask.shape[axis] - 1))

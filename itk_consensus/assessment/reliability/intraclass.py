@@ -118,13 +118,13 @@ def intraclass_correlations(values: ArrayLike) -> tuple[IntraclassCorrelation, .
 
 
 def _reliability_of_mean(single: float, raters: int) -> float:
-    """Reliability of the mean of several raters, from that of one (Spearman-Brown)."""
+    """Return the reliability of the mean of several raters, from that of one (Spearman-Brown)."""
     below = 1 + (raters - 1) * single
     return raters * single / below if below else math.nan
 
 
 def raters_needed(single: float, wanted: float) -> float:
-    """Number of raters, or readings, whose mean reaches a reliability.
+    """Return the number of raters, or readings, whose mean reaches a reliability.
 
     Parameters
     ----------

@@ -162,11 +162,11 @@ class _Table:
         return tuple(label for label, size in zip(self.labels, given, strict=True) if size)
 
     def column(self, name: str) -> int:
-        """Column of a submission in the patterns."""
+        """Return the column of a submission in the patterns."""
         return len(self.readers) + list(self.submissions).index(name)
 
     def sample_columns(self, name: str) -> range:
-        """Columns of a submission's samples in the patterns; empty without samples."""
+        """Return the columns of a submission's samples in the patterns; empty without samples."""
         start = len(self.readers) + len(self.submissions)
         for other, one in self.submissions.items():
             if other == name:
@@ -175,7 +175,7 @@ class _Table:
         raise KeyError(name)
 
     def votes(self, columns: Sequence[int]) -> NDArray[np.intp]:
-        """(P,) index of the majority label of some columns; ties are background."""
+        """Return (P,) index of the majority label of some columns; ties are background."""
         rows = rows_as_stack(self.patterns)
         some = replace(rows, arrays=tuple(rows.arrays[column] for column in columns))
         winner = StackVote(some, VoteRules(ties="background")).decision().astype(np.intp)
@@ -273,7 +273,7 @@ class _Scorer:
         return self._scores(said, number)
 
     def pairs(self, case: str) -> Iterator[dict[str, Any]]:
-        """A row for each submission, reader and structure."""
+        """Yield a row for each submission, reader and structure."""
         for name in self._table.submissions:
             column = self._table.column(name)
             for number, reader in enumerate(self._table.readers):
@@ -409,6 +409,6 @@ class _Scorer:
 
 
 def mean_of_known(values: Sequence[float]) -> float:
-    """Mean ignoring NaN; NaN if nothing is left."""
+    """Return the mean ignoring NaN; NaN if nothing is left."""
     known = [value for value in values if not math.isnan(value)]
     return sum(known) / len(known) if known else math.nan

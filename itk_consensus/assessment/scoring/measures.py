@@ -199,7 +199,7 @@ RULES = {
 
 
 def measures(rules: tuple[str, ...], *, surfaces: bool, lesions: bool) -> dict[str, Measure]:
-    """The columns of a study, in order."""
+    """Return the columns of a study, in order."""
     chosen = dict(ALWAYS)
     if surfaces:
         chosen |= SURFACES

@@ -85,7 +85,7 @@ def consensus_dice(
 def consensus_confidence(
     probability: NDArray[Any], readers: Sequence[Mask], weights: NDArray[Any] | None = None
 ) -> float:
-    """Mean confidence where all readers agree (CURVAS 2024).
+    """Return the mean confidence where all readers agree (CURVAS 2024).
 
     The mean of two means: the probability where all readers mark the structure, and 1 minus the
     probability where none does. NaN if either region is empty.
@@ -149,7 +149,7 @@ def volume_score(volume: float, readers: ArrayLike) -> float:
 
 
 def _squared_normal(z: float) -> float:
-    """Antiderivative of the squared standard normal distribution function."""
+    """Return the antiderivative of the squared standard normal distribution function."""
     share = float(scipy.special.ndtr(z))
     density = math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
     tail = float(scipy.special.ndtr(math.sqrt(2) * z)) / math.sqrt(math.pi)
@@ -180,7 +180,7 @@ def dice_max(
 def dice_match(
     samples: Sequence[Mask], readers: Sequence[Mask], weights: NDArray[Any] | None = None
 ) -> float:
-    """Mean Dice of samples and readers under the best one-to-one matching (D_match).
+    """Return the mean Dice of samples and readers under the best one-to-one matching (D_match).
 
     Wu et al., CVPR 2024. If their numbers differ, both are repeated to the least common multiple.
     """
@@ -190,7 +190,7 @@ def dice_match(
 def matched_iou(
     samples: Sequence[Mask], readers: Sequence[Mask], weights: NDArray[Any] | None = None
 ) -> float:
-    """Mean IoU of samples and readers under the best one-to-one matching.
+    """Return the mean IoU of samples and readers under the best one-to-one matching.
 
     Hungarian-matched IoU (Kohl et al., arXiv:1905.13077, 2019). If their numbers differ, both are
     repeated to the least common multiple.
@@ -209,7 +209,7 @@ def _best_pairing(likeness: Floats) -> float:
 def overlaps(
     ones: Sequence[Mask], others: Sequence[Mask], weights: NDArray[Any] | None = None
 ) -> Floats:
-    """(N, M) intersection over union; 1 where both are empty."""
+    """Return (N, M) intersection over union; 1 where both are empty."""
     shared, sizes = _shared(ones, others, weights)
     return share_of(shared, sizes - shared)
 
@@ -217,7 +217,7 @@ def overlaps(
 def _dices(
     ones: Sequence[Mask], others: Sequence[Mask], weights: NDArray[Any] | None = None
 ) -> Floats:
-    """(N, M) Dice; 1 where both are empty."""
+    """Return (N, M) Dice; 1 where both are empty."""
     shared, sizes = _shared(ones, others, weights)
     return dice_of(shared, sizes)
 
@@ -225,7 +225,7 @@ def _dices(
 def _shared(
     ones: Sequence[Mask], others: Sequence[Mask], weights: NDArray[Any] | None
 ) -> tuple[Floats, Floats]:
-    """(N, M) intersection of every two masks in voxels, and the sum of their sizes."""
+    """Return (N, M) intersection of every two masks in voxels, and the sum of their sizes."""
     first, second = (
         np.stack([np.asarray(mask).ravel() for mask in masks]).astype(np.float64)
         for masks in (ones, others)
@@ -236,7 +236,7 @@ def _shared(
 
 
 def crps(samples: ArrayLike, observed: float) -> float:
-    """Continuous ranked probability score of samples against an observed number.
+    """Return the continuous ranked probability score of samples against an observed number.
 
     ``E|X - y| - E|X - X'| / 2``: 0 is perfect; for a single sample it is the absolute error.
     """

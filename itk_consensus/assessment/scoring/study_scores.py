@@ -74,7 +74,7 @@ class StudyScores:
         )
 
     def column(self, measure: str) -> str:
-        """Name of a measure's column, with its unit."""
+        """Return the name of a measure's column, with its unit."""
         units = {"volume": self.volume_unit, "length": self.length_unit, "": ""}
         unit = units[self.measures[measure].unit].replace("^", "")
         return f"{measure}_{unit}" if unit else measure
@@ -94,7 +94,7 @@ class StudyScores:
 
     @rows
     def of_cases(self) -> Iterator[Row]:
-        """A row for each case, structure, and submission or reader."""
+        """Yield a row for each case, structure, and submission or reader."""
         for case in self.cases:
             for kind, everybody in (("submission", case.submissions), ("reader", case.readers)):
                 for name, scores in everybody.items():
@@ -110,7 +110,7 @@ class StudyScores:
 
     @rows
     def pairs(self) -> Iterator[Row]:
-        """A row for each case, structure, submission and reader."""
+        """Yield a row for each case, structure, submission and reader."""
         for case in self.cases:
             for pair in case.pairs:
                 if pair["structure"] not in self.structures:
@@ -133,11 +133,11 @@ class StudyScores:
         return scores[part][measure] if part in scores else about.score_if_absent
 
     def values(self, name: str, part: int | str, measure: str) -> Floats:
-        """(N,) values of a submission by case; NaN where undefined."""
+        """Return (N,) values of a submission by case; NaN where undefined."""
         return np.array([self._value(one.submissions[name], part, measure) for one in self.cases])
 
     def ceiling(self, part: int | str, measure: str) -> Floats:
-        """(N,) mean values of the readers by case; NaN for cases with a single reader."""
+        """Return (N,) mean values of the readers by case; NaN for cases with a single reader."""
         everybody = (one.readers.values() for one in self.cases)
         return np.array(
             [mean_of_known([self._value(s, part, measure) for s in all_]) for all_ in everybody]
@@ -162,7 +162,7 @@ class StudyScores:
 
     @rows
     def summary(self) -> Iterator[Row]:
-        """A row for each submission and structure: means and their intervals."""
+        """Yield a row for each submission and structure: means and their intervals."""
         for one in self.summaries:
             row: Row = {"scored": one.name, "structure": one.structure, "cases": one.cases}
             for measure in self.measures:
@@ -186,7 +186,7 @@ class StudyScores:
 
     @rows
     def all_comparisons(self) -> Iterator[Row]:
-        """A row for each structure, measure and pair of submissions."""
+        """Yield a row for each structure, measure and pair of submissions."""
         for part, title in self.parts.items():
             for measure, about in self.measures.items():
                 if about.better == "neither":
@@ -207,7 +207,7 @@ class StudyScores:
 
     @rows
     def ranks(self) -> Iterator[Row]:
-        """A row for each structure, measure and submission, the best first."""
+        """Yield a row for each structure, measure and submission, the best first."""
         for part, title in self.parts.items():
             for measure, about in self.measures.items():
                 if about.better == "neither" or not self.submissions:
@@ -226,7 +226,7 @@ class StudyScores:
                     }
 
     def to_csv(self) -> str:
-        """The table of `of_cases` as CSV text."""
+        """Return the table of `of_cases` as CSV text."""
         found = self.of_cases()
         return csv_text(list(found[0]) if found else [], found)
 
@@ -271,13 +271,13 @@ class StudyScores:
         return header, body
 
     def to_markdown(self, part: int | str | None = None) -> str:
-        """The table as Markdown."""
+        """Return the table as Markdown."""
         header, body = self.table(part)
         lines = [header, ["---", *["---:"] * (len(header) - 1)], *body]
         return "\n".join(f"| {' | '.join(map(_markdown, line))} |" for line in lines) + "\n"
 
     def to_latex(self, part: int | str | None = None) -> str:
-        """The table as a LaTeX tabular."""
+        """Return the table as a LaTeX tabular."""
         header, body = self.table(part)
         lines = [rf"{' & '.join(map(_latex, line))} \\" for line in (header, *body)]
         columns = "l" + "r" * (len(header) - 1)

@@ -55,7 +55,7 @@ def rasterise(slices: Mapping[int, SliceContours], shape: tuple[int, ...]) -> ND
 
 
 def coverage(contours: Sequence[Points], rows: int, columns: int) -> Points:
-    """Fraction of each pixel inside an odd number of contours, shape (rows, columns).
+    """Return the fraction of each pixel inside an odd number of contours, shape (rows, columns).
 
     Covered lengths are exact along each scan line.
     """

@@ -93,7 +93,7 @@ def _smooth(ring: _Ring, smoothing: Smoothing) -> Points:
 
 
 def _few_points(points: Points, tolerance: float) -> NDArray[np.intp]:
-    """Indices of the points of a ring that Douglas-Peucker simplification keeps."""
+    """Return the indices of the points of a ring that Douglas-Peucker simplification keeps."""
     away = np.linalg.norm(points - points[0], axis=1)
     middle = int(away.argmax())
     closed = np.concatenate([points, points[:1]])
@@ -138,7 +138,7 @@ def _join_holes(
 
 
 def _rings(plane: NDArray[np.bool_]) -> Iterator[_Ring]:
-    """Rings of corners, walked along edges with the voxels on the right."""
+    """Yield the rings of corners, walked along edges with the voxels on the right."""
     inside = np.pad(np.asarray(plane, np.bool_), 1)
     here, above = inside[1:, 1:], inside[:-1, 1:]
     left, across = inside[1:, :-1], inside[:-1, :-1]
@@ -175,7 +175,7 @@ def _join(ring: _Ring, at: _Corner, hole: _Ring, start: _Corner) -> None:
 
 
 def _turns(ring: _Ring) -> NDArray[Any]:
-    """Corners of a ring where its direction changes."""
+    """Return the corners of a ring where its direction changes."""
     corners = np.array(ring)
     step = np.sign(np.roll(corners, -1, axis=0) - corners)
     turns: NDArray[Any] = corners[(step != np.roll(step, 1, axis=0)).any(axis=1)]

@@ -43,7 +43,7 @@ def read_dicom_contours(path: PathLike, series: DicomSeries) -> list[Structure]:
 
 @silence_dicom_libraries()
 def _read(path: PathLike, series: DicomSeries) -> tuple[list[Structure], list[str]]:
-    """The structures of a file, and a warning for each whose contours were clipped."""
+    """Return the structures of a file, and a warning for each whose contours were clipped."""
     dataset = read_dicom(path)
     if dataset.get("SOPClassUID") != STRUCTURE_SET:
         raise FileError(f"is a DICOM {modality_of(dataset) or 'file'}, not an RTSTRUCT", path=path)
@@ -102,7 +102,7 @@ def _referred_series(dataset: Any) -> list[str]:
 
 
 def _kinds(dataset: Any) -> dict[int, Code]:
-    """Codes of the anatomy of structures, by ROI number, for those that have one."""
+    """Return the codes of the anatomy of structures, by ROI number, for those that have one."""
     kinds = {}
     for observed in dataset.get("RTROIObservationsSequence") or ():
         for code in observed.get("RTROIIdentificationCodeSequence") or ():

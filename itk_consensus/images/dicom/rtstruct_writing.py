@@ -113,7 +113,7 @@ def write_dicom_contours(
 
 
 def _structure_set(pydicom: Any, series: DicomSeries, description: str) -> Any:
-    """A new RTSTRUCT data set with everything but the structures."""
+    """Return a new RTSTRUCT data set with everything but the structures."""
     now, uid = datetime.datetime.now(), pydicom.uid.generate_uid
     dataset = pydicom.dataset.FileDataset("", {}, preamble=b"\0" * 128)
     dataset.file_meta = pydicom.dataset.FileMetaDataset()
@@ -217,7 +217,7 @@ def _contours(inside: Any, shape: _ContourStyle) -> Iterator[tuple[int, Any]]:
 
 
 def _upright_axis(series: DicomSeries) -> int | None:
-    """The coordinate (x, y or z) that is constant in a slice; None in oblique series."""
+    """Return the coordinate (x, y or z) that is constant in a slice; None in oblique series."""
     direction = np.reshape(series.geometry.direction, (3, 3))
     axis = int(np.abs(direction[:, 2]).argmax())
     return axis if abs(abs(direction[axis, 2]) - 1) < _UPRIGHT else None

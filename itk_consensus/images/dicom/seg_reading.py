@@ -72,7 +72,7 @@ def read_dicom_segmentation(
 
 
 def _segments(dataset: Any, owner: str) -> dict[int, Any]:
-    """The items of SegmentSequence by their numbers; 0 is the background of a label map."""
+    """Return the items of SegmentSequence by their numbers; 0 is the background of a label map."""
     segments: dict[int, Any] = {}
     for one in dataset.SegmentSequence:
         number = int(one.SegmentNumber)
@@ -137,7 +137,7 @@ def _half(dataset: Any) -> float:
 
 
 def _frames(dataset: Any, owner: str) -> NDArray[Any]:
-    """Pixels, shape (frames, rows, columns); raise if any are missing."""
+    """Return the pixels, shape (frames, rows, columns); raise if any are missing."""
     shape = (int(dataset.NumberOfFrames), int(dataset.Rows), int(dataset.Columns))
     wanted = (np.prod(shape, dtype=np.int64) * int(dataset.BitsAllocated) + 7) // 8
     if "PixelData" not in dataset:
@@ -186,7 +186,7 @@ def _corner(
 
 
 def _group(own: Any, shared: Any, name: str) -> Any:
-    """A functional group of a frame: its own, or else the one shared by all frames."""
+    """Return a functional group of a frame: its own, or else the one shared by all frames."""
     for groups in (own, shared):
         if name in groups:
             return groups[name][0]

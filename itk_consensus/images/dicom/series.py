@@ -52,7 +52,7 @@ class DicomSeries:
         return str(self.slices[0].FrameOfReferenceUID)
 
     def grid(self) -> Any:
-        """An empty SimpleITK image of uint8 on the grid of the series."""
+        """Return an empty SimpleITK image of uint8 on the grid of the series."""
         image = _new_image(self.geometry.size, sitk.sitkUInt8)
         image.SetSpacing(self.geometry.spacing)
         image.SetOrigin(self.geometry.origin)
@@ -187,7 +187,7 @@ def read_dicom_series(
 
 @silence_dicom_libraries()
 def series_within(source: PathLike | Sequence[PathLike]) -> tuple[str, dict[str, list[Any]]]:
-    """Name of a source for error messages, and its slices by SeriesInstanceUID."""
+    """Return the name of a source for error messages, and its slices by SeriesInstanceUID."""
     owner, paths = "series", source
     if isinstance(source, (str, os.PathLike)):
         owner = f"series {source}"
@@ -207,6 +207,6 @@ def series_within(source: PathLike | Sequence[PathLike]) -> tuple[str, dict[str,
 
 
 def description_of_slices(slices: Sequence[Any]) -> str:
-    """Number of slices and modality: they identify a series but not the patient."""
+    """Return the number of slices and modality: they identify a series but not the patient."""
     modality = modality_of(slices[0]) or "DICOM"
     return f"{len(slices)} {modality} " + ("slice" if len(slices) == 1 else "slices")

@@ -124,7 +124,7 @@ def _slice_of(contour: Contour, slices: int, owner: str) -> int:
 
 
 def _without_duplicates(contours: list[Points]) -> list[Points]:
-    """Contours without those that have the same points as an earlier one."""
+    """Return the contours without those that have the same points as an earlier one."""
     if len(contours) < 2:
         return contours
     contours = [_without_repeats(one) for one in contours]

@@ -72,7 +72,7 @@ class Plane:
 
 
 def first_plane(geometry: ImageGeometry) -> Plane:
-    """The first slice of a grid."""
+    """Return the first slice of a grid."""
     columns, rows, _ = geometry.size
     axes = np.reshape(geometry.direction, (3, 3))
     spacing = (geometry.spacing[0], geometry.spacing[1])
@@ -86,12 +86,12 @@ def indices_on(geometry: ImageGeometry, points: Points) -> Points:
 
 
 def voxel_axes(geometry: ImageGeometry) -> Points:
-    """Vectors from a voxel to its next neighbours in mm, as columns."""
+    """Return the vectors from a voxel to its next neighbours in mm, as columns."""
     return np.asarray(np.reshape(geometry.direction, (3, 3)) * geometry.spacing, np.float64)
 
 
 def grid_of(slices: Sequence[Any], owner: str) -> tuple[ImageGeometry, list[int]]:
-    """The grid of the slices of a series, and the order of the slices along it."""
+    """Return the grid of the slices of a series, and the order of the slices along it."""
     planes = [_plane_of(one, owner) for one in slices]
     first = planes[0]
     if not all(one.has_pixels_of(first) and one.size == first.size for one in planes):
@@ -143,7 +143,7 @@ def _plane_axes(directions: Points, owner: str) -> Points:
 
 
 def _step(heights: Points, first: Any, owner: str) -> float:
-    """Distance between slices, in mm."""
+    """Return the distance between slices, in mm."""
     if len(heights) == 1:
         thickness = float(first.get("SliceThickness") or 1.0)
         if not (np.isfinite(thickness) and thickness > 0):

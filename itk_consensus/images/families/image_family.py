@@ -62,7 +62,7 @@ class LoadedImages:
         return next((i for i, owner in enumerate(self.owners) if owner is not None), 0)
 
     def without_inputs(self) -> LoadedImages:
-        """A copy without the caller's images, with all that outputs need."""
+        """Return a copy without the caller's images, with all that outputs need."""
         return replace(self, arrays=(), owners=(), annotated=())
 
 
@@ -187,13 +187,13 @@ def as_real_numbers(array: Array, where: Where) -> Array:
 
 
 def split_components(view: Array, dimension: int) -> list[Array]:
-    """One view per component; a vector image has them along an additional last axis."""
+    """Return one view per component; a vector image has them along an additional last axis."""
     if view.ndim == dimension:
         return [view]
     return [view[..., component] for component in range(view.shape[-1])]
 
 
 def stored_type(dtype: npt.DTypeLike) -> np.dtype[Any]:
-    """The pixel type for values of `dtype`: image libraries store booleans as uint8."""
+    """Return the pixel type for values of `dtype`: image libraries store booleans as uint8."""
     wanted = np.dtype(dtype)
     return np.dtype(np.uint8) if wanted == np.bool_ else wanted

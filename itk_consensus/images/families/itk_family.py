@@ -165,7 +165,7 @@ def _copy_header(image: Any, like: LoadedImages) -> None:
 
 @cache
 def _image_class(pixel_type: np.dtype[Any], dimension: int) -> Any:
-    """The itk.Image class of this pixel type; None if the installed itk does not wrap it."""
+    """Return the itk.Image class of this pixel type; None if the installed itk does not wrap it."""
     import itk
 
     # itk takes 15 seconds to reject a type that is not wrapped, so look it up instead.

@@ -43,7 +43,7 @@ class TensorFamily(WrappingFamily):
 
 
 def tensor_voxels(tensor: Any, where: Where) -> Array:
-    """The voxels of a tensor as a read-only array, detached from the graph."""
+    """Return the voxels of a tensor as a read-only array, detached from the graph."""
     try:
         plain = tensor.detach().cpu()
         # NumPy has no bfloat16; float32 represents all of its values.

@@ -100,7 +100,7 @@ def find_not_finite(head: bytes, header: Header) -> tuple[NDArray[np.intp], NDAr
 
 
 def _voxel_file(path: Path) -> Path:
-    """The .img or .img.gz that belongs to a .hdr."""
+    """Return the .img or .img.gz that belongs to a .hdr."""
     name = path.name.removesuffix(".gz")
     for header, data in _NIFTI_DATA_SUFFIXES.items():
         if name.endswith(header):
@@ -110,7 +110,7 @@ def _voxel_file(path: Path) -> Path:
 
 
 def nifti_header_file(path: Path) -> Path | None:
-    """The .hdr or .hdr.gz that belongs to an .img; None if there is none."""
+    """Return the .hdr or .hdr.gz that belongs to an .img; None if there is none."""
     name = path.name.removesuffix(".gz")
     for header, data in _NIFTI_DATA_SUFFIXES.items():
         if name.endswith(data):
@@ -182,7 +182,7 @@ def tiff_header(path: Path, head: bytes, packed: bool) -> Header | None:
 
 
 def _tiff_end(stream: BinaryIO, head: bytes) -> int:
-    """Offset of the end of the last strip or tile of any page."""
+    """Return the offset of the end of the last strip or tile of any page."""
     order = "<" if head.startswith(b"II") else ">"
     is_big = b"+" in head[:4]
     page = struct.unpack_from(order + ("Q" if is_big else "I"), head, 8 if is_big else 4)[0]

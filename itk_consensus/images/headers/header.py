@@ -81,7 +81,7 @@ def require_complete(header: Header, path: Path) -> None:
 
 
 def head_of(path: Path) -> tuple[bytes, bool]:
-    """The first bytes of a file, uncompressed if it is gzip, and whether it is."""
+    """Return the first bytes of a file, uncompressed if it is gzip, and whether it is."""
     try:
         with path.open("rb") as stream:
             if not is_gzip(stream):
@@ -99,7 +99,7 @@ def is_gzip(stream: BinaryIO) -> bool:
 
 
 def voxel_bytes(extents: Iterable[int], bytes_each: float, path: Path) -> int:
-    """Bytes of an image of these extents; raise if the extents are impossible."""
+    """Return the bytes of an image of these extents; raise if the extents are impossible."""
     extents = list(extents)
     possible = 0 < len(extents) <= _MOST_DIMENSIONS
     if not possible or not all(0 < extent <= _LARGEST_EXTENT for extent in extents):
@@ -135,7 +135,7 @@ def _uncompressed_size(files: Iterable[Path], needed: int, path: Path) -> int:
 
 
 def _numbers_in(files: Iterable[Path], start: int) -> int:
-    """Number of words in files, starting at an offset."""
+    """Return the number of words in files, starting at an offset."""
     words = 0
     for file in files:
         with file.open("rb") as stream:

@@ -87,7 +87,7 @@ def _meta(path: Path, fields: dict[str, str], after: list[str], end: int) -> Hea
 
 
 def _meta_data(path: Path, named: str, after: list[str], slices: int) -> tuple[Path, ...]:
-    """The files with the voxels: the header itself, one other, or one for each slice."""
+    """Return the files with the voxels: the header itself, one other, or one for each slice."""
     words = named.split() or [""]
     if words[0].upper() == "LOCAL":
         return (path,)
@@ -162,7 +162,7 @@ def vtk_header(path: Path, head: bytes, packed: bool) -> Header | None:
 
 
 def _nrrd_fields(lines: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-    """Fields by name without spaces, and the lines after ``data file: LIST``."""
+    """Return the fields by name without spaces, and the lines after ``data file: LIST``."""
     fields: dict[str, str] = {}
     for number, line in enumerate(lines):
         if line.startswith("#") or ":=" in line:

@@ -185,7 +185,7 @@ class DisputeList:
         return self._words[review.disputes[number].structure].decision(review.decision(number))
 
     def after(self, number: int, by: int) -> int:
-        """The dispute that is listed after another, or before it."""
+        """Return the dispute that is listed after another, or before it."""
         numbers = self.numbers
         if not numbers:
             return number

@@ -181,7 +181,7 @@ class ReviewScene:
         node.Modified()
 
     def result_node(self, structure: str) -> Any:
-        """The segmentation that Slicer's editor paints on."""
+        """Return the segmentation that Slicer's editor paints on."""
         return self._results[structure]
 
     def painted(self, structure: str, shown: NDArray[Any]) -> tuple[Places, NDArray[Any]]:
@@ -274,7 +274,7 @@ class ReviewScene:
         return node
 
     def _dispute_colors(self) -> Any:
-        """A table of colours that has the dispute's, made once."""
+        """Return a table of colours that has the dispute's, made once."""
         node = self.scene.GetFirstNodeByName("dispute colors")
         if node is None:
             node = self.scene.AddNewNodeByClass("vtkMRMLColorTableNode", "dispute colors")
@@ -293,7 +293,7 @@ class ReviewScene:
         return float(place[0]), float(place[1]), float(place[2])
 
     def index_of(self, ras: Sequence[float]) -> tuple[int, int, int]:
-        """The voxel at a place in Slicer's coordinates, also where it lies outside."""
+        """Return the voxel at a place in Slicer's coordinates, also where it lies outside."""
         inverse = vtkMatrix4x4()
         vtkMatrix4x4.Invert(self._matrix, inverse)
         x, y, z = (round(v) for v in inverse.MultiplyPoint((*ras, 1.0))[:3])

@@ -115,7 +115,7 @@ def _ending_by_signal(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> 
 
 @contextlib.contextmanager
 def _silent_when_closed(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
-    """A page that is closed while a picture is on its way to it is no error."""
+    """Yield a page that is closed while a picture is on its way to it is no error."""
 
     def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         if not isinstance(context.get("exception"), ConnectionResetError):
@@ -153,7 +153,7 @@ def _command_line_of_its_own() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _silent_start() -> Iterator[None]:
-    """Its web server prints a line, which nobody asked for."""
+    """Yield its web server prints a line, which nobody asked for."""
     said = os.environ.get("WSLINK_READY_MSG")
     os.environ["WSLINK_READY_MSG"] = ""
     try:

@@ -97,7 +97,7 @@ class DecisionWords:
         return ", ".join(self.name(label) for label in dispute.labels if label)
 
     def probabilities(self, dispute: Dispute) -> str:
-        """The fuser's, of each label that is claimed."""
+        """Return the fuser's, of each label that is claimed."""
         only = len(dispute.probability) == 1
         return ", ".join(
             f"p {p:.2f}" if only else f"p {self.name(label)} {p:.2f}"
@@ -105,7 +105,7 @@ class DecisionWords:
         )
 
     def decision(self, decision: Decision | None) -> str:
-        """A decision as people say it; empty if there is none."""
+        """Return a decision as people say it; empty if there is none."""
         if decision is None:
             return ""
         if decision.choice == "rater":
