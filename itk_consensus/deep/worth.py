@@ -71,7 +71,7 @@ class Gain:
 
     @property
     def is_shown(self) -> bool:
-        """Whether the network is significantly better than the vote, and better on average than all.
+        """Whether it is significantly better than the vote, and better on average than all others.
 
         Significance over joint fusion is not required, since that would take dozens of cases.
         """

@@ -72,7 +72,7 @@ class LabelTable(Part):
         )
 
     def contradictions(self) -> Iterator[tuple[str, str]]:
-        """Yield inconsistent fields: unequal lengths, unknown letters, or counts that are too high."""
+        """Yield inconsistent fields: unequal lengths, unknown letters, or excessive counts."""
         for name in ("consensus", "share", "voxels", "true"):
             if len(getattr(self, name)) != len(self.votes):
                 yield name, f"must have one entry for each of {len(self.votes)} rows"
