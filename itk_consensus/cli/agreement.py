@@ -67,7 +67,7 @@ _MEANING = (
     "rater marked) deflated; the truth lies between. Means are over pairs of raters."
 )
 
-#: Measures printed by default, with explanations; `-v` and the files have all.
+#: Measures printed by default, with explanations; `-v` and the files include all measures.
 _EXPLAINED = {
     "mean_dice": "overlap of two raters, on average; 1 if they drew the same, good from {good:g}, "
     "poor below {poor:g}",
@@ -81,7 +81,7 @@ _EVERYTHING = (
     "docs/glossary.md says what each is."
 )
 
-#: Measures omitted in the terminal, where the table of raters would be too wide.
+#: Measures omitted in the terminal, in which the table of raters would be too wide.
 _ONLY_IN_FILES = ("jaccard", "hausdorff_", "surface_dice")
 
 
@@ -228,7 +228,7 @@ def _by_structure(
     method: type[LabelFusionFilter] | None,
     console: Console,
 ) -> dict[str, AgreementResult]:
-    """Return the agreement between the raters of each structure that at least two raters drew."""
+    """Return the agreement of the raters for each structure drawn by at least two of them."""
     results, drawn = {}, list(readers.masks_by_structure())
     for number, (name, who) in enumerate(drawn):
         console.progress(number / len(drawn), name)

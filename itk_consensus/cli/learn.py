@@ -1,4 +1,4 @@
-"""``itk-consensus learn``: learns how to weigh raters, from cases with a truth."""
+"""``itk-consensus learn``: learn rater weights from cases with a known truth."""
 
 from __future__ import annotations
 

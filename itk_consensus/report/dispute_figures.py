@@ -222,7 +222,7 @@ class DisputedVolume:
         mark: tuple[int, int] | None = None,
         counts: bool = True,
     ) -> Markup:
-        """Return a figure of one slice with a caption and an optional crosshair at (row, column)."""
+        """Return a figure of one slice with caption and an optional crosshair (row, column)."""
         part = self._part
         height, width = (side.stop - side.start for side in (part.rows, part.columns))
         disputed = int(np.count_nonzero(self.dissent[index]))

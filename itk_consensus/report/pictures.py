@@ -57,7 +57,7 @@ class Window:
 
     @classmethod
     def around(cls, union: Mask, spacing: Sequence[float], margin_mm: float = _MARGIN_MM) -> Window:
-        """Create from the bounding box of all marked voxels with a margin, or from the whole slice."""
+        """Create from the bounding box of all marked voxels with a margin, or the whole slice."""
         size = (float(spacing[1]), float(spacing[2]))
         shape = union.shape[1:]
         marked = np.asarray(union.any(axis=0))

@@ -45,7 +45,7 @@ _LATEX = str.maketrans(
 
 @dataclass(frozen=True)
 class Summary:
-    """Means of one submission, or of the readers, over all cases."""
+    """Means of one submission, or of all readers, over all cases."""
 
     name: str
     structure: str
@@ -63,7 +63,7 @@ class StudyScores:
     settings: ScoreSettings
     volume_unit: str = "ml"
     length_unit: str = "mm"
-    #: Error messages of cases that could not be scored.
+    #: Error messages for cases that could not be scored.
     failed: Mapping[str, str] | None = None
 
     @property
@@ -121,7 +121,7 @@ class StudyScores:
                 yield {key: _finite_or_none(value) for key, value in found.items()}
 
     def _value(self, scores: _Scores, part: int | str, measure: str) -> float:
-        """A measure of one case; a structure that does not occur in it counts as empty in all."""
+        """Return a measure of one case; a structure that does not occur in it counts as empty."""
         about = self.measures[measure]
         if about.of_case:
             # With a single structure, the measure is shown in that structure's row.
@@ -133,11 +133,11 @@ class StudyScores:
         return scores[part][measure] if part in scores else about.score_if_absent
 
     def values(self, name: str, part: int | str, measure: str) -> Floats:
-        """Return (N,) values of a submission by case; NaN where undefined."""
+        """Return the (N,) values of a submission by case; NaN if undefined."""
         return np.array([self._value(one.submissions[name], part, measure) for one in self.cases])
 
     def ceiling(self, part: int | str, measure: str) -> Floats:
-        """Return (N,) mean values of the readers by case; NaN for cases with a single reader."""
+        """Return the (N,) mean values of the readers by case; NaN for a single reader."""
         everybody = (one.readers.values() for one in self.cases)
         return np.array(
             [mean_of_known([self._value(s, part, measure) for s in all_]) for all_ in everybody]
@@ -145,7 +145,7 @@ class StudyScores:
 
     @cached_property
     def summaries(self) -> list[Summary]:
-        """Means over cases with intervals, for every submission and the readers, by structure."""
+        """Return means over cases with intervals, by submission (or readers) and structure."""
         found = []
         for part, title in self.parts.items():
             for name in (*self.submissions, READERS):
@@ -174,7 +174,7 @@ class StudyScores:
             yield row
 
     def comparisons(self, part: int | str, measure: str) -> list[Comparison]:
-        """Compare every two submissions by a measure, with correction for multiple testing."""
+        """Compare all pairs of submissions by a measure, correcting for multiple testing."""
         table = [self.values(name, part, measure) for name in self.submissions]
         return paired_comparisons(self.submissions, np.array(table))
 
@@ -253,11 +253,11 @@ class StudyScores:
         }
 
     def to_json(self) -> str:
-        """`to_dict` as JSON text."""
+        """Return `to_dict` as JSON text."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
     def table(self, part: int | str | None = None) -> tuple[list[str], list[list[str]]]:
-        """Header and rows of a table for papers: submissions by rank of Dice, readers last."""
+        """Return header and rows of a table for papers: submissions by Dice rank, readers last."""
         chosen = self.main_part if part is None else part
         title = self.parts[chosen]
         found = {one.name: one for one in self.summaries if one.structure == title}
