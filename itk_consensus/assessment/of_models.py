@@ -102,7 +102,7 @@ def _below_chance(information: Floats) -> Iterator[Finding]:
 
 
 def _errors_never_made(labels: NDArray[Any], classes: set[int]) -> str:
-    """Describe the errors that a rater never makes who is always correct on these classes."""
+    """Name the errors that a rater with perfect performance in these classes never makes."""
     if len(labels) > 2 or len(classes) > 1 or labels[0] != 0:
         return "errs"
     return "marks too much" if classes == {0} else "leaves anything out"

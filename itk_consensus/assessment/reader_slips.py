@@ -108,7 +108,7 @@ def _mask_finding(
 
 
 def _medians_of_others(drawn: NDArray[np.int64]) -> Floats:
-    """Return the (K, J) median volume of the other raters who drew a label; 0 if nobody else did.
+    """Return the (K, J) median volume of the other raters who drew a label; 0 without any.
 
     Parameters
     ----------

@@ -140,7 +140,7 @@ class Rank:
     name: str
     rank: int  #: Rank by the mean over cases; 1 is the best
     low: int  #: Lower bound of the 95 % bootstrap interval of the rank
-    high: int  #: Upper bound
+    high: int  #: Upper bound of the interval
     first: float  #: Share of bootstrap samples in which it ranks first
 
 

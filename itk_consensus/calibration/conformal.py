@@ -154,7 +154,7 @@ def find_thresholds(cases: Sequence[CaseDistributions], options: BandOptions) ->
 
 
 def case_score(case: CaseDistributions, labels: Sequence[int], options: BandOptions) -> float:
-    """Return the smallest threshold that covers all labels but for their tolerated shares."""
+    """Return the smallest threshold that covers all labels except for their tolerated shares."""
     return max(case[label].threshold_for(options.label_tolerance(label)) for label in labels)
 
 

@@ -252,8 +252,8 @@ class ScalingChoice(NamedTuple):
     """A scaling, and its cross-validated mean log loss in nats per voxel."""
 
     scaling: Scaling  #: The identity if `after` is not below `before`
-    before: float  #: Without scaling; NaN for a single case, which cannot be cross-validated
-    after: float  #: With scaling
+    before: float  #: Loss without scaling; NaN for a single case, which cannot be cross-validated
+    after: float  #: Loss with scaling
 
     @property
     def is_identity(self) -> bool:

@@ -89,7 +89,10 @@ def marked_voxels(rated: RatedMap) -> Mask:
 
 
 def disputed_voxels(rated: RatedMap) -> Mask:
-    """Return a mask of voxels at which an annotation differs from the consensus."""
+    """Return a mask of voxels at which an annotation differs from the consensus.
+
+    It includes voxels that no rater annotated but the consensus marks.
+    """
     disputed = np.zeros(rated.consensus.shape, bool)
     nobody = np.ones(rated.consensus.shape, bool)
     for labels in rated.maps:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from itk_consensus.review.thickness import thickness_at
 from itk_consensus.space.pieces import label_pieces
 
-#: Voxels whose region is this many times as thick as the median disputed voxel form separate parts.
+#: Places at least this many times as thick as the median disputed voxel form separate parts.
 _THICK = 3.0
 #: A region longer than this many times its thickness may surround a structure.
 _LONG = 8.0
@@ -19,7 +19,7 @@ _LONG = 8.0
 _ASKED = 200_000
 #: Regions with fewer voxels than this are not divided.
 _LARGE = 300
-#: Parts smaller than this share of their region, or with fewer voxels, are merged with neighbours.
+#: Parts below this share of their region, or below this number of voxels, join a neighbouring part.
 _LEAST_SHARE, _LEAST_VOXELS = 0.05, 20
 
 
@@ -109,7 +109,7 @@ def _sides(
 
 
 def _neighbours(places: NDArray[np.intp], shape: Sequence[int]) -> list[NDArray[np.intp]]:
-    """Return six (N,) arrays with the flat indices of face neighbours; itself at a border."""
+    """Return six (N,) arrays of face neighbours as flat indices; the voxel itself at a border."""
     found, stride = [], 1
     for length in reversed(shape):
         at = places // stride % length
