@@ -9,7 +9,7 @@ Dice of pairs .85 or more) or moderately (.7 to .85), without slips: a warning o
 Rules were chosen on seeds below 3000 (``--choose``); 3000 to 3999 are for reporting. Slips planted
 in real readers, and real readers who agree (`readers_evidence.py`), are from the even cases for
 choosing and from the odd ones for reporting. Nothing was chosen on the families of
-`FRESH_SETTINGS`.
+`FRESH_SETTINGS`, and those of `TOOL_SETTINGS` were written for a single report.
 
     python -m examples.benchmarks.findings.verdict_evidence [--choose] [--seeds 8] [--save]
 """
@@ -42,6 +42,7 @@ from examples.simulation.contour_errors import contour_error_raters
 from examples.simulation.fresh_settings import FRESH_SETTINGS, SEEN_SETTINGS
 from examples.simulation.practice_settings import blob, skill_case
 from examples.simulation.structure_settings import COARSE_ERRORS
+from examples.simulation.tool_settings import TOOL_SETTINGS
 from itk_consensus.assessment.assessment import assess
 from itk_consensus.assessment.findings import Diagnostics
 from itk_consensus.assessment.verdict import WORDS, Verdict
@@ -139,9 +140,11 @@ EXTRA: dict[str, Callable[[int], SpacedCase]] = {
 }
 
 
-def fresh(seeds: range) -> Iterator[tuple[str, SpacedCase]]:
+def unseen(
+    settings: dict[str, Callable[[int], SpacedCase]], seeds: range
+) -> Iterator[tuple[str, SpacedCase]]:
     """Families on which nothing was chosen."""
-    for name, make in FRESH_SETTINGS.items():
+    for name, make in settings.items():
         for seed in seeds:
             case = make(seed)
             yield name, SpacedCase(case.truth, case.raters.astype(np.uint8), case.spacing)
@@ -287,7 +290,12 @@ def _simulated(first: int, seeds: int) -> dict[str, Any]:
 
 
 def _fresh(first: int, seeds: int) -> dict[str, Any]:
-    every = list(rows(fresh(range(first, first + seeds))))
+    every = list(rows(unseen(FRESH_SETTINGS, range(first, first + seeds))))
+    return {"rates": rates(every), "families": by_family(every)}
+
+
+def _tools(first: int, seeds: int) -> dict[str, Any]:
+    every = list(rows(unseen(TOOL_SETTINGS, range(first, first + seeds))))
     return {"rates": rates(every), "families": by_family(every)}
 
 
@@ -299,6 +307,7 @@ def _real(first: int, seeds: int) -> dict[str, Any]:
 PARTS: dict[str, Callable[[int, int], dict[str, Any]]] = {
     "simulated": _simulated,
     "fresh": _fresh,
+    "tools": _tools,
     "real": _real,
 }
 
