@@ -73,6 +73,9 @@ WORSE_THAN_VOTE, LOW, BETTER = 0.03, 0.7, 0.05
 GOOD, NOT_WORSE = 0.85, 0.005
 AGREE, MODERATE = 0.85, 0.7
 
+#: Share of bad results to be warned of, at least, and of good ones, at most.
+WANTED = {"bad": 0.9, "agree": 0.06, "moderate": 0.15}
+
 #: Families with slips or two groups of readers, for which only bad results are counted.
 SLIPPED = (
     "one inverted",
@@ -326,6 +329,25 @@ def real_table(of_readers: Sequence[dict[str, Any]]) -> str:
             f"| {row['group']} | {row['cases']} | {' | '.join(str(row[w]) for w in WORDS)} |"
         )
     return "\n".join(lines)
+
+
+_KINDS = {
+    "bad": "bad results",
+    "agree": "good ones of readers who agree",
+    "moderate": "good ones of readers who agree moderately",
+}
+
+
+def met(of_methods: Sequence[dict[str, Any]]) -> str:
+    """Whether the rates of all methods together are as wanted, in a sentence."""
+    every = next(row for row in of_methods if row["method"] == "all")
+    missed = []
+    for title, wanted in WANTED.items():
+        share = every[f"{title}, warned"] / max(every[title], 1)
+        if share < wanted if title == "bad" else share > wanted:
+            limit = "at least" if title == "bad" else "at most"
+            missed.append(f"{_KINDS[title]} {share:.1%} ({limit} {wanted:.0%} wanted)")
+    return f"Not met: {'; '.join(missed)}." if missed else "All three are met."
 
 
 def table(of_methods: Sequence[dict[str, Any]]) -> str:
