@@ -1,8 +1,9 @@
 """Learn the rule for a label's disputed voxels from tables, and test whether it helps.
 
-The candidates are rater weights with priors of three widths, a cut of the share of votes, and each
-single rater. Each candidate is evaluated by cross-validation over cases; the best is adopted only
-if the one-sided 97.5 % lower bound of its gain over Consensus is above 0.
+The candidates are rater weights with priors of three widths, and each single rater. Each candidate
+is evaluated by cross-validation over cases; the best is adopted only if the one-sided 97.5 % lower
+bound of its gain over Consensus is above 0. A cut of the share of votes is not a candidate of its
+own: the weights include it, and their prior shrinks it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from itk_consensus.calibration.learned.disputed_label import SHARE_STEPS
 from itk_consensus.calibration.learned.rater_weights import (
     features,
     fit_weights,
@@ -42,7 +42,7 @@ _LEAST_DICE = 0.5
 class Rule:
     """Weights of a voxel's features; a label of probability 0.5 or more is assigned."""
 
-    kind: str  #: "weights" and a precision, "share", or "rater" and an index
+    kind: str  #: "weights" and a precision, or "rater" and an index
     weights: Floats  #: (J + 3,) of `features`
 
     def probability(
@@ -54,11 +54,6 @@ class Rule:
     def choose(self, rows: Floats) -> Mask:
         """Return a mask of the rows of (R, J + 3) `features` to which the label is assigned."""
         return np.asarray(rows @ self.weights >= -_ROUNDING)
-
-    @property
-    def share_cut(self) -> float:
-        """The cut of the share, for a rule of kind "share"."""
-        return float(scipy.special.expit(-self.weights[-1]))
 
 
 _ROUNDING = 1e-9
@@ -97,7 +92,7 @@ class Learner:
         return self.stack.dice(self.stack.consensus)
 
     def dice(self, chosen: NDArray[np.bool_]) -> Floats:
-        """Return (C, ...) Dice if the (R, ...) chosen rows are marked.
+        """Return the (C, ...) Dice if the (R, ...) chosen rows are marked.
 
         A result that is too different from Consensus is replaced by it.
         """
@@ -120,31 +115,17 @@ class Learner:
     def candidates(self) -> Iterator[str]:
         """Yield the candidate kinds of rules."""
         yield from (f"weights {precision:g}" for precision in PRECISIONS)
-        yield "share"
         if self.stack.number_of_cases >= USUAL_CASES:
             yield from (f"rater {j}" for j in range(self.stack.number_of_raters))
 
     def learn(self, kind: str, cases: Mask, start: Floats | None = None) -> Rule:
         """Learn a rule of a kind from some cases; `start` only reduces the number of iterations."""
         name, _, which = kind.partition(" ")
-        if name == "share":
-            return self._share_rule(cases)
         if name == "rater":
             return self._single_rater(int(which), cases)
         part = cases[self.stack.case]
         given = self.rows[part], self.rates[part], self.case_weights[part]
         return Rule(kind, fit_weights(*given, float(which), start))
-
-    def _share_rule(self, cases: Mask) -> Rule:
-        """Assign the label if the share reaches the best cut; one half if no other is better."""
-        steps = self.stack.share[:, None] >= np.arange(1, SHARE_STEPS)
-        scores = self.dice(steps)[cases].mean(axis=0)
-        best = np.flatnonzero(scores >= scores.max() - _ROUNDING)
-        half = SHARE_STEPS // 2 - 1
-        cut = ((half if half in best else best[len(best) // 2]) + 1) / SHARE_STEPS
-        weights = np.zeros(self.rows.shape[1])
-        weights[-2:] = 1.0, -scipy.special.logit(cut)
-        return Rule("share", weights)
 
     def _single_rater(self, rater: int, cases: Mask) -> Rule:
         """Follow one rater, or Consensus if that rater has no vote."""
@@ -198,8 +179,9 @@ class LabelRule:
     errors: Floats  #: (J + 3,) standard errors of its weights
     best_rater: int  #: The single rater with the largest gain
     best_rater_gain: Gain  #: Gain of that rater alone
-    #: Mean difference between probabilities and frequencies, cross-validated
-    calibration_error: float
+    calibration_error: (
+        float  #: Mean difference between probabilities and frequencies, cross-validated
+    )
     changed: float  #: Fraction of the disputed voxels at which the rule differs from Consensus
     changed_ties: float  #: Fraction of those with tied votes
 
@@ -210,7 +192,7 @@ class LabelRule:
         return self.is_adopted and alone.low > 0 and alone.mean >= _EXPLAINED * self.gain.mean
 
     def intervals(self) -> Floats:
-        """Return (J, 2) 95 % intervals of the raters' weights."""
+        """(J, 2) 95 % intervals of the raters' weights."""
         raters = len(self.errors) - 3
         reach = float(scipy.special.stdtrit(max(self.number - 1, 1), 0.975)) * self.errors[:raters]
         weights = self.rule.weights[:raters]

@@ -18,8 +18,8 @@ class Guard:
     """Admits the first browser that presents the token, and from then on no other.
 
     The token can be used once: it is exchanged for a cookie that scripts cannot read and that is
-    not sent with requests from other sites. The Host header must name this machine (to prevent DNS rebinding), and
-    requests made by pages must come from the application's own pages.
+    not sent with requests from other sites. The Host header must name this machine (to prevent
+    DNS rebinding), and requests made by pages must come from the application's own pages.
     """
 
     def __init__(self) -> None:
