@@ -179,9 +179,8 @@ class LabelRule:
     errors: Floats  #: (J + 3,) standard errors of its weights
     best_rater: int  #: The single rater with the largest gain
     best_rater_gain: Gain  #: Gain of that rater alone
-    calibration_error: (
-        float  #: Mean difference between probabilities and frequencies, cross-validated
-    )
+    #: Mean difference between probabilities and frequencies, cross-validated
+    calibration_error: float
     changed: float  #: Fraction of the disputed voxels at which the rule differs from Consensus
     changed_ties: float  #: Fraction of those with tied votes
 
