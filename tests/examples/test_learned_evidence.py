@@ -55,7 +55,7 @@ def test_no_cohort_that_was_reported_is_harmed_on_average_or_often(name: str) ->
         assert ours["harmed"] <= 0.05, size
 
 
-def test_four_networks_gain_on_the_reported_prostates_from_ten_cases_by_two_standard_errors() -> None:
+def test_four_networks_gain_on_the_reported_prostates_from_ten_by_two_standard_errors() -> None:
     ten, twenty = [row for row in KEPT["networks"]["rows"] if row["networks"] == "all four"]
     assert (ten["learned_from"], twenty["learned_from"]) == (10, 20)
     assert ten["gain"]["learned"] > 2 * ten["error"]["learned"]
