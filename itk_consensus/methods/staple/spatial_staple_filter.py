@@ -137,14 +137,12 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         return convert.to_image(field, result.like)
 
     def GetSensitivityField(self, rater: int) -> Any:
-        """Return a sensitivity image of a rater: probability of correctly voting the higher label.
-        """
+        """Return an image of the probability of voting the higher label where it is correct."""
         _, foreground = self._two_labels("GetSensitivityField")
         return self.GetConfusionField(rater, foreground, foreground)
 
     def GetSpecificityField(self, rater: int) -> Any:
-        """Return a specificity image of a rater: probability of correctly voting the lower label.
-        """
+        """Return an image of the probability of voting the lower label where it is correct."""
         background, _ = self._two_labels("GetSpecificityField")
         return self.GetConfusionField(rater, background, background)
 
