@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class ResolutionMixin(ProcessObject):
-    """Measurements of how finely raters agree about each label, computed on demand."""
+    """Measurements of how closely raters agree about each label's detail, computed on demand."""
 
     CoherenceCurves = Measurement(
         dict[int, CoherenceCurve],
@@ -42,7 +42,7 @@ class ResolutionMixin(ProcessObject):
 
 
 def coherence_curves(result: FusionResult[Any]) -> dict[int, CoherenceCurve]:
-    """Return curves by label; with two labels only the second, since they are equal."""
+    """Return the curves by label; with two labels only that of the second, as both are equal."""
     return result.memo.get_or_make("coherence curves", lambda: _curves(result))
 
 
@@ -73,7 +73,7 @@ class SettledShares(VoxelShares):
 
     #: Writes the probability of a label index, ignoring the mask.
     write_probability: ProbabilityWriter
-    outside: Mask | None = None  #: Voxels outside the mask; None: there are none
+    outside: Mask | None = None  #: Voxels outside the mask; None if there is no mask
 
     def write(self, label: int, out: NDArray[Any]) -> None:
         self.write_within(label, out, None)
@@ -90,7 +90,7 @@ def settled_fusion(
     write_probability: ProbabilityWriter,
     frequencies: Floats,
 ) -> VolumeFusion:
-    """Make a fusion that has the most frequent label where no rater annotated."""
+    """Build a fusion that assigns the most frequent label where no rater annotated."""
     outside = _outside(patterns)
     settled = _settle(decision, outside, frequencies)
     return VolumeFusion(settled, SettledShares(write_probability, outside))
@@ -106,7 +106,7 @@ def settled_blocks(patterns: DecisionPatterns, voted: Blocked, frequencies: Floa
 
 
 def _outside(patterns: DecisionPatterns) -> Mask | None:
-    """Return the voxels outside the mask; None: there are none."""
+    """Return the voxels outside the mask; None if there is no mask."""
     if patterns.outside_code is None:
         return None
     outside = patterns.expand(np.zeros(len(patterns.counts), bool), outside=True)

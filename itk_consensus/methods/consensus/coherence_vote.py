@@ -1,19 +1,20 @@
-"""The coherence vote: smooth only detail that the raters do not share.
+"""Coherence vote: smooth only the detail that raters do not share.
 
 Fine detail is signal if raters share it beyond chance, and noise otherwise. Every rater's mask is
-split into bands of scale. Where the bands of different raters correlate, the band is kept;
-elsewhere it is removed. This is Wiener's filter (Extrapolation, Interpolation and
-Smoothing of Stationary Time Series, 1949) with the signal's power measured by the agreement of
-independent copies, as electron microscopy does with half sets (Rosenthal & Henderson, Journal of
-Molecular Biology 333:721-745, 2003).
+decomposed into scale bands. A band is kept where those of different raters correlate, and removed
+elsewhere. This is Wiener's filter (Extrapolation, Interpolation and Smoothing of Stationary Time
+Series, 1949) with the signal power estimated from the agreement between independent copies, as is
+done with half sets in electron microscopy (Rosenthal & Henderson, Journal of Molecular Biology
+333:721-745, 2003).
 
 The contour is then drawn between the mean shares of votes inside and outside (Rogan & Gladen,
 American Journal of Epidemiology 107:71-76, 1978), at the level at which a noise-free mask keeps its
-volume under the same smoothing, so that smoothing does not shrink round structures. Where fine
-detail itself is shared there is no noise to correct, and the threshold is one half.
+volume under the same smoothing, so smoothing does not shrink round structures. Where fine detail
+itself is shared there is no noise to correct for, and the threshold is one half.
 
-Errors finer than the bands are assumed independent between raters. Copies of one rater would make
-noise look shared: `near_copies` finds them, `RaterMasks.merged` merges them.
+Errors at scales finer than the bands are assumed to be independent between raters. Copies of one
+rater would make noise appear to be shared; they are detected by `near_copies` and merged by
+`RaterMasks.merged`.
 """
 
 from __future__ import annotations
@@ -74,11 +75,12 @@ class CoherenceResult(FieldsOnly):
 
     voted: Blocked  #: Label index by voxel; `UNDECIDED` where no rater annotated
     masks: RaterMasks
-    #: By label index, for labels that raters differ about; with two labels, the foreground only.
+    #: Result by label index, for labels on which raters differ; with two labels, the foreground
+    #: only.
     answers: dict[int, LabelAnswer]
-    #: By label index: flat indices of voxels of restored unanimous components.
+    #: By label index, flat indices of the voxels of restored unanimous components.
     restored: dict[int, NDArray[np.intp]]
-    #: (K,) share of each label among all votes: the probability where no rater annotated.
+    #: (K,) proportion of each label among all votes, used as probability where no rater annotated.
     frequencies: Floats
 
     @property
@@ -87,9 +89,9 @@ class CoherenceResult(FieldsOnly):
         return self.voted.array()
 
     def write_probability(self, label: int, out: NDArray[Any], within: Box | None = None) -> None:
-        """Write numbers in [0, 1]; of two labels at least one half exactly where it is chosen.
+        """Write probabilities; with two labels, at least one half exactly where a label is chosen.
 
-        Of a box at least what is in it is written.
+        At least the voxels of the requested box are written.
         """
         box = self._whole if within is None else within
         if self.masks.number_of_labels == 2:
@@ -100,7 +102,7 @@ class CoherenceResult(FieldsOnly):
             for part, score in self._scores(label, intersection(self._region(label), box)):
                 total = self._total.part(part)
                 scored = total > 0
-                # Vote shares are slow to compute, so only if needed.
+                # Vote shares are slow to compute, so compute them only if needed.
                 share = np.empty(score.shape) if scored.all() else self.masks.share(label, part)
                 out[part] = np.divide(score, total, out=share, where=scored)
         for restored, where in self.restored.items():
@@ -108,7 +110,7 @@ class CoherenceResult(FieldsOnly):
 
     @cached_property
     def _total(self) -> PackedShares:
-        """(\\*shape) sum of all labels' scores."""
+        """(\\*shape) sum of the scores of all labels."""
         total = np.zeros(self.masks.shape)
         for label in range(self.masks.number_of_labels):
             report(label / self.masks.number_of_labels)
@@ -130,7 +132,7 @@ class CoherenceResult(FieldsOnly):
         return tuple(slice(0, 0) for _ in self.masks.shape) if box is None else box
 
     def _scores(self, label: int, box: Box) -> Iterator[tuple[Box, Floats]]:
-        """Yield the corrected share of a label in parts of a box, without restored components."""
+        """Yield a label's corrected share in parts of a box, without restored components."""
         found = self.answers.get(label)
         for part in slabs(box, VOXELS_AT_ONCE):
             both = part if found is None else intersection(found.box, part)
@@ -158,11 +160,11 @@ def coherence_vote(
     Parameters
     ----------
     spacing : sequence of float
-        Voxel sides in mm, in array order. The first of four axes is time and never smoothed.
+        Voxel size in mm, in array order. The first of four axes is time and is never smoothed.
     groups : sequence of sequences of int, optional
         Groups of copies, from `near_copies`, each of which counts as one rater.
     voters : mapping of int to LabelVoters, optional
-        By label index: the groups that are used for it; by default all.
+        By label index, the groups used for that label; by default all groups.
     """
     every, masks = masks, masks if groups is None else masks.merged(groups)
     sides = smallest_sides(spacing)
@@ -178,7 +180,7 @@ def coherence_vote(
 
 
 def _decide(masks: RaterMasks, answers: Mapping[int, LabelAnswer], within: Box) -> Indices:
-    r"""Return (\*within) the label with the best answer."""
+    r"""Return the (\*within) label with the highest probability."""
     if answers:
         boxes = {label: found.box for label, found in answers.items()}
         leading = Leading.of(masks, boxes, within)
@@ -201,12 +203,12 @@ class _Place(NamedTuple):
 
 
 def _disputed_places(masks: RaterMasks, margin: Sequence[int]) -> dict[int, _Place]:
-    """Return places of labels that raters differ about; with two labels, the foreground only."""
+    """Return places of the labels on which raters differ; with two labels, the foreground only."""
     labels = range(1 if masks.number_of_labels == 2 else 0, masks.number_of_labels)
     places = {}
     for label, tight in zip(labels, in_threads(masks.disputed_box, labels), strict=True):
         if tight is not None:
-            # Outside the volume the border is extended, so that padding the volume with background
+            # The border is extended beyond the volume, so that padding the volume with background
             # does not change the result.
             wide = widen_box(tight, margin)
             places[label] = _Place(wide, clip_box(wide, masks.shape))
@@ -220,7 +222,7 @@ def _answer_labels(
     settings: CoherenceSettings,
     voters: Mapping[int, LabelVoters],
 ) -> Iterator[tuple[int, LabelAnswer]]:
-    """Yield the answers of the disputed labels, in order."""
+    """Yield the results of the disputed labels, in order."""
 
     def answer(label: int) -> LabelAnswer:
         wide, box = places[label]
@@ -254,9 +256,9 @@ def _answer_labels(
 def _silent(
     voters: Mapping[int, LabelVoters], masks: RaterMasks, label: int, box: Box
 ) -> Mask | None:
-    """Return (J, \\*box) where raters are excluded from a label, or None.
+    """Return a (J, \\*box) mask of where raters are excluded from a label, or None.
 
-    A rater who is excluded around an object is excluded there from the background, too.
+    A rater who is excluded around an object is also excluded from the background there.
     """
     if label:
         return voters[label].silent(box) if label in voters else None
@@ -281,14 +283,14 @@ def _silent(
 def _restore_unanimous(
     masks: RaterMasks, voted: Blocked
 ) -> tuple[Blocked, dict[int, NDArray[np.intp]]]:
-    """Restore unanimous components of two or more voxels that were lost.
+    """Restore lost unanimous components of two or more voxels.
 
-    Also returns the flat indices of their voxels by label.
+    Returns the labels, and the flat indices of the restored voxels by label.
     """
     if masks.number_of_raters < RATERS_TO_GUARANTEE:
         return voted, {}
     labels = range(1, masks.number_of_labels)
-    # Unanimous voxels have one label, so labels cannot overlap.
+    # Unanimous voxels have only one label, so labels cannot overlap.
     found = in_threads(lambda label: _lost_unanimous(masks, label, voted), labels)
     lost = {label: one for label, one in zip(labels, found, strict=True) if one is not None}
     if not lost:
@@ -306,7 +308,7 @@ def _restore_unanimous(
 
 
 def _lost_unanimous(masks: RaterMasks, label: int, voted: Blocked) -> Blocked | None:
-    """Return the voxels of lost unanimous components of a label; None if there are none."""
+    """Return the voxels of a label's lost unanimous components; None if there are none."""
     box = masks.marked_box(label)
     if box is None:
         return None
@@ -324,7 +326,7 @@ def _lost_unanimous(masks: RaterMasks, label: int, voted: Blocked) -> Blocked | 
 
 
 def _unanimous(masks: RaterMasks, label: int, box: Box) -> Mask:
-    """Return voxels marked by all raters who annotated them, if enough raters did."""
+    """Return the voxels marked by all raters who annotated them, given enough raters."""
     if masks.present is None:
         return marked_by_all(masks.bits(label, box), masks.number_of_raters)
     marked = masks.marks(label, box)

@@ -1,4 +1,4 @@
-"""ShapeBasedAveragingFilter: the mean of the raters' signed distances, for any number of labels."""
+"""ShapeBasedAveragingFilter: mean of the raters' signed distances, for any number of labels."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from itk_consensus.votes.ties import TIE_RULES
 
 
 class ShapeBasedAveragingFilter(UndecidedLabelMixin, RaterWeightsMixin, LabelFusionFilter):
-    """Assigns each voxel to the label of smallest signed distance, averaged over the raters.
+    """Assigns each voxel to the label with the smallest mean signed distance over the raters.
 
     Distances are in mm. For a rater who did not draw a label at all, the largest distance of the
     others is used. GetProbabilityImage converts mean distances to log odds: `ProbabilityScale` mm
-    are a factor e. Where all raters agree the probability is 1.
+    correspond to a factor of e. Where all raters agree the probability is 1.
     """
 
     # Not invariant to background padding: contours at the image border change.
