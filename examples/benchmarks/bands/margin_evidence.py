@@ -212,8 +212,8 @@ def sampled_cases(quick: bool) -> Iterator[tuple[str, Masks, tuple[float, ...]]]
 
 
 def sample_rows(quick: bool) -> list[Row]:
-    """Return the differences from the samples' mean, and how often their interval contains a
-    held-out volume.
+    """Return differences between samples, the error of their mean, and how often their volume
+    interval contains a held-out reader's volume.
     """
     found: dict[str, list[Row]] = {}
     for number, (family, masks, sides) in enumerate(sampled_cases(quick)):

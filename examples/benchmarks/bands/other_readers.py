@@ -4,7 +4,7 @@ Bands and margins are calibrated on 45 simulated organs with five readers each, 
 other organs: with similar readers, with readers who copy one of them, and with readers twice as
 rough. Prints the share of cases with doubts (`GetDoubts`) and the share of covered cases.
 
-python examples/benchmarks/bands/other_readers.py [--first-seed 3000] [--cases 40] [--rounds 3]
+    python examples/benchmarks/bands/other_readers.py [--first-seed 3000] [--cases 40] [--rounds 3]
 """
 
 from __future__ import annotations

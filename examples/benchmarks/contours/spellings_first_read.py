@@ -7,7 +7,7 @@ match nor exclude each other, position decides: the match is proposed if the str
 The head-and-neck scans show how often this occurs for two readers' versions of one structure, each
 being the best match of the other, and how often for different structures.
 
-python -m examples.benchmarks.contours.spellings_first_read [--data FOLDER] [--save FILE.json]
+    python -m examples.benchmarks.contours.spellings_first_read [--data FOLDER] [--save FILE.json]
 """
 
 from __future__ import annotations

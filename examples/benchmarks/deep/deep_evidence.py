@@ -2,10 +2,13 @@
 
 MODULE is examples.benchmarks.deep.deep_evidence:
 
-python -m MODULE                           everything, three seeds: half an hour python -m MODULE 1
-4 --seeds 1 python -m MODULE 3 4 --first-seed 3020 --seeds 10 python -m MODULE 9 --first-seed 10
---seeds 2 on many cases: a quarter of an hour python -m MODULE --save deep_evidence.json also
-stores the results, with those of other seeds, for the table written by make docs
+    python -m MODULE                                      everything, three seeds: half an hour
+    python -m MODULE 1 4 --seeds 1
+    python -m MODULE 3 4 --first-seed 3020 --seeds 10
+    python -m MODULE 9 --first-seed 10 --seeds 2          many cases: a quarter of an hour
+    python -m MODULE --save deep_evidence.json            also stores the results
+
+The stored results, together with those of other seeds, are tabulated by ``make docs``.
 
 Every result of a trained network has two controls without images: the same network, trained and
 tested on images of noise, and a fusion by the raters' error rates and label frequencies without a
