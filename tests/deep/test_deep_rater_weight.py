@@ -52,8 +52,8 @@ def test_raters_with_errors_of_their_own_count_fully_where_the_image_tells_nothi
 def test_raters_count_less_beside_an_image_that_is_right_than_beside_one_that_is_wrong():
     cases = drawn_cases(copies=0)
     wrong = [Case(one.image[:, ::-1].copy(), one.labels, one.raters) for one in cases]
-    # With two of three others, one rater is outvoted by log 4: up to this weight, an image with
-    # odds of 7 : 3 prevails.
+    # Of three other raters, two outvote one with log odds of log 4; up to this weight, an image
+    # with odds of 7 : 3 prevails.
     prevails = np.log(7 / 3) / np.log(4)
     assert 0.5 < prevails < 0.7
     assert choose_rater_weight(model_that_sees(0.7), cases) == 0.5
