@@ -1,4 +1,4 @@
-"""Every call of a compiled kernel, for tests that watch them."""
+"""Every call of a compiled kernel, for tests that observe them."""
 
 from __future__ import annotations
 
