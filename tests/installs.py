@@ -1,4 +1,4 @@
-"""Test installs: build one wheel, and try it in a new environment per kind of install.
+"""Build one wheel, and test it in a new environment per kind of install.
 
 python tests/installs.py [KIND...] [--wheel FILE]      (make installs, make installs ALL=1)
 

@@ -1,4 +1,4 @@
-"""Kill commands at a random file operation, and check what they leave behind.
+"""Kill commands at random file operations, and check the files that remain.
 
 A step is any operation that changes a folder: opening a file for writing, moving or removing it,
 creating or removing a folder. The command runs in a separate process, which kills itself right
@@ -206,7 +206,9 @@ def batch_commands(folder: Path) -> tuple[list[Command], Callable[[], None]]:
         return check
 
     def after_kill() -> None:
-        """The only requirement for an unfinished run is that the next one detects it."""
+        """Check nothing: the only requirement for an unfinished run is that the next one
+        detects it.
+        """
 
     commands = [
         Command(("batch", pattern, "-o", str(output), *words), checking(plan))

@@ -162,7 +162,7 @@ def test_the_error_of_a_command_reaches_the_caller(capfd: pytest.CaptureFixture[
         filter_.AddCommand(sitk.sitkIterationEvent, fail)
         with pytest.raises(error):
             filter_.Execute(three())
-    capfd.readouterr()  # SimpleITK prints the command's own error
+    capfd.readouterr()  # discard the command's error, which SimpleITK prints
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int8", "int16"])

@@ -37,7 +37,7 @@ NEIGHBOUR_ERRORS: dict[str, Any] = {"displacement": 0.9, "bias": 0.3, "smoothnes
 def leak_case(
     seed: int, readers: int, leaking: int = 1, shape: Sequence[int] = PLANE
 ) -> SpacedCase:
-    """Simulate readers some of whom also mark adjacent tissue, each at a different place."""
+    """Simulate readers, some of whom also mark adjacent tissue, each at a different place."""
     rng = np.random.default_rng(seed)
     truth = blob(seed, shape)
     raters = contour_error_raters(truth, readers, seed, **LESION_ERRORS)

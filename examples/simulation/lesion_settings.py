@@ -28,7 +28,7 @@ _DISPLACEMENT, _SMOOTHNESS = 0.6, 4.0
 
 @dataclass(frozen=True)
 class LesionSetting:
-    """Parameters of how readers find and draw lesions."""
+    """Parameters of the lesions and of the readers who detect and outline them."""
 
     readers: int = 5
     lesions: int = 12
@@ -41,7 +41,7 @@ class LesionSetting:
     false_finds: tuple[float, float] = (0.0, 0.0)
     split: float = 0.0  #: Probability that a reader draws one lesion as two
     joined: float = 0.0  #: Probability that a reader merges touching lesions
-    touching: bool = False  #: Whether lesions come in pairs that touch
+    touching: bool = False  #: Whether lesions form touching pairs
     shape: tuple[int, ...] = LESION_PLANE
     spacing: tuple[float, ...] = (1.0, 1.0)
 

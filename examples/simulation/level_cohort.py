@@ -16,7 +16,7 @@ from scipy.special import expit
 from itk_consensus.core.array_types import Floats, Mask
 from itk_consensus.core.errors import ParameterError
 
-#: Kinds of structures: a disc, three lesions (one of them tiny), an ellipsoid on thick slices.
+#: Kinds of structures: a disc, three lesions (one of them tiny), or an ellipsoid on thick slices.
 LEVEL_FAMILIES = ("disc", "lesions", "thick slices")
 
 _WAVES = 5

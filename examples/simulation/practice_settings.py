@@ -63,7 +63,7 @@ def widened(mask: Mask, rng: np.random.Generator) -> Mask:
     return np.asarray(binary_dilation(mask, iterations=3))
 
 
-#: Possible slips of a reader, by name.
+#: Gross errors that a reader may make, by name.
 SLIPS: dict[str, Change] = {
     "inverted": inverted,
     "empty": emptied,

@@ -101,7 +101,7 @@ def test_copies_are_no_correlated_raters_and_make_none(sound):
 
 
 def test_an_answer_no_rater_supports_is_found(sound):
-    # With a prior near one, voxels that nobody marked become foreground.
+    # With a prior near one, voxels that no rater marked become foreground.
     finding = diagnose(sound[:3], Prior=0.999999999)["beyond the raters"]
     assert finding.concern
     assert finding.value > 0

@@ -350,7 +350,9 @@ def test_surface_dice_without_distances_equals_that_with_them(agreeing, toleranc
 def test_surface_dice_of_the_smallest_voxels_takes_no_more_than_the_image(
     agreeing, side, monkeypatch
 ):
-    """Issue 44, item 15: (2 mm / spacing)^3 offsets were listed; 1 um killed the process."""
+    """Issue 44, item 15: (2 mm / spacing)^3 offsets were listed, which crashed for a spacing of
+    1 um.
+    """
     spacing = (side, side, 2 * side)
     surfaces = [Surface.of(mask != 0) for mask in agreeing]
     listed = surfaces_module._offsets

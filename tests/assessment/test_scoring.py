@@ -30,7 +30,7 @@ SHARE = np.mean(READ, axis=0)
 
 def test_soft_dice_is_that_worked_out_by_hand():
     p = np.array([1, 0.5, 0.5, 0, 0, 0, 0, 0])
-    # p s: 1 + .5 + 1/3; p: 2; s: 3.
+    # Sums: of p s 1 + .5 + 1/3, of p 2, and of s 3.
     assert rules.soft_dice(p, SHARE) == pytest.approx(2 * (1.5 + 1 / 3) / 5)
     assert rules.soft_dice(np.zeros(3), np.zeros(3)) == 1
 

@@ -99,8 +99,8 @@ def test_labels_stay_a_distribution(method):
 
 
 def brute_force_isotonic(means, weights):
-    """Min-max formula: the value at i is the maximum over a <= i of the minimum over b >= i of
-    the block mean.
+    """Apply the min-max formula: the value at i is the maximum over a <= i of the minimum over
+    b >= i of the block mean.
     """
     n = len(means)
     block = lambda a, b: np.average(means[a : b + 1], weights=weights[a : b + 1])  # noqa: E731

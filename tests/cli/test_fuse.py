@@ -375,7 +375,7 @@ def test_parameters_that_were_set_are_reported(
     assert parameters["InitializationRange"] == [0.6, 0.9]
     assert parameters["ExcludeConsensusVoxels"] is True
     assert parameters["MaximumIterations"] == 7
-    assert parameters["SensitivityPrior"] == [3.0, 1.0]  # follows from the variant
+    assert parameters["SensitivityPrior"] == [3.0, 1.0]  # default of the advanced variant
 
 
 def test_undefined_measures_are_null_and_the_warning_is_one_line(
@@ -814,7 +814,7 @@ def test_who_might_not_read_an_output_may_not_read_the_new_one(
 def test_escape_sequences_in_names_are_not_printed(
     arrays: list[Any], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Issue 27, item 15."""
+    """Issue 27, item 15: escape sequences in file names were printed."""
     paths = [str(tmp_path / f"\x1b]0;owned\x07{number}.nii.gz") for number in range(3)]
     for path, array in zip(paths, arrays, strict=True):
         sitk.WriteImage(image_of(array), path)
@@ -912,7 +912,7 @@ def test_the_demo_without_matplotlib_says_how_to_get_the_picture(
 def test_the_demo_replaces_only_what_a_demo_wrote(
     tmp_path: Path, name: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Issue 27, item 1."""
+    """Issue 27, item 1: the demo overwrote files that it had not created."""
     (tmp_path / name).write_text('["of somebody else"]')
     line = error_line(capfd, "demo", "--output", str(tmp_path))
     assert f"{name} exists; give --overwrite to replace it" in line

@@ -1,4 +1,4 @@
-"""``itk-consensus report`` and ``fuse --report``."""
+"""The command ``itk-consensus report`` and the option ``fuse --report``."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def augmentation(dimension, mirrored=None):
 
 @pytest.fixture
 def rigid(monkeypatch):
-    """Only mirror and rotate patches, and keep the order of intensities."""
+    """Restrict augmentation to mirroring, rotation and monotonic changes of intensity."""
     for name, value in {"_BENT_PATCHES": 0.0, "_CHANGED_CHANNELS": 0.0}.items():
         monkeypatch.setattr(f"itk_consensus.deep.augmentation.{name}", value)
 

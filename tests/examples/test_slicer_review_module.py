@@ -1,4 +1,4 @@
-"""The module for 3D Slicer: its logic on real segmentation nodes of slicer-core."""
+"""The module for 3D Slicer: its logic, on segmentation nodes of slicer-core."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NumberOfThreads holds for kernels, Python's threads and BLAS, in Execute and in later outputs."""
+"""NumberOfThreads limits kernels, Python's threads and BLAS, in Execute and in later outputs."""
 
 from __future__ import annotations
 

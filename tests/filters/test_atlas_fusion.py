@@ -210,7 +210,7 @@ def image_of(*arrays: Any) -> sitk.Image:
 
 @every_filter
 def test_modalities_come_in_a_list_or_as_components(kind: Any, case: AtlasCase) -> None:
-    """A second modality of noise reduces Dice, a second image increases it."""
+    """A second modality reduces Dice if it is noise, and increases it if it is informative."""
     rng = np.random.default_rng(4)
     noise = [rng.normal(size=SHAPE).astype(np.float32) for _ in range(7)]
     lists = [[image, other] for image, other in zip(case.images, noise[1:], strict=True)]

@@ -210,7 +210,7 @@ def test_mean_false_negative_rate_is_controlled(cases, n):
         tau = risk_threshold([scored[i].distributions for i in order[:n]], 0.1)
         rates.append(scored[order[n]].distributions[1].missed_share(tau))
     assert np.mean(rates) <= 0.1 + 2 * np.std(rates, ddof=1) / len(rates) ** 0.5
-    assert np.mean(rates) > 0.02  # a band that loses nothing would be needlessly wide
+    assert np.mean(rates) > 0.02  # a band without any loss would be needlessly wide
 
 
 def scored_case(case, **options):
@@ -412,7 +412,7 @@ def test_empty_references_are_said_and_only_empty_ones_refused(kind):
 
 
 def test_of_a_cohort_with_one_circular_reference_the_rest_is_used():
-    """Issue 44, item 13."""
+    """Issue 44, item 13: a reference that equals the thresholded fraction is left out."""
     fractions, references = small_cohort()
     wanted = learned(ConformalBandFilter, fractions[1:], references[1:])
     references[0] = sitk.Cast(fractions[0] >= 0.5, sitk.sitkUInt8)

@@ -1,4 +1,4 @@
-"""Declared laws of filters with default parameters, on grids of any spacing.
+"""Laws declared by filters with default parameters, tested on grids of any spacing.
 
 The fast suite tests a few stacks, some of which violated a law before; the slow one tests 200.
 """

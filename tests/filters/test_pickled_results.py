@@ -1,4 +1,4 @@
-"""Pickles of results give bitwise equal outputs, and contain nothing else."""
+"""Pickled results reproduce all outputs bitwise, and contain nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where SimpleITK's result is sound, ours is the same."""
+"""Our results equal SimpleITK's wherever these are sound."""
 
 from __future__ import annotations
 

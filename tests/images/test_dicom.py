@@ -650,7 +650,7 @@ def test_the_command_line_fuses_dicom_into_dicom(case: Any) -> None:
 
 
 def test_missing_frames_can_be_votes_that_are_missing_on_the_command_line(case: Any) -> None:
-    """Where only one of three readers has frames, that reader's vote is decisive."""
+    """At slices with frames of only one of three readers, that reader's vote is decisive."""
     series, slices, folder = case
     masks = [reader(n) for n in range(3)]
     for one in masks[1:]:

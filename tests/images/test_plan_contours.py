@@ -282,7 +282,7 @@ def test_rt_utils_finds_the_same_but_for_the_voxels_of_the_edge(
     read = rt_utils.RTStructBuilder.create_from(str(tmp_path / "ct"), str(path))
     found = np.moveaxis(read.get_roi_mask_by_name("x"), -1, 0)
     if dice(found[::-1], volume()) > dice(found, volume()):
-        found = found[::-1]  # it counts slices from the head
+        found = found[::-1]  # it numbers slices from the head
     edge = volume() ^ np.stack([binary_erosion(plane) for plane in volume()])
     near = np.stack([distance_transform_edt(~plane) < 1.5 for plane in edge])
     assert not ((found != volume()) & ~near).any()

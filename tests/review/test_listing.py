@@ -79,7 +79,7 @@ def test_a_shell_is_cut_by_side_and_thickness_and_loses_no_voxel() -> None:
     thickest = parts[int(np.argmax([size.mm for size in sizes]))]
     assert thickest.index[2] > 30  # the bulge
     assert {np.sign(one.index[0] - 20) for one in parts} >= {-1, 1}
-    # A mirrored case has mirrored parts.
+    # The parts of a mirrored case are mirrored, too.
     turned = RatedMap("", tuple(one[::-1] for one in rated.maps), 9, rated.consensus[::-1], (0, 1))
     again = find_disputes([turned], spacing=(1.0, 1.0, 1.0))[0]
     assert sorted(one.voxels for one in again) == pytest.approx(

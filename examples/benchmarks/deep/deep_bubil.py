@@ -62,7 +62,7 @@ def read_cases(folder: Path = DATA) -> list[CrowdCase]:
 
 
 def read_raters(path: Path) -> list[Any]:
-    """The components of a vector image, one for each rater."""
+    """Return the components of a vector image, one for each rater."""
     image = sitk.ReadImage(path)
     return [
         sitk.VectorIndexSelectionCast(image, rater, sitk.sitkUInt8)
@@ -85,7 +85,7 @@ class Network(NamedTuple):
 
     parameters: dict[str, Any]
     with_gold: bool = False  #: Whether to train on the gold standard of other images
-    with_noise: bool = False  #: Whether to replace images by noise
+    with_noise: bool = False  #: Whether to replace images with noise
 
 
 NETWORKS = {

@@ -59,7 +59,7 @@ def noise_like(ct: Any) -> Any:
 
 
 def leave_one_out(nodules: Nodules, name: str, **parameters: Any) -> DeepConsensusFilter:
-    """Train a filter on all nodules but one."""
+    """Train a filter on all nodules except one."""
     others = [nodule for other, nodule in nodules.items() if other != name]
     filter_ = DeepConsensusFilter(
         **{"NumberOfClasses": 2, "WindowSize": (48, 48, 16), "NumberOfIterations": 60, **parameters}

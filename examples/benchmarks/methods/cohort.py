@@ -48,7 +48,7 @@ class Comparison(NamedTuple):
 
 
 def simulated_cohort(seed: int) -> Cohort:
-    """Discs with small random radii, all outlined by the same raters."""
+    """Simulate discs with small random radii, all outlined by the same raters."""
     rng = np.random.default_rng(seed)
     limits = (SENSITIVITIES, SPECIFICITIES)
     qualities = np.stack([rng.uniform(*limit, RATERS) for limit in limits], axis=1)
@@ -93,7 +93,7 @@ def compared(
 
 
 def print_simulated(seeds: int) -> None:
-    """Mean errors over the cohorts."""
+    """Print the mean errors over the cohorts."""
     print(f"{CASES} discs of radius {RADII[0]:g}-{RADII[1]:g}, {RATERS} raters, {seeds} cohorts")
     print(f"{'':<26} {'error of sensitivity':>21} {'of specificity':>15} {'Dice':>7}")
     cohorts = [simulated_cohort(seed) for seed in range(seeds)]

@@ -208,7 +208,8 @@ def save(results: Row, path: Path) -> None:
     runs = {**kept.get("runs", {}), **{part: run for part in results if part != "environment"}}
     whole = {**kept, **results, "runs": runs}
     if "comparisons" not in results and "environment" in kept:
-        whole["environment"] = kept["environment"]  # parts with other runs have their own
+        # the facts about runs of single parts are in `runs`
+        whole["environment"] = kept["environment"]
     path.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     print(f"Results in {path}")
     if "voxel_scaling" in results:
@@ -218,7 +219,7 @@ def save(results: Row, path: Path) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run as a program."""
+    """Run the benchmark from the command line."""
     options = _parser().parse_args(arguments)
     if options.readme is not None:
         update_readme(options.readme, json.loads(options.results.read_text(encoding="utf-8")))

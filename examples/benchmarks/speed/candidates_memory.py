@@ -52,7 +52,7 @@ def run(number: int, labels: int) -> None:
     first = next(made)
     accumulated([first[:8, :8, :8]])  # imports everything before the measurement
     del first
-    ctypes.CDLL(None).malloc_trim(0)  # otherwise freed memory would be reused uncounted
+    ctypes.CDLL(None).malloc_trim(0)  # otherwise reused memory would not be counted
     Path("/proc/self/clear_refs").write_text("5")  # resets the peak
     before, start = peak_memory(), time.perf_counter()
     fused = accumulated(made)

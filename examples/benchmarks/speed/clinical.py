@@ -70,7 +70,7 @@ ATLAS_WORKLOADS = (
         Workload(f"{what} of {short_name(name)}, SimpleITK images", 5)
         for what in DERIVED
         for name in FUSER_MODULES
-        if name != "STAPLEImageFilter"  # for two labels only
+        if name != "STAPLEImageFilter"  # accepts two labels only
     ),
     *(
         Workload(f"{what} of {name}, SimpleITK images", 15)
@@ -108,7 +108,7 @@ CROWD_WORKLOADS = (
         )
     ),
 )
-#: One organ whose contours differ; the reference is SimpleITK's STAPLE.
+#: One organ with differing contours; the reference is SimpleITK's STAPLE.
 ORGAN_WORKLOADS = (
     # One second on a machine where SimpleITK's STAPLE took 3.9.
     Workload("Consensus, SimpleITK images", 5, 0.25),

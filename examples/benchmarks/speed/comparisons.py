@@ -118,7 +118,7 @@ def extra_memory(shape: tuple[int, ...]) -> Iterator[Row]:
         peak = _peaks([STAPLE_ARRAYS], kind, shape, longest, number)[STAPLE_ARRAYS]
         output = np.dtype(np.float64).itemsize * stack[0].size
         per_voxel = None if peak is None else (peak - output) / stack[0].size
-        # One code per voxel, of 16 bits or, with more patterns, of 32.
+        # There is one code per voxel, of 16 bits or, with more patterns, of 32 bits.
         limit = 2 if patterns <= MOST_NARROW_PATTERNS else 4
         yield {
             **json_stack(kind, shape, number),

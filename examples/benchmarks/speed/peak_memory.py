@@ -23,8 +23,8 @@ T = TypeVar("T")
 
 WARM_UP_SHAPE = (16, 16, 16)
 
-# glibc reuses freed blocks, so that later calls would seem to need no memory. With a fixed
-# threshold, every array gets its own pages and releases them.
+# glibc reuses freed blocks, so later calls would appear to need no memory. With a fixed threshold,
+# every array gets its own pages, which are released with it.
 HONEST_MALLOC = {"MALLOC_MMAP_THRESHOLD_": "65536"}
 
 

@@ -180,7 +180,7 @@ def _clinical_cells(row: Row) -> list[str]:
 
 
 def update_readme(readme: Path, results: Results) -> None:
-    """Replace the text between the markers of a README."""
+    """Replace the text between the markers in a README."""
     replace_section(readme, "benchmark", render_markdown(results))
 
 

@@ -52,7 +52,7 @@ class Wait(NamedTuple):
     what: str
     unit: str  #: "T", "Execute", "s" or, if not a time is measured, the counted quantity
     limit: float | None = None
-    #: Value when the limits were set, on another machine: processor seconds, or `unit`.
+    #: Value on another machine when the limits were set, in processor seconds or `unit`.
     before: float | None = None
 
 

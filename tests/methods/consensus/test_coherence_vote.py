@@ -265,7 +265,7 @@ def test_the_cut_counts_far_from_the_contour_and_within_reach_of_marks():
     votes[2, 2] = 0.2
     chosen = votes > 0.5
     counted = np.ones_like(chosen)
-    # All of the detail is kept: the clean answer is the mask.
+    # All of the detail is kept, so the filtered mean of a clean mask is the mask.
     kept = KeptShares(np.zeros((1, 30, 30), np.float32), np.ones((30, 30), np.float32), (1, 1))
     raters, scales = RaterField.of(votes[None]), [(0.0, 0.0), (0.7, 0.7)]
     cut = cut_levels(count_cut(raters, np.ones(1), chosen, counted, (3, 3), kept, scales))

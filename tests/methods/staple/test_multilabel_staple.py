@@ -166,8 +166,8 @@ def test_patterns_give_what_voxels_give(data: st.DataObject) -> None:
     naive = NaiveMultiLabelStaple(inside(drawn), len(drawn.labels()), settings)
     truth, theta = naive.run(iterations)
     if not settings.exclude_consensus:
-        # Where no label is possible, this implementation gives zeros, and the filter the votes'
-        # shares.
+        # At voxels where no label is possible, this implementation gives zeros, and the filter the
+        # shares of the votes.
         possible = truth.sum(axis=1) > 0
         for label in range(len(drawn.labels())):
             volume = patterns.expand(result.posterior[:, label].copy(), outside=np.nan)
