@@ -44,6 +44,7 @@ from examples.benchmarks.learned.cohorts import (
 )
 from examples.benchmarks.run_facts import run_facts
 from itk_consensus.calibration.learned.case_tables import case_tables
+from itk_consensus.calibration.learned.disputed_label import SHARE_STEPS
 from itk_consensus.calibration.learned.label_rule import FEWEST_CASES, Learner, learn_label
 from itk_consensus.calibration.learned.vote_tables import LabelTable, StackedTables
 from itk_consensus.core.errors import ConsensusWarning
@@ -94,10 +95,13 @@ def always(learner: Learner, tables: Sequence[LabelTable]) -> Marks:
     return lambda other: rule.choose(other.rows)
 
 
-def cut(learner: Learner, tables: Sequence[LabelTable]) -> Marks:
-    """Return a threshold on the share of votes."""
-    rule = learner.learn("share", np.ones(len(tables), bool))
-    return lambda other: rule.choose(other.rows)
+def cut(learner: Learner, _tables: Sequence[LabelTable]) -> Marks:
+    """Return the threshold on the share of votes with the highest mean Dice; the median of ties."""
+    levels = np.arange(1, SHARE_STEPS)
+    scores = learner.dice(learner.stack.share[:, None] >= levels).mean(axis=0)
+    best = levels[scores >= scores.max() - 1e-9]
+    level = best[len(best) // 2]
+    return lambda other: other.stack.share >= level
 
 
 def single(learner: Learner, _tables: Sequence[LabelTable]) -> Marks:

@@ -45,8 +45,6 @@ def _rater_description(rule: LabelRule, names: Sequence[str]) -> str:
     kind, _, which = rule.rule.kind.partition(" ")
     if kind == "rater":
         return f"follows {names[int(which)]} alone"
-    if kind == "share":
-        return f"marks where the smoothed share of votes reaches {rule.rule.share_cut:.2f}"
     weights = rule.rule.weights[: len(names)]
     order = np.argsort(-weights, kind="stable").tolist()
     spread = rule.intervals()

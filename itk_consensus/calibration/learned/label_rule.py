@@ -1,8 +1,9 @@
 """Learning the rule for disputed voxels of a label from tables, and testing whether it helps.
 
-Candidates are weights of raters with priors of three widths, a cut of the share of votes, and
-single raters. Each is evaluated by cross-validation over cases; the best is adopted only
-if the one-sided 97.5 % lower bound of its gain over Consensus is above 0.
+Candidates are weights of raters with priors of three widths, and single raters. Each is evaluated
+by cross-validation over cases; the best is adopted only if the one-sided 97.5 % lower bound of its
+gain over Consensus is above 0. A cut of the share of votes is among the weights, where the prior
+shrinks it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from itk_consensus.calibration.learned.disputed_label import SHARE_STEPS
 from itk_consensus.calibration.learned.rater_weights import (
     features,
     fit_weights,
@@ -42,7 +42,7 @@ _LEAST_DICE = 0.5
 class Rule:
     """Weights of a voxel's features; the label is chosen if its probability is at least 0.5."""
 
-    kind: str  #: "weights" and a precision, "share", or "rater" and a number
+    kind: str  #: "weights" and a precision, or "rater" and a number
     weights: Floats  #: (J + 3,) of `features`
 
     def probability(
@@ -54,11 +54,6 @@ class Rule:
     def choose(self, rows: Floats) -> Mask:
         """Mask of the rows of (R, J + 3) `features` for which the label is chosen."""
         return np.asarray(rows @ self.weights >= -_ROUNDING)
-
-    @property
-    def share_cut(self) -> float:
-        """The cut of the share, in a rule of kind "share"."""
-        return float(scipy.special.expit(-self.weights[-1]))
 
 
 _ROUNDING = 1e-9
@@ -120,31 +115,17 @@ class Learner:
     def candidates(self) -> Iterator[str]:
         """The candidate kinds of rules."""
         yield from (f"weights {precision:g}" for precision in PRECISIONS)
-        yield "share"
         if self.stack.number_of_cases >= USUAL_CASES:
             yield from (f"rater {j}" for j in range(self.stack.number_of_raters))
 
     def learn(self, kind: str, cases: Mask, start: Floats | None = None) -> Rule:
         """Learn a rule of a kind from some cases; `start` only saves iterations."""
         name, _, which = kind.partition(" ")
-        if name == "share":
-            return self._share_rule(cases)
         if name == "rater":
             return self._single_rater(int(which), cases)
         part = cases[self.stack.case]
         given = self.rows[part], self.rates[part], self.case_weights[part]
         return Rule(kind, fit_weights(*given, float(which), start))
-
-    def _share_rule(self, cases: Mask) -> Rule:
-        """Mark the label where the share reaches the best cut; one half if none is better."""
-        steps = self.stack.share[:, None] >= np.arange(1, SHARE_STEPS)
-        scores = self.dice(steps)[cases].mean(axis=0)
-        best = np.flatnonzero(scores >= scores.max() - _ROUNDING)
-        half = SHARE_STEPS // 2 - 1
-        cut = ((half if half in best else best[len(best) // 2]) + 1) / SHARE_STEPS
-        weights = np.zeros(self.rows.shape[1])
-        weights[-2:] = 1.0, -scipy.special.logit(cut)
-        return Rule("share", weights)
 
     def _single_rater(self, rater: int, cases: Mask) -> Rule:
         """Follow one rater, and Consensus where that rater has no vote."""
