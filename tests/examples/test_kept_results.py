@@ -19,7 +19,7 @@ def runs_in(kept: Any) -> Iterator[dict[str, str]]:
         for row in kept:
             yield from row["runs"]
     elif "run" not in kept and "environment" not in kept and "provenance" not in kept:
-        for part in kept.values():  # parts from several runs, each with its own facts
+        for part in kept.values():  # parts may come from several runs, each with its own facts
             yield from runs_in(part)
     else:
         place = kept.get("environment", kept.get("provenance", kept))

@@ -289,7 +289,7 @@ def test_a_path_is_no_parameter_and_is_to_be_read_first(paths: tuple[Any, ...]) 
             function(*paths)
 
 
-# -- what function forms say of empty masks ---------------------------------------------------
+# -- warnings of function forms about empty masks --------------------------------------------
 
 
 @pytest.mark.parametrize("fuse", [ic.STAPLE, ic.MultiLabelSTAPLE, ic.COLLATE, ic.Consensus])

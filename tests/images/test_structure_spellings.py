@@ -106,7 +106,8 @@ def _found(one: str, other: str) -> str:
         ("last", {"joined": 57}),
         # 79 of 95 at the first reading: "submandible" was read as a mandible, "par_L" not at all.
         ("final", {"joined": 95}),
-        # As at the first reading: "+5mm" and "PRV" are not synonyms, and "Lung" is not both lungs.
+        # As at the first reading: "+5mm" and "PRV" are not synonyms, and "Lung" does not denote
+        # both lungs.
         ("unseen", {"joined": 266, "apart": 17}),
         # At the first reading, twelve proposals between structures were wrong, six of them across
         # sides.
