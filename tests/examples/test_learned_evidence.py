@@ -1,4 +1,4 @@
-"""The evidence of learned fusion: its rules on simulated cohorts, and what was kept."""
+"""The evaluation of learned fusion: its rules on simulated cohorts, and stored results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_every_rule_is_tried_on_cases_that_it_did_not_see() -> None:
     tables = [tables_of(case) for case in cases(HABITS, 14)]
     found = gains(tables[:10], tables[10:], list(RULES))
     assert {len(values) for values in found.values()} == {4}
-    # One rater is right and two are too wide, which all of them can learn.
+    # One rater is right and two draw too wide, which all rules can learn.
     assert min(values.mean() for values in found.values()) > 0.02
     turned = gains(tables[10:][::-1], tables[:2], ["single"])["single"]
     np.testing.assert_allclose(turned, gains(tables[10:], tables[:2], ["single"])["single"])
