@@ -113,7 +113,7 @@ def run_only(what: str, folder: Path) -> None:
         arrays = [zarr.open_array(str(path), mode="r")[:] for path in paths]
     started, used = time.perf_counter(), time.process_time()
     if what == "memory":
-        fused = ic.ConsensusFilter().fused_once(arrays)
+        fused = ic.ConsensusFilter().fuse_once(arrays)
         np.save(folder / "memory.npy", fused)
     else:
         filter_ = ic.ConsensusFilter() if what == "store" else ic.MajorityVoteFilter()
