@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import mmap
 import pickle
 import weakref
 import zlib
@@ -35,6 +36,9 @@ SIDE = 256
 
 #: Values of a shelf that are kept once they were asked for as arrays.
 _VALUES_KEPT = 8
+
+#: Bytes at multiples of which arrays of a shelf begin.
+_ALIGNMENT = 64
 
 #: The least that compression can do: it is the fastest, and labels are mostly repetitions.
 _LEVEL = 1
@@ -142,18 +146,37 @@ class Shelf:
 
     def put(self, value: Any) -> Shelved:
         """Put a value aside."""
-        content = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+        arrays: list[pickle.PickleBuffer] = []
+        content = pickle.dumps(value, pickle.HIGHEST_PROTOCOL, buffer_callback=arrays.append)
+        parts = [memoryview(content), *(array.raw() for array in arrays)]
+        lengths = tuple(part.nbytes for part in parts)
         with self._lock:
-            place = self._file.seek(0, 2)
-            self._file.write(content)
-        return Shelved(self, place, len(content))
+            place = _rounded(self._file.seek(0, 2), mmap.ALLOCATIONGRANULARITY)
+            for part, (start, _) in zip(parts, _spans(lengths), strict=True):
+                self._file.seek(place + start)
+                self._file.write(part)
+            self._file.flush()
+        return Shelved(self, place, lengths)
 
-    def get(self, place: int, length: int) -> Any:
-        """Take it up again."""
-        with self._lock:
-            self._file.seek(place)
-            content = self._file.read(length)
-        return pickle.loads(content)  # what `put` wrote in this process
+    def get(self, place: int, lengths: tuple[int, ...]) -> Any:
+        """Take it up again, with arrays that are the file's pages until they are written to."""
+        spans = list(_spans(lengths))
+        pages = mmap.mmap(self._file.fileno(), spans[-1][1], access=mmap.ACCESS_COPY, offset=place)
+        content, *arrays = (memoryview(pages)[slice(*span)] for span in spans)
+        return pickle.loads(content, buffers=arrays)  # what `put` wrote in this process
+
+
+def _spans(lengths: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Begin and end of each part, aligned as arrays are."""
+    start = 0
+    for length in lengths:
+        yield start, start + length
+        start = _rounded(start + length, _ALIGNMENT)
+
+
+def _rounded(number: int, multiple: int) -> int:
+    """Round up."""
+    return -(-number // multiple) * multiple
 
 
 class Shelved(NamedTuple):
@@ -161,21 +184,21 @@ class Shelved(NamedTuple):
 
     shelf: Shelf
     place: int
-    length: int
+    lengths: tuple[int, ...]  #: Of its parts in bytes: what it is, and its arrays
     dtype: Any = None  #: Of a value that can become an array
 
     def value(self) -> Any:
         """The value again."""
-        return self.shelf.get(self.place, self.length)
+        return self.shelf.get(self.place, self.lengths)
 
     def array(self) -> Array:
         """The array that the value can become."""
-        found: Array = self.shelf.recent(self.place, self.length).array()
+        found: Array = self.shelf.recent(self.place, self.lengths).array()
         return found
 
     def part(self, box: Box) -> Array:
         """A part of it."""
-        found: Array = self.shelf.recent(self.place, self.length).part(box)
+        found: Array = self.shelf.recent(self.place, self.lengths).part(box)
         return found
 
 
