@@ -306,9 +306,9 @@ class _PieceFinder:
 
     def _numbered(self, number: int) -> NDArray[np.int32]:
         own = self._mask.boxes[number]
-        places = np.ascontiguousarray(self._pieces(self._wide(own), own)[1])
-        # Most voxels belong to no piece and stay 0.
-        flat = places.reshape(-1)
+        pieces, places = self._pieces(self._wide(own), own)
+        # In place, and not of the background, which is most voxels: all of it would take longer.
+        flat = pieces.places.reshape(-1)
         marked = np.flatnonzero(flat)
         flat[marked] = self.tables[number][flat[marked]]
         return places
