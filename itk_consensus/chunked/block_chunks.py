@@ -29,6 +29,7 @@ from itk_consensus.fusing.fusion_result import holds
 from itk_consensus.space.blocks import Blocked, Blocks, kept
 from itk_consensus.space.boxes import Box, relative_to
 from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.fusions import DecisionTable
 
 if TYPE_CHECKING:
     from itk_consensus.fusing.label_fusion import LabelFusionFilter
@@ -64,6 +65,10 @@ class BlockContext(NamedTuple):
     cuts: tuple[tuple[int, ...], ...]
     parts: tuple[Any, ...]
     estimate: Any
+    #: Rows of votes and answer that occur together, without codes, and the answer of each: a label
+    #: index.
+    patterns: DecisionPatterns
+    answers: NDArray[np.int64]
 
 
 class BlockAnswer(NamedTuple):
@@ -110,7 +115,8 @@ class BlockWork:
         labels = tuple(int(label) for label in table.labels)
         decision = found.decision
         parts = tuple(kept(np.asarray(decision.part(at))) for at in range(len(decision.parts)))
-        return BlockContext(labels, decision.blocks.cuts, parts, found.estimate)
+        told = _answers(patterns, decision)
+        return BlockContext(labels, decision.blocks.cuts, parts, found.estimate, *told)
 
     def answer(self, context: BlockContext, request: Request) -> BlockAnswer:
         owner = self.filter_.GetName()
@@ -127,13 +133,43 @@ class BlockWork:
         return BlockAnswer(context, np.array([*context.labels, 0, 0], promised))
 
     def estimated(self, context: BlockContext) -> Estimated:
-        return Estimated(context.labels, context.estimate)
+        rows = np.arange(len(context.answers))
+        table = DecisionTable(context.patterns, rows, context.answers, None)
+        return Estimated(context.labels, context.estimate, table)
 
     def write(self, chunk: Gathered, answer: BlockAnswer) -> Array:
         context = answer.context
         box: Box = tuple(slice(*pair) for pair in chunk.codes)
         decision = Blocked(Blocks(context.cuts), np.dtype(np.int16), context.parts)
         return np.asarray(answer.values[decision.read(box)])
+
+
+def _answers(
+    patterns: DecisionPatterns, decision: Blocked
+) -> tuple[DecisionPatterns, NDArray[np.int64]]:
+    """Rows of votes and answer that occur together inside the mask, and the answer of each."""
+    codes, number = cast(Blocked, patterns.codes), patterns.number_of_labels
+    found: dict[int, int] = {}
+    for at, box in enumerate(decision.boxes):
+        # Outside the mask the answer is a code of `votes.ties`, below 0.
+        answer = np.maximum(decision.part(at), 0)
+        pairs, voxels = _counted(codes.read(box).astype(np.int64) * number + answer)
+        for pair, count in zip(pairs.tolist(), voxels.tolist(), strict=True):
+            found[pair] = found.get(pair, 0) + count
+    inside = sorted(pair for pair in found if pair < len(patterns.counts) * number)
+    rows, answers = np.divmod(np.array(inside, np.int64), number)
+    counts = np.array([found[pair] for pair in inside], np.int64)
+    split = DecisionPatterns(patterns.patterns[rows], counts, patterns.labels)
+    return split, answers
+
+
+def _counted(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct values, and how often each occurs."""
+    if values.max(initial=0) > values.size:
+        return np.unique(values, return_counts=True)
+    counts = np.bincount(values.reshape(-1))
+    found = np.flatnonzero(counts)
+    return found, counts[found]
 
 
 def _with_codes(

@@ -15,6 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from itk_consensus.core.results import Memo, Result
 from itk_consensus.space.boxes import Box
+from itk_consensus.votes.fusions import DecisionTable
 
 Array = NDArray[Any]
 
@@ -56,6 +57,8 @@ class Estimated(Result):
 
     labels: tuple[int, ...]  #: That occur, in increasing order
     estimate: Any  #: The method's own numbers; None if it has none
+    #: How often raters and answer said what together; None if nobody counted.
+    table: DecisionTable | None = None
     memo: Memo = field(default_factory=Memo, repr=False)
 
 

@@ -99,7 +99,7 @@ class PatternWork:
 
     def estimated(self, context: PatternSummary) -> Estimated:
         result = self._executed(context)
-        return Estimated(result.labels, result.estimate)
+        return Estimated(result.labels, result.estimate, result.fusion.as_table(context.table))
 
     @working(threads=1)
     def _executed(self, context: PatternSummary) -> FusionResult[Any]:

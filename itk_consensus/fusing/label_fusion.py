@@ -284,7 +284,8 @@ class LabelFusionFilter(RaterInputs):
         """Findings about the last Execute, each with its number; computed on demand.
 
         Those about the fusion (``.fusion``) tell whether the result can be trusted, those about the
-        raters (``.raters``) how well they agree and which of them may have made a slip.
+        raters (``.raters``) how well they agree and which of them may have made a slip. Of dask
+        arrays those that are looked for are the ones that need no voxels; they compute the votes.
 
         Parameters
         ----------
@@ -294,7 +295,9 @@ class LabelFusionFilter(RaterInputs):
         # Imported late, since `assessment` is built on the fusers.
         from itk_consensus.assessment.assessment import assess
 
-        return defensive_copy(assess(self.fused).findings(full))
+        result = self.GetResult()
+        known = result if isinstance(result, FusionResult) else result.as_table()
+        return defensive_copy(assess(known).findings(full))
 
     def _label_values(self, case: FusionCase) -> list[int]:
         """The label value of each index; a binary filter uses its own foreground value."""
