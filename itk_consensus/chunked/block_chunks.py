@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 import numpy as np
@@ -24,12 +25,13 @@ from itk_consensus.chunked.pattern_chunks import (
     rows_of,
 )
 from itk_consensus.core.errors import InputError
-from itk_consensus.fusing.fused_blocks import BlockFuser
+from itk_consensus.fusing.fused_blocks import BlockFuser, FusedBlocks
 from itk_consensus.fusing.fusion_result import holds
 from itk_consensus.space.blocks import Blocked, Blocks, kept
 from itk_consensus.space.boxes import Box, relative_to
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fusions import DecisionTable
+from itk_consensus.votes.uncertainty import uncertainty
 
 if TYPE_CHECKING:
     from itk_consensus.fusing.label_fusion import LabelFusionFilter
@@ -60,8 +62,8 @@ class BlockContext(NamedTuple):
     """What all chunks came to."""
 
     labels: tuple[int, ...]
-    #: Of what was decided, label indices: where blocks begin and end along each axis, and each of
-    #: them, compressed or one number.
+    #: Of the output, label indices or else its values: where blocks begin and end along each axis,
+    #: and each of them, compressed or one number.
     cuts: tuple[tuple[int, ...], ...]
     parts: tuple[Any, ...]
     estimate: Any
@@ -72,10 +74,12 @@ class BlockContext(NamedTuple):
 
 
 class BlockAnswer(NamedTuple):
-    """The label map in the chunks' type."""
+    """An output."""
 
     context: BlockContext
-    values: Array  #: By label index; the last two stand for codes of `votes.ties`
+    dtype: np.dtype[Any]
+    #: Of a label map, by label index; the last two stand for codes of `votes.ties`.
+    values: Array | None
 
 
 @dataclass(frozen=True)
@@ -85,9 +89,20 @@ class BlockWork:
     filter_: LabelFusionFilter  #: Without images
     shape: tuple[int, ...]  #: Of the volume
     spacing: tuple[float, ...]  #: Voxel size per array axis
+    #: The output that is made; None: label maps.
+    request: Request | None = None
 
     reads_once: ClassVar[bool] = True
     concludes_at_length: ClassVar[bool] = True
+
+    def for_output(self, request: Request) -> BlockWork:
+        if request.method == "dice_optimal_image":
+            raise InputError(
+                "the Dice-optimal map needs the probabilities of all voxels at once: bring the "
+                "inputs into memory first",
+                owner=self.filter_.GetName(),
+            )
+        return self if request.method == "label_image" else replace(self, request=request)
 
     @property
     def depths(self) -> tuple[Depth, ...]:
@@ -114,23 +129,23 @@ class BlockWork:
         found = cast(BlockFuser, self.filter_).fuse_blocks(patterns, self.spacing)
         labels = tuple(int(label) for label in table.labels)
         decision = found.decision
-        parts = tuple(kept(np.asarray(decision.part(at))) for at in range(len(decision.parts)))
+        output = decision
+        if self.request is not None:
+            make = partial(_probabilities, found, labels, self.request)
+            output = Blocked.made(decision.blocks, make)
+        parts = tuple(kept(np.asarray(output.part(at))) for at in range(len(output.parts)))
         told = _answers(patterns, decision)
-        return BlockContext(labels, decision.blocks.cuts, parts, found.estimate, *told)
+        return BlockContext(labels, output.blocks.cuts, parts, found.estimate, *told)
 
     def answer(self, context: BlockContext, request: Request) -> BlockAnswer:
-        owner = self.filter_.GetName()
-        if request.method != "label_image":
-            raise InputError(
-                "of chunks it makes the label map only: bring the inputs into memory first for "
-                "probabilities and uncertainties",
-                owner=owner,
-            )
         promised = np.dtype(request.dtype)
+        if self.request is not None:
+            return BlockAnswer(context, promised, None)
         if not holds(promised, context.labels):
-            as_promised(np.array(context.labels), promised, owner)
+            as_promised(np.array(context.labels), promised, self.filter_.GetName())
         # Nothing is undecided; outside the mask is background.
-        return BlockAnswer(context, np.array([*context.labels, 0, 0], promised))
+        values = np.array([*context.labels, 0, 0], promised)
+        return BlockAnswer(context, np.dtype(np.int16), values)
 
     def estimated(self, context: BlockContext) -> Estimated:
         rows = np.arange(len(context.answers))
@@ -140,8 +155,29 @@ class BlockWork:
     def write(self, chunk: Gathered, answer: BlockAnswer) -> Array:
         context = answer.context
         box: Box = tuple(slice(*pair) for pair in chunk.codes)
-        decision = Blocked(Blocks(context.cuts), np.dtype(np.int16), context.parts)
-        return np.asarray(answer.values[decision.read(box)])
+        output = Blocked(Blocks(context.cuts), answer.dtype, context.parts).read(box)
+        return output if answer.values is None else np.asarray(answer.values[output])
+
+
+def _probabilities(
+    found: FusedBlocks, labels: Sequence[int], request: Request, box: Box
+) -> NDArray[Any]:
+    """What is asked for of the probabilities in a box."""
+    (asked,) = request.arguments
+    out = np.zeros([part.stop - part.start for part in box], request.dtype)
+    if request.method == "probability_image":
+        label = labels[-1] if asked is None else asked
+        if label in labels:
+            found.write_probability(box, labels.index(label), out)
+        return out
+    share = np.empty_like(out)
+
+    def written(label: int) -> NDArray[Any]:
+        found.write_probability(box, label, share)
+        return share
+
+    uncertainty(asked, map(written, range(len(labels))), out)
+    return out
 
 
 def _answers(

@@ -65,6 +65,9 @@ class Estimated(Result):
 class ChunkedWork(Protocol):
     """Passes over a volume. Objects are sent to other processes, and hold no voxels."""
 
+    def for_output(self, request: Request) -> ChunkedWork:
+        """The work that makes an output; its passes may keep more than others need."""
+
     @property
     def reads_once(self) -> bool:
         """Whether a chunk is written from what the first pass gathered, not from its voxels."""

@@ -59,6 +59,9 @@ class PatternWork:
     reads_once: ClassVar[bool] = True
     concludes_at_length: ClassVar[bool] = False
 
+    def for_output(self, request: Request) -> PatternWork:
+        return self
+
     @property
     def depths(self) -> tuple[Depth, Depth]:
         return (0,) * self.dimension, (0,) * self.dimension

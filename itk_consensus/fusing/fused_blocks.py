@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from numpy.typing import NDArray
+
 from itk_consensus.space.blocks import Blocked
+from itk_consensus.space.boxes import Box
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 
 
@@ -14,6 +17,8 @@ class FusedBlocks(NamedTuple):
 
     decision: Blocked  #: Label index by voxel; `BACKGROUND` outside the mask
     estimate: Any  #: None if the method has none
+    #: Writes the probability of a label index in a box of the volume; 0 outside the mask.
+    write_probability: Callable[[Box, int, NDArray[Any]], None]
 
 
 class BlockFuser(Protocol):
