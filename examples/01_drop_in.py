@@ -1,4 +1,4 @@
-"""One import changes: the same call, the same answer as SimpleITK's.
+"""Replace SimpleITK's STAPLE by changing one import: the same call, the same result.
 
 python examples/01_drop_in.py
 """
@@ -12,7 +12,7 @@ import itk_consensus as ic
 
 
 def main() -> None:
-    """Fuse one nodule by both libraries."""
+    """Fuse one nodule with both libraries."""
     images = ic.sample_case()  # four radiologists' masks of one lung nodule, as SimpleITK images
 
     theirs = sitk.STAPLE(images, 1.0)
@@ -22,7 +22,7 @@ def main() -> None:
     print(f"largest difference of a probability: {difference.max():.0e}")
     print(f"same grid: {ours.GetSpacing() == theirs.GetSpacing()}, {ours.GetSize()} voxels")
 
-    labels = ic.Consensus(images)  # the recommended front door
+    labels = ic.Consensus(images)  # the recommended method
     statistics = sitk.LabelShapeStatisticsImageFilter()
     statistics.Execute(labels)
     print(f"volume of the consensus: {statistics.GetPhysicalSize(1):.0f} mm3")

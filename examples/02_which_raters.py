@@ -1,4 +1,4 @@
-"""Who agrees with whom, how good each rater is, and whether to believe it.
+"""Which raters agree, how good each of them is, and whether the result can be trusted.
 
 python examples/02_which_raters.py
 """
@@ -16,8 +16,8 @@ def main() -> None:
     names = [f"radiologist {number}" for number in range(1, 1 + len(images))]
 
     staple = ic.STAPLEImageFilter()
-    staple.SetVariant("advanced")  # the prior is estimated: right for small structures
-    staple.SetNumberOfInitializations(20)  # nearly free
+    staple.SetVariant("advanced")  # estimates the prior, as small structures need
+    staple.SetNumberOfInitializations(20)  # costs little more time
     staple.Execute(images)
     consensus = sitk.GetArrayFromImage(staple.GetLabelImage())
 

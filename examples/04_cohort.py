@@ -1,4 +1,4 @@
-"""The same raters over many cases: judged together they are judged better.
+"""The same raters in many cases: their performance is estimated better from all cases together.
 
 python examples/04_cohort.py
 """
@@ -22,7 +22,7 @@ def true_sensitivity(cohort: list[ic.SampleCase], rater: int) -> float:
 
 
 def main() -> None:
-    """Compare one STAPLE over twenty cases with twenty of them."""
+    """Compare one STAPLE over twenty cases with twenty separate ones."""
     cohort = ic.sample_cohort(20)
     cases = [case.raters for case in cohort]
 

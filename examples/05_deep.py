@@ -1,4 +1,4 @@
-"""A consensus that sees the image, learnt from raters alone (needs torch).
+"""A consensus that uses the image, trained on raters without a truth (needs torch).
 
 python examples/05_deep.py [cases] [iterations]
 """
@@ -14,7 +14,7 @@ import itk_consensus as ic
 
 
 def mean_dice(masks: list[sitk.Image], cohort: list[ic.SampleCase]) -> float:
-    """Mean overlap with the truths, which no method has seen."""
+    """Mean Dice with the truths, which no method has used."""
     pairs = zip(masks, cohort, strict=True)
     array = sitk.GetArrayFromImage
     return float(np.mean([ic.dice(array(mask) == 1, array(case.truth)) for mask, case in pairs]))
@@ -24,8 +24,8 @@ def main(number: int = 80, iterations: int = 200) -> None:
     """Train on some cases without a truth; compare with the vote on twenty others."""
     known, new = ic.sample_cohort(number, seed=1), ic.sample_cohort(20, seed=2)
 
-    # A quarter of the cases only judges, by raters held out, whether the network is worth more
-    # than the vote. If these are too few, or it has not learnt enough, the vote answers.
+    # A quarter of the cases is held out to test, with held-out raters, whether the network is
+    # better than the vote. If this is not shown, the result is the vote.
     deep = ic.DeepConsensusFilter(
         NumberOfIterations=iterations, ValidationFraction=0.25, NumberOfThreads=1
     )

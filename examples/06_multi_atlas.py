@@ -1,6 +1,6 @@
 """Label an image by atlases: register and fuse them, and compare with the truth.
 
-python examples/06_multi_atlas.py: of hippocampi if ../shared has them, else of a phantom.
+python examples/06_multi_atlas.py: with hippocampi if ../shared has them, else with a phantom.
 """
 
 from pathlib import Path
@@ -14,7 +14,7 @@ REAL = Path(__file__).resolve().parents[2] / "shared" / "data" / "hippocampus"
 
 
 def register(fixed: sitk.Image, moving: sitk.Image) -> sitk.Transform:
-    """Align an atlas to the target, affine by mutual information, then deform it by demons."""
+    """Align an atlas to the target: affine by mutual information, then by demons."""
     method = sitk.ImageRegistrationMethod()
     method.SetMetricAsMattesMutualInformation()
     method.SetOptimizerAsRegularStepGradientDescent(1.0, 1e-3, 60)
@@ -28,7 +28,7 @@ def register(fixed: sitk.Image, moving: sitk.Image) -> sitk.Transform:
 
 
 def main() -> dict[str, float]:
-    """Register, fuse, compare."""
+    """Register the atlases, fuse their labels, and compare with the truth."""
     case = ic.sample_atlases(8, seed=1)
     if REAL.is_dir():
         files = sorted(REAL.glob("t*_image.nrrd"))[:9], sorted(REAL.glob("t*_truth.nrrd"))[:9]

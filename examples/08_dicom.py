@@ -12,7 +12,7 @@ import itk_consensus as ic
 
 
 def write_series(folder: Path) -> None:
-    """Twelve oblique slices, 2.5 mm apart, as a scanner would leave them."""
+    """Write twelve oblique slices, 2.5 mm apart, like those of a scanner."""
     common = {"0008|0060": "CT", "0008|0016": "1.2.840.10008.5.1.4.1.1.2", "0018|0050": "2.5"}
     common |= {"0020|000d": "2.25.1", "0020|000e": "2.25.2", "0020|0052": "2.25.3"}
     writer = sitk.ImageFileWriter()
@@ -26,7 +26,7 @@ def write_series(folder: Path) -> None:
 
 
 def outline(grid: sitk.Image, reader: int) -> dict[str, sitk.Image]:
-    """Two structures that overlap, as one reader sees them."""
+    """Two overlapping structures, as outlined by one reader."""
     z, y, x = np.indices((12, 40, 48))
     masks = {}
     for name, radius, middle in (("organ", 13 + reader, 20), ("lesion", 6 - reader, 30)):
@@ -37,7 +37,7 @@ def outline(grid: sitk.Image, reader: int) -> dict[str, sitk.Image]:
 
 
 def main(folder: Path) -> None:
-    """Make a series and three readers, and fuse each of their structures by itself."""
+    """Make a series and three readers, and fuse each structure separately."""
     write_series(folder)
     series = ic.read_dicom_series(sorted(folder.glob("slice*.dcm")))
     files = [folder / f"reader{number}.dcm" for number in range(3)]

@@ -12,7 +12,7 @@ from distributed import Client, LocalCluster
 
 import itk_consensus as ic
 
-# Another machine's scheduler needs nothing else than its address:
+# To use the scheduler of another machine, only its address is needed:
 #
 #     dask scheduler                      on one machine, which prints tcp://10.0.0.1:8786
 #     dask worker tcp://10.0.0.1:8786     on every other, with itk_consensus[dask] installed
@@ -21,7 +21,7 @@ import itk_consensus as ic
 #         raters = [da.from_zarr(f"/shared/{name}.zarr") for name in ("ann", "bob", "eve")]
 #         ic.STAPLE(raters).to_zarr("/shared/probability.zarr")
 #
-# or, from a shell, taken up again if it is stopped:
+# or, from a shell, as a run that can be resumed:
 #
 #     itk-consensus fuse ann.zarr bob.zarr eve.zarr -o fused.zarr --scheduler tcp://10.0.0.1:8786
 

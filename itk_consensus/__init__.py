@@ -77,7 +77,7 @@ from typing import Any
 
 __version__ = "1.0.0rc1"
 
-#: What is no filter, no form of one and no error, and where it lives.
+#: Public names that are not filters, function forms or errors, and their modules.
 _OTHERS = (
     ("fusing.accumulators", "PatternAccumulator"),
     ("assessment.agreement.agreement_filter", "agreement"),
@@ -120,12 +120,12 @@ _OTHERS = (
     ("samples", "sample_cohort"),
 )
 
-#: Rooms that are called like their main function (core/callable_modules.py).
+#: Packages with the name of their main function (core/callable_modules.py).
 _CALLABLE_ROOMS = ("report", "review")
 
 
 def _loaders() -> dict[str, Callable[[], Any]]:
-    """Every public name, and what loads it and no more than it needs."""
+    """Map every public name to a function that loads it, and only what it needs."""
     registry = import_module("itk_consensus.methods.registry")
     errors = vars(import_module("itk_consensus.core.errors"))
     kinds = {name: member for name, member in errors.items() if isinstance(member, type)}

@@ -6797,7 +6797,8 @@ def fuse_structures(structures: Mapping[str, Sequence[Any]], fuser: LabelFusionF
     fuser : LabelFusionFilter
         Any fuser, with its parameters.
     output : callable, optional
-        What to take of the fuser after each structure; by default the fused mask. With
+        Called with the fuser after each structure; what it returns is the result, by default the
+        fused mask. With
         ``lambda fuser: fuser.GetProbabilityImage(1)`` it is the probability.
 
     Returns

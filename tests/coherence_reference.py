@@ -1,4 +1,4 @@
-"""The coherence vote by its formulas, in double precision with scipy's filters over whole boxes."""
+"""Reference implementation of the coherence vote: double precision, scipy, whole boxes."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def shared_power(mean: Mean) -> Floats:
     """Power that raters share at each voxel: unbiased if their errors are independent.
 
     The square of the mean holds shared power C and a share of the errors' power, C + N / J; the
-    mean of squares holds C + N. Alone, a rater shares everything with himself.
+    mean of squares holds C + N. With a single rater, all power is shared.
     """
     several = mean.raters > 1 + 1e-9
     others = np.where(several, mean.raters - 1, 1.0)
@@ -140,14 +140,14 @@ def keep_share(shared: Floats, noise: Floats, sharpness: float) -> Floats:
 
 
 class Coherence(NamedTuple):
-    """What to keep of each band, and of the votes themselves; all in one box.
+    """Gains of the bands and of the votes themselves, and the answer; all in one box.
 
     Attributes
     ----------
     gains : list of ndarray
         One per band.
     detail : ndarray
-        How much of the votes themselves is kept.
+        Gain of the votes themselves.
     answer : ndarray
     common : float
         Share of the power at the coarsest scale that raters have in common; for k of J raters who
@@ -174,8 +174,8 @@ def coherence(
     pairs = itertools.pairwise(levels)
     for band, ((fine, coarse), window) in enumerate(zip(pairs, settings.windows(), strict=True)):
         mean = rater_mean(fine - coarse, weights, present)
-        # Beyond the box nobody disputes anything: no power to look at. Gains are ratios, so a
-        # window that leaves the box needs no correction.
+        # There is no dispute beyond the box, so the power there is 0. Gains are ratios, so a window
+        # that extends beyond the box needs no correction.
         power = smooth(mean.square, window * sides, "constant")
         shared = smooth(shared_power(mean), window * sides, "constant").clip(0, power)
         shared[power < LEAST_POWER] = 0
@@ -195,7 +195,7 @@ def coherence(
 def answer(
     votes: Floats, base: Floats, bands: list[Floats], gains: list[Floats], detail: Floats
 ) -> Floats:
-    """What is kept of each band over the coarsest level, and the votes where detail is shared."""
+    """The coarsest level plus bands times gains, moved towards the votes by the detail."""
     smoothed = base + sum(gain * band for gain, band in zip(gains, bands, strict=True))
     return np.asarray(smoothed + detail * (votes - smoothed))
 
@@ -203,7 +203,7 @@ def answer(
 def clean_answer(
     chosen: Mask, found: Coherence, sides: Floats, settings: CoherenceSettings
 ) -> Floats:
-    """The answer to raters who all draw `chosen`, were they treated alike."""
+    """The answer to raters who all draw `chosen`, with the same gains."""
     votes = chosen.astype(np.float64)
     levels = list(levels_of_scale(votes, settings.scales, sides))
     bands = [fine - coarse for fine, coarse in itertools.pairwise(levels)]
@@ -213,7 +213,7 @@ def clean_answer(
 def find_cut(
     found: Coherence, votes: Floats, counted: Mask, sides: Floats, settings: CoherenceSettings
 ) -> Cut:
-    """Begin with the strongest answers, then cut by what was counted against the last cut.
+    """Find the threshold iteratively: start from the strongest answers, then count votes and cut.
 
     Parameters
     ----------
@@ -221,10 +221,10 @@ def find_cut(
     votes : (\\*box) ndarray
         Share of the raters.
     counted : (\\*box) ndarray of bool
-        Voxels that may count: clean background, however much of it, must not.
+        Voxels that are counted; clean background is excluded, so that its amount has no effect.
     """
-    # From one half, structures that most raters miss would never be found; but what hardly two of
-    # them draw alike is no structure that the others miss.
+    # A start at one half would never find structures that most raters miss; but marks on which
+    # hardly two raters agree are not such structures.
     begin = min(0.5, found.answer.max() / 2) if found.common >= LEAST_COMMON else 0.5
     chosen = found.answer > begin
     cut = Cut(0.0, 1.0, 0.5)
@@ -238,7 +238,7 @@ def find_cut(
 
 
 def volume_level(clean: Floats, number: int) -> float:
-    """Where to cut the answer, judged by where `number` values of a clean mask's lie above."""
+    """The level above which a clean mask's answer has `number` values."""
     if not 0 < number < clean.size:
         return 0.5
     ends = np.partition(clean.ravel(), [clean.size - number - 1, clean.size - number])
@@ -247,7 +247,7 @@ def volume_level(clean: Floats, number: int) -> float:
 
 
 def mean_share(votes: Floats, far: Mask, side: Mask) -> float:
-    """Mean of votes far from the contour; of the whole side, where little lies far."""
+    """Mean of votes far from the contour; of the whole side if few voxels are far."""
     if not side.any():
         return 0.0
     total = votes[far].sum() + PSEUDO_VOXELS * votes[side].mean()
@@ -268,7 +268,7 @@ def cut_levels(votes: Floats, chosen: Mask, counted: Mask, clean: Floats, sides:
 
 
 def threshold(cut: Cut, detail: Floats) -> Floats:
-    """Where the contour lies: between the mean shares, but at one half where detail is shared."""
+    """The threshold: between the mean shares, but one half where detail is shared."""
     between = cut.outside + (cut.inside - cut.outside) * cut.level
     return (1 - detail) * between + detail * 0.5
 
@@ -281,13 +281,13 @@ def probability_of(found: Coherence, cut: Cut) -> Floats:
     above = found.answer - middle
     width = np.where(above > 0, high - middle, middle - low)
     linear = 0.5 + 0.5 * above / np.maximum(width, 1e-12)
-    # A tie is not chosen, so its probability is below one half.
+    # A tie is not part of the mask, so its probability is below one half.
     linear = np.where(above > 1e-9, linear, np.minimum(linear, 0.5 - 1e-9))
     return np.asarray(linear.clip(0, 1))
 
 
 def near_marks(votes: Floats, sides: Floats) -> Mask:
-    """Voxels within reach of what somebody marked."""
+    """Voxels within reach of any rater's marks."""
     return np.asarray(maximum_filter(votes > 0, _box_size(CONTOUR_REACH * sides), mode="nearest"))
 
 
@@ -296,7 +296,7 @@ def _box_size(radii: Floats) -> list[int]:
 
 
 class Answer(NamedTuple):
-    """A label's answer around what is disputed, and how far it lies above the contour."""
+    """A label's answer around disputed voxels, and its difference to the threshold."""
 
     box: tuple[slice, ...]
     answer: Floats

@@ -32,7 +32,7 @@ settings.load_profile("itk_consensus")
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """Folder of real multi-rater data beside the repository."""
+    """Folder of real multi-rater data next to the repository."""
     folder = Path(__file__).resolve().parents[1] / "../shared/data"
     if not folder.is_dir():
         pytest.skip("the shared data is not beside this repository")
@@ -41,7 +41,7 @@ def shared_data() -> Path:
 
 @pytest.fixture(scope="session")
 def run_python() -> Callable[[str], subprocess.CompletedProcess[str]]:
-    """Run a script in an interpreter of its own, on the package under test."""
+    """Run a script in a new interpreter, with the package under test."""
     root = str(Path(itk_consensus.__file__).resolve().parents[1])
 
     def run(script: str) -> subprocess.CompletedProcess[str]:

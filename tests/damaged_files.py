@@ -1,7 +1,7 @@
-"""Records and models, damage to them, and what must hold whatever was done to a file.
+"""Damaged records and models, and checks that hold for any damage.
 
-A file is used as it was written, or refused in one line. With a checksum that was forged, so that
-everything behind it is asked, it is refused or gives answers that make sense.
+A file is used as it was written, or refused by a one-line error. If its checksum was recomputed, so
+that all other checks apply, it is refused or gives valid results.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def calibrated(name: str) -> Any:
 
 
 def use(filter_: Any, record: Any) -> Any:
-    """What a record does to a case; the same whatever filter reads it."""
+    """Result of a record on a case, which does not depend on the filter that reads it."""
     fraction, _, raters = CASES[0]
     if isinstance(filter_, (ConformalBandFilter, ConformalMarginFilter)):
         return type(filter_).FromRecord(record).Execute(fraction, raters)
@@ -81,7 +81,7 @@ def use(filter_: Any, record: Any) -> Any:
 
 
 def signed(written: dict[str, Any]) -> str:
-    """With a checksum that is right, so that the schema itself is asked."""
+    """Add a correct checksum, so that the schema is checked."""
     return json.dumps({**written, "checksum": checksum(written)})
 
 
@@ -132,7 +132,7 @@ def check_forged_record(filter_: Any, seed: int) -> str:
 
 @functools.cache
 def model_bytes() -> bytes:
-    """A model that was trained for a moment."""
+    """A model after a very short training."""
     cohort = easy_cohort(10, 0, shape=(24, 28))
     quick = {"NumberOfIterations": 12, "NumberOfChannels": 4, "BatchSize": 4}
     filter_ = DeepConsensusFilter(NumberOfThreads=1, **quick)

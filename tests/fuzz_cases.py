@@ -1,4 +1,4 @@
-"""Random inputs and parameters for every fuser, and what must hold whatever they are."""
+"""Random inputs and parameters for every fuser, and properties that must always hold."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from itk_consensus.core.parameters import Parameter, parameters_of
 from itk_consensus.fusing.label_fusion import AUTOMATIC_LABEL, LabelFusionFilter
 from itk_consensus.methods.registry import FUSERS
 
-#: Fusers, and filters that would be if they did not need images.
+#: Fusers, and similar filters that need images.
 FUZZED = (
     *FUSERS,
     JointLabelFusionFilter,
     LocallyWeightedVoteFilter,
     IntensityRefinementFilter,
 )
-#: Work that is asked for by its number: more of it takes longer, as it should.
+#: Parameters that set the amount of work; limited, since more work takes longer.
 FEW = {"NumberOfInitializations": 6, "NumberOfSamples": 20, "BurnIn": 20}
-#: What raters looked at, which some filters need.
+#: Images that some filters need.
 LOOKED_AT = {"Image", "AtlasImages"}
-#: Given by the case itself, or without effect on the answer.
+#: Parameters given by the case itself, or without effect on the result.
 NOT_DRAWN = {"MaskImage", "RaterMasks", "MissingLabel", "NumberOfThreads", "Debug"} | LOOKED_AT
 ITERATIONS = 60
 #: Ways to copy a filter.
@@ -132,7 +132,7 @@ def draw_case(rng: np.random.Generator, *, large: bool = False) -> Case:
     stops = [case.drawn.get(name, 1.0) for name in ("Tolerance", "TerminationUpdateThreshold")]
     stops = [value for value in stops if isinstance(value, float)]
     if any(0 < value < 1e-7 for value in stops):
-        # Independent raters come as close as asked only after millions of iterations.
+        # With independent raters, convergence may take millions of iterations.
         case.drawn |= capped(fuser, ITERATIONS)
     elif 0.0 in stops:
         # Without any tolerance, and without a cap, a run must end by itself.
@@ -176,7 +176,7 @@ def _draw_raters(rng: np.random.Generator, family: str, large: bool) -> list[Any
 
 
 def _softened(rng: np.random.Generator, array: Any) -> Any:
-    """Probabilities that mostly lean to what a rater said; some are certain."""
+    """Probabilities that mostly favour the rater's label; some are certain."""
     if array is None:
         return None
     sure = rng.choice([0.5, 0.6, 0.9, 1.0], array.shape)
@@ -186,7 +186,7 @@ def _softened(rng: np.random.Generator, array: Any) -> Any:
 def _draw_looked_at(
     rng: np.random.Generator, fuser: type[LabelFusionFilter], raters: list[Any]
 ) -> dict[str, Any]:
-    """The images that a filter cannot do without, now and then broken or missing."""
+    """The images that a filter needs, sometimes invalid or missing."""
     shape = next(array.shape for array in raters if array is not None)
     names = LOOKED_AT & {parameter.name for parameter in parameters_of(fuser)}
     if not names or rng.random() < 0.05:

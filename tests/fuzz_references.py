@@ -1,4 +1,4 @@
-"""Random calibrations whose references are masks, or what people take for them."""
+"""Random calibrations whose references are masks, or are mistaken for masks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from itk_consensus.calibration.cut_calibration_filter import CutCalibrationFilte
 from itk_consensus.core.errors import ConsensusError
 
 Array = np.ndarray[Any, Any]
-#: What may be wrong with a reference; None: nothing.
+#: Possible faults of a reference; None: no fault.
 FAULTS = (None, "fraction", "NaN", "negative", "organs", "empty", "again", "circular", "swapped")
 #: With these a calibration must not go on.
 REFUSED = {"fraction", "NaN", "negative", "organs", "again", "swapped"}

@@ -22,23 +22,23 @@ from itk_consensus.cli import main
 from itk_consensus.core.errors import ConsensusError
 from itk_consensus.methods.registry import METHODS
 
-#: Names that have been trouble, as those of cases and raters.
+#: Names of cases and raters that have caused errors.
 NAMES = ("a", "b", "+1+1", "@SUM(1)", "a b", "<b>", "a;b", "ü", "..", "x" * 80, "\x1b[2J")
 METHODS_OF_BATCHES = ("vote", "staple", "multilabel-staple", "smoothed-vote")
 METHODS_OF_VOLUMES = (
     *("vote", "label-voting", "multilabel-staple", "corrected-vote"),
     *("coherence-vote", "consensus"),
 )
-#: What somebody may do to a file between two runs.
+#: Possible damage to a file between two runs.
 DAMAGES = ("gone", "cut", "empty", "turned", "another", "folder", "pipe")
 
 
-#: What somebody may have put in place of a result.
+#: Content of a user's own file in place of a result.
 _MINE = b"hours of work"
 
 
 class Stopped(BaseException):
-    """As far as a run knows, a kill."""
+    """Simulates a kill of the run."""
 
 
 def check_batch(rng: np.random.Generator, folder: Path) -> str:

@@ -44,13 +44,13 @@ ONE_LARGE_IN = 250
 SECONDS_PER_VOXEL = 60 / 1e6
 SECONDS_TO_BEGIN = 2.0
 SUFFIXES = (".nii", ".nii.gz", ".nrrd", ".mha", ".mhd", ".vtk", ".hdr", ".tif")
-#: Where an answer may be asked to go instead of a new file.
+#: Possible outputs other than a new file.
 ODD_PLACES = ("in0", "folder", "pipe", "link", "missing/deep/out")
 
 
 @dataclass
 class Tally:
-    """What came of many cases."""
+    """Numbers of outcomes."""
 
     outcomes: collections.Counter[str] = field(default_factory=collections.Counter)
     failures: list[str] = field(default_factory=list)

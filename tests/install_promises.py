@@ -1,7 +1,8 @@
-"""What an install promises, tried by its Python: ``python tests/install_promises.py [EXTRA...]``.
+"""Test that an install works as documented: ``python tests/install_promises.py [EXTRA...]``.
 
 It needs nothing but the package with the extras that are named; `tests.installs` makes such
-environments. Whatever these extras bring must work; what any other would bring is asked for.
+environments. Features of these extras must work; features of others must fail with the name of the
+extra.
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ _RATERS = "demo-output/rater-*.nii.gz"
 _TWO_CASES = """
 for case in one two; do mkdir -p study/$case; cp demo-output/rater-*.nii.gz study/$case; done
 itk-consensus batch "study/{case}/{rater}.nii.gz" -q """
-#: A file that is known as DICOM, and holds nothing.
+#: Makes an empty file with the signature of DICOM.
 _EMPTY_DICOM = """{ head -c 128 /dev/zero; printf DICM; } > empty.dcm
 itk-consensus agreement empty.dcm empty.dcm --per-structure"""
-# Bash lets nobody interrupt what it runs in the background, unless it controls jobs (set -m).
+# Without job control (set -m), background processes of bash ignore interrupts.
 _A_REVIEW = f"""set -m
 itk-consensus review {_RATERS} -o decided.nii.gz --no-browser > said.txt &
 until grep --quiet "^Review: http" said.txt; do kill -0 $!; sleep 1; done
@@ -91,7 +92,7 @@ ic.agreement(ic.sample_case()).pairs().to_frame().describe()'""",
     "review": Extra("trame_slicer", _A_REVIEW, asking=f"itk-consensus review {_RATERS}"),
 }
 
-#: What every install can do, in a folder where the demo has run.
+#: Features of every install, in a folder where the demo has run.
 _ALWAYS = {
     "the demo": "itk-consensus demo -q",
     "every command's help": "\n".join(

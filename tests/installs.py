@@ -1,4 +1,4 @@
-"""Installs as users have them: one wheel, and a new environment per kind of install.
+"""Test installs: build one wheel, and try it in a new environment per kind of install.
 
 python tests/installs.py [KIND...] [--wheel FILE]      (make installs, make installs ALL=1)
 
@@ -23,10 +23,10 @@ ROOT = Path(__file__).resolve().parents[1]
 BASE = "base"
 KINDS = (BASE, *EXTRAS)
 
-#: What is tried every time: what README has people install, and what DICOM needs.
+#: Kinds that are always tried: those of the README, and DICOM.
 OFTEN = (BASE, "plot", "dicom")
 
-#: What lies about in a checkout and is no source.
+#: Files of a checkout that are not sources.
 _NO_SOURCES = (".*", "build", "dist", "*.egg-info", "*.so", "*-output", "_build", "__pycache__")
 
 

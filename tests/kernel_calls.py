@@ -19,7 +19,7 @@ KERNELS = {
 
 @contextmanager
 def kernels(call: Callable[..., Any]) -> Iterator[None]:
-    """Have call(name, kernel, *args, **options) instead of every kernel."""
+    """Replace every kernel by call(name, kernel, *args, **options)."""
     with pytest.MonkeyPatch.context() as patch:
         for name, kernel in KERNELS.items():
             patch.setattr(_kernels, name, lambda *a, n=name, k=kernel, **o: call(n, k, *a, **o))

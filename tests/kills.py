@@ -1,7 +1,7 @@
-"""Commands that are killed at a random step on disk, and what they must leave behind.
+"""Kill commands at a random file operation, and check what they leave behind.
 
-A step is whatever changes a folder: a file opened for writing, moved or removed, a folder made or
-removed. The command runs in a process of its own, which kills itself right before a step.
+A step is any operation that changes a folder: a file opened for writing, moved or removed, a folder
+made or removed. The command runs in a separate process, which kills itself right before a step.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _context.set_forkserver_preload(
 
 @dataclass(frozen=True)
 class Command:
-    """One way to write an output, and what it must be."""
+    """A command that writes an output, and a check of it."""
 
     words: tuple[str, ...]
     #: Raises an AssertionError unless the output is this command's.
@@ -78,7 +78,7 @@ def check_kills(
     commands : sequence of Command
         All onto one output.
     after_kill : callable
-        Raises an AssertionError if what a kill left could be taken for an answer and is none.
+        Raises an AssertionError if files left by a kill could be mistaken for a result.
     """
     rng = np.random.default_rng(seed)
     steps = [killed(command, sys.maxsize) for command in commands]
@@ -123,7 +123,7 @@ def _run_until(words: Sequence[str], step: int, steps: Any) -> None:
 
 
 def rater_stack(seed: int, shape: tuple[int, ...] = (6, 12, 14), raters: int = 3) -> list[Any]:
-    """Boxes with noise, other ones for every seed."""
+    """Noisy boxes, different for every seed."""
     rng = np.random.default_rng(seed)
     truth = np.zeros(shape, np.uint8)
     truth[1:-1, 2 + seed % 3 : -3, 3:-2] = 1
@@ -205,7 +205,7 @@ def batch_commands(folder: Path) -> tuple[list[Command], Callable[[], None]]:
         return check
 
     def after_kill() -> None:
-        """Nothing is asked of an unfinished run but that the next one sees it."""
+        """The only requirement on an unfinished run is that the next one detects it."""
 
     commands = [
         Command(("batch", pattern, "-o", str(output), *words), checking(plan))

@@ -1,4 +1,4 @@
-"""Cohorts whose raters have lasting habits, for what is learned from cases with a truth."""
+"""Cohorts whose raters have constant biases, for tests of learned fusion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long slow tests go on: as long as CI waits for, or as long as it takes to be sure."""
+"""Number of repetitions in slow tests: limited for CI, or enough for certainty."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ AT_LENGTH = bool(os.environ.get("ITK_CONSENSUS_AT_LENGTH"))
 
 
 def by_length(usual: Length, at_length: Length) -> Length:
-    """What slow tests take as they come, or with ITK_CONSENSUS_AT_LENGTH=1."""
+    """The usual value or, with ITK_CONSENSUS_AT_LENGTH=1, the one for long tests."""
     return at_length if AT_LENGTH else usual

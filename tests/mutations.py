@@ -1,4 +1,4 @@
-"""Damage to files, the same for the same seed: what readers of records and models must withstand.
+"""Reproducible random damage to files, for tests of reading records and models.
 
 ``ITK_CONSENSUS_MUTATIONS`` sets how many a test makes.
 """

@@ -1,4 +1,4 @@
-"""A patient who is in every DICOM tag that can identify somebody, and whether a text tells of it.
+"""Plant a patient's identity in every identifying DICOM tag, and search texts for it.
 
 Tags come from pydicom's dictionary, not from a list of ours: every one of the groups 0008, 0010,
 0020 and 0040, of every kind of value, the repeating ones too, sequences with all kinds of values
@@ -37,7 +37,7 @@ VALUES: dict[str, Any] = {
 
 #: Kinds of values on which GDCM gives up a file, and ITK and SimpleITK with it.
 UNREADABLE_BY_GDCM = ("UV", "SV", "OD", "OL", "OV")
-#: Where voxels lie, which outputs keep on purpose.
+#: Tags of positions, which outputs keep on purpose.
 GEOMETRY = (0x00200032, 0x00200037)
 #: What a file is and how its texts are spelled: the tests of these plant them one by one.
 KIND = (0x00080005, 0x00080016, 0x00080060)
@@ -54,7 +54,7 @@ _LETTERS |= {ascii(word)[1:-1].encode() for word in _WORDS}  # as JSON and repr 
 _LETTERS |= {base64.b64encode(_BYTES[start:])[:10] for start in range(3)}  # as ITK keeps bytes
 #: ITK counts every change of any object and prints it: 618033 of them are nobody's weight.
 _ITKS_CLOCK = re.compile(rb"M(?:odified )?Time: \d+")
-#: Numbers as whole words: digits within a hash are nobody's.
+#: Numbers as whole words, since digits within a hash identify nobody.
 _TELLING = re.compile(
     b"|".join([re.escape(word) for word in _LETTERS if len(word) > 3])
     + rb"|(?<![0-9a-z.])(?:"
@@ -65,7 +65,7 @@ _TELLING = re.compile(
 
 
 def what_tells(text: Any) -> str | None:
-    """What of the planted patient can be read in a text, an object's text or a file's bytes."""
+    """Find parts of the planted identity in a text, an object's text or a file's bytes."""
     raw = text if isinstance(text, bytes) else str(text).encode(errors="backslashreplace")
     found = _TELLING.search(_ITKS_CLOCK.sub(b"", raw))
     return (
@@ -74,7 +74,7 @@ def what_tells(text: Any) -> str | None:
 
 
 def tells(text: Any) -> bool:
-    """Whether anything of the planted patient can be read in it."""
+    """Whether it contains any part of the planted identity."""
     return what_tells(text) is not None
 
 

@@ -1,4 +1,4 @@
-"""The code blocks of README and documentation, as a person would paste them, and what they print.
+"""Run the code blocks of README and documentation as a user would, and check their output.
 
 python tests/snippets.py docs/start.md ...     runs a page's blocks and writes what they print
 """
@@ -21,7 +21,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("docs/howto/*.md")])
 
-#: Languages whose blocks run; others, such as console for what installs things, are only read.
+#: Languages of the blocks that are run; others, such as console, are not.
 _RUN = ("python", "sh")
 
 
@@ -63,7 +63,7 @@ def python_of(page: Path) -> str:
 
 PAGES_WITH_CODE = [page for page in PAGES if snippets_of(page)]
 
-#: Pages whose code needs an extra; that of all others runs in a base install.
+#: Pages whose code needs an extra; all others run in a base install.
 EXTRA_OF_PAGE = {
     "dicom.md": "dicom",
     "margins.md": "plot",
@@ -74,7 +74,7 @@ EXTRA_OF_PAGE = {
 
 
 def dicom_of_three_readers(folder: Path) -> None:
-    """The files that the page on DICOM speaks of: a series and three readers' segmentations."""
+    """Write the files of the page on DICOM: a series and three readers' segmentations."""
     sys.path.append(str(ROOT / "tests" / "images"))
     from dicom_objects import SHAPE, write_seg, write_series
 
@@ -86,7 +86,7 @@ def dicom_of_three_readers(folder: Path) -> None:
 
 
 def stores_of_three_raters(folder: Path) -> None:
-    """The stores that the page on large volumes speaks of."""
+    """Write the stores of the page on large volumes."""
     import zarr
 
     disc = np.hypot(*np.mgrid[-16:16, -16:16]) < 9
@@ -95,14 +95,14 @@ def stores_of_three_raters(folder: Path) -> None:
         zarr.create_array(folder / f"{name}.zarr", data=rater, chunks=(16, 16))
 
 
-#: What must lie in the folder before the code of a page runs.
+#: Functions that write the files which the code of a page needs.
 PREPARED = {"dicom.md": dicom_of_three_readers, "out-of-core.md": stores_of_three_raters}
 
 
 def run_snippets(page: Path, folder: Path) -> Iterator[tuple[Snippet, str]]:
-    """Run the blocks of a page in order, in a folder that is the current one: each with its print.
+    """Run the blocks of a page in order, in the current folder; yield each with its output.
 
-    Python shares its names, as in one session; what a command writes to either stream is its print.
+    Python blocks share names, as in one session; the output of a command is that of both streams.
     """
     PREPARED.get(page.name, lambda folder: None)(folder)
     names: dict[str, Any] = {"__name__": "__main__"}
@@ -136,7 +136,7 @@ def _run_shell(text: str) -> str:
 
 
 def write_prints(page: Path) -> None:
-    """Run the blocks of a page, and put what they print between the markers below them."""
+    """Run the blocks of a page, and write their output between the markers below them."""
     with tempfile.TemporaryDirectory() as name:
         os.chdir(name)
         ran = list(run_snippets(page, Path(name)))

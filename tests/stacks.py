@@ -20,7 +20,7 @@ RUN_LENGTHS = [1, 2, 3, 63, 64, 65, 127, 128, 129, 1023, 1024, 1025, 2047, 2048,
 
 @dataclass(frozen=True)
 class Drawn:
-    """A stack as a caller would give it."""
+    """A stack in the form that callers pass."""
 
     arrays: list[np.ndarray | None]
     missing_label: int | None = None

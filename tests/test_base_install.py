@@ -1,6 +1,6 @@
-"""A base install: what no extra brings is imported by nobody, and every command works.
+"""Without the libraries of extras, every module that does not need them can be imported.
 
-`make installs` does the same with real installs of the wheel; here what the extras bring is hidden.
+`make installs` tests real installs of the wheel; here the libraries of the extras are hidden.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Thirty ways in which projects call SimpleITK's fusers, each run with one import changed.
 
-Written anew in the styles of segmentation tools, challenge evaluations and atlas pipelines; what
-answers under SimpleITK must answer here, with the same type and value.
+Written in the style of segmentation tools, challenge evaluations and atlas pipelines. Calls that
+work with SimpleITK must work here, with results of the same type and value.
 """
 
 from __future__ import annotations
@@ -294,7 +294,7 @@ def tolerances_of_a_scanner(lib: Any, folder: Path) -> Any:
 
 
 def flat(answer: Any) -> Iterator[Any]:
-    """Every image and number of an answer, with what it is."""
+    """Every image and number of a result, with its kind."""
     if isinstance(answer, sitk.Image):
         geometry = (
             answer.GetSize(),

@@ -1,4 +1,4 @@
-"""Whatever a kill leaves, the next run of the same or another plan gives its own answer."""
+"""After a kill, the next run of the same or another plan gives its own correct result."""
 
 from __future__ import annotations
 

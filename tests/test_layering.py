@@ -1,4 +1,4 @@
-"""Imports point only downward, and each library has one room that knows it."""
+"""Imports point only downward, and each library is imported by one room."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import itk_consensus
 PACKAGE = Path(itk_consensus.__file__).resolve().parent
 MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
 
-#: Each room and how high it lies; a room may look into rooms that are not above it.
+#: Level of each room; a room may import rooms that are not above it.
 FLOORS = {
     "_kernels": 0,
     "core": 0,
@@ -37,7 +37,7 @@ FLOORS = {
     "cli": 11,
 }
 
-#: What is imported from a floor above, late, by the one function that must; and why.
+#: Late imports from a higher level, with their reasons.
 LATE = {
     # Defaults that were set on SimpleITK's own ProcessObject hold here, too.
     ("core/global_defaults.py", "images"),
@@ -88,7 +88,7 @@ def imported(path: Path) -> Iterator[str]:
 
 
 def own_imports(path: Path) -> Iterator[str]:
-    """The rooms of the package that a file looks into."""
+    """The rooms that a file imports."""
     for module in imported(path):
         top, _, rest = module.partition(".")
         if top == "itk_consensus" and rest and rest != "__version__":
@@ -123,7 +123,7 @@ def test_no_two_rooms_import_each_other() -> None:
 
 @pytest.mark.parametrize("path", MODULES, ids=str)
 def test_no_module_touches_the_private_members_of_a_filter(path: Path) -> None:
-    """Where a filter works for somebody else, it is asked by what it shows."""
+    """Other modules use only the public members of a filter."""
     if room_of(path) in ("core", "fusing"):
         return
     private = {

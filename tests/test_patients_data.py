@@ -1,4 +1,4 @@
-"""Patients' data stay where they were: no identity goes into outputs, files, pages or reprs."""
+"""Patient identity is not copied to outputs, files, pages, messages or reprs."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ SHAPE = (4, 24, 28)
 
 
 def planted_series(folder: Path, *, unreadable: tuple[str, ...] = ()) -> list[Any]:
-    """A CT of somebody who is in every tag, and what was written."""
+    """A CT with the planted identity in every tag, and the planted values."""
     write_series(folder, SHAPE)
     slices = []
     for number, path in enumerate(sorted(folder.iterdir())):
@@ -74,7 +74,7 @@ def series(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_tag_of_the_four_groups_is_planted_with_every_kind_of_value(series: Path) -> None:
-    """Of pydicom's dictionary, and what was planted is found again by what looks for it."""
+    """All tags of pydicom's dictionary are planted, and the search finds the planted values."""
     one = pydicom.dcmread(sorted(series.iterdir())[0])
     known = {tag for tag in pydicom.datadict.DicomDictionary if tag >> 16 in GROUPS}
     assert known <= set(every_tag()) <= set(one.keys())
@@ -100,7 +100,7 @@ def readers(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 @pytest.fixture(scope="module")
 def masks(readers: list[Path]) -> list[sitk.Image]:
-    """The readers' masks, with all that DICOM says of the patient."""
+    """The readers' masks, with all DICOM tags of the patient."""
     read = []
     for path in readers:
         reader = sitk.ImageFileReader()
@@ -122,7 +122,7 @@ def masks(readers: list[Path]) -> list[sitk.Image]:
 
 @contextmanager
 def nothing_is_told(caplog: pytest.LogCaptureFixture) -> Iterator[list[Any]]:
-    """Collect texts; at the end neither these nor warnings nor log lines tell of the patient."""
+    """Collect texts; then check that they, warnings and logs do not have the identity."""
     texts: list[Any] = []
     caplog.clear()
     with caplog.at_level(logging.DEBUG), warnings.catch_warnings(record=True) as remarks:
@@ -165,7 +165,7 @@ def test_no_output_of_any_fuser_tells_the_patient(
 def test_reports_and_statistics_tell_nobody(
     masks: list[sitk.Image], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What notebooks show, too: a report, the agreement and a band, as text and as HTML."""
+    """Also in notebooks: a report, the agreement and a band, as text and as HTML."""
     with nothing_is_told(caplog) as texts:
         agreement = ic.AgreementFilter()
         agreement.Execute(masks)
@@ -180,7 +180,7 @@ def test_reports_and_statistics_tell_nobody(
 
 @pytest.mark.parametrize("fuser", [ic.STAPLEImageFilter, ic.ConsensusFilter])
 def test_keep_meta_data_keeps_all_of_it(fuser: Any, masks: list[sitk.Image]) -> None:
-    """Who asks for it gets what the first reader's image had, and nothing of the others'."""
+    """On request, outputs have all entries of the first image, and none of the others."""
     fused = fuser(KeepMetaData="everything").Execute(masks)
     assert fused.GetMetaData("0010|0010") == masks[0].GetMetaData("0010|0010")
     assert set(fused.GetMetaDataKeys()) == set(masks[0].GetMetaDataKeys())
@@ -303,7 +303,7 @@ def test_what_may_hold_keys_of_its_own_is_left_out(value: Any) -> None:
      ("NRRD_measurement frame", "(1,0,0) (0,1,0) (0,0,1)"), ("direction", torch.eye(3))],
 )  # fmt: skip
 def test_descriptive_keys_hold_words_of_their_format_or_numbers(key: str, kept: Any) -> None:
-    """Anybody can write a name under any key."""
+    """Values are checked, since any key may contain a name."""
     assert Keep.DESCRIPTION(key, kept)
     assert Keep.ALL_BUT_IDENTITY(key, kept)
     assert not Keep.NOTHING(key, kept)
@@ -319,7 +319,7 @@ def test_itk_images_tell_nobody(masks: list[sitk.Image]) -> None:
         image.GetMetaDataDictionary()["0010|0010"] = NAME
         image.GetMetaDataDictionary()["NRRD_space"] = "left-posterior"
         images.append(image)
-    # A dictionary of itk's dies with its image, so these have names.
+    # itk's dictionaries are freed with their images, so the images need references.
     fused, voted = ic.Consensus(images), ic.LabelVoting(images)
     whole = ic.LabelVoting(images, keepMetaData="everything")
     assert tuple(fused.GetMetaDataDictionary().GetKeys()) == ("NRRD_space",)
@@ -400,7 +400,7 @@ def contours(series: Path) -> list[Path]:
 
 
 def bare(one: Any) -> Any:
-    """A slice without what was planted, but with its UIDs: highdicom reads what it is planted."""
+    """A slice without the planted values, but with its UIDs, for highdicom."""
     for tag in every_tag():
         if tag not in GEOMETRY + KIND and not pydicom.datadict.dictionary_keyword(tag).endswith(
             "UID"
@@ -449,7 +449,7 @@ def test_series_and_structures_show_nobody(
 
 
 def told_within(dataset: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Paths of keywords to all elements that tell something."""
+    """Paths of keywords to all elements with parts of the identity."""
     for element in dataset:
         here = (*path, element.keyword or str(element.tag))
         if element.VR == "SQ":
@@ -459,7 +459,7 @@ def told_within(dataset: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str,
             yield here
 
 
-#: What an object of a study must say of it; the planted sex is no term of the standard.
+#: Identity that an object of a study must have; the planted sex is not a valid term.
 IDENTITY = {
     "PatientName", "PatientID", "PatientBirthDate", "StudyInstanceUID", "StudyDate", "StudyTime",
     "StudyID", "AccessionNumber", "ReferringPhysicianName", "FrameOfReferenceUID",
@@ -578,7 +578,7 @@ def test_the_first_file_that_a_process_reads_is_read_as_silently(
 
 
 def test_threads_that_read_dicom_leave_warnings_and_loggers_as_they_were(tmp_path: Path) -> None:
-    """Filters of warnings are the process's: restored in the wrong order, all would be lost."""
+    """Warning filters are global: restored in the wrong order, they would be lost."""
     write_series(tmp_path / "ct", (3, 4, 4))
     before, interval = list(warnings.filters), sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
@@ -601,7 +601,7 @@ def test_what_a_file_is_gets_named_in_terms_of_the_standard_only(
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """A name where a modality, a class or a character set should be is quoted by nothing."""
+    """A name in place of a modality, a class or a character set is not quoted."""
     value = VALUES["UI"] if tag == 0x00080016 else NAME
     for source in (*series.iterdir(), contours[0], segmentations[0]):
         one = pydicom.dcmread(source)
@@ -746,7 +746,7 @@ def test_a_series_is_chosen_by_its_number_and_uids_are_shown_to_who_asks(
 
 
 def test_notes_of_one_reader_about_a_segment_are_not_the_consensuss(tmp_path: Path) -> None:
-    """Terminology is; tags beside it, and whatever fields a module added, are not."""
+    """Only terminology is copied; tags and fields added by modules are not."""
     drawn = np.zeros((3, 9, 9), np.uint8)
     drawn[1, 2:6, 2:6] = 1
     terms = "TerminologyEntry:x~SCT^123037004^Anatomical Structure~SCT^10200004^Liver~^^~y~^^~^^"
@@ -770,7 +770,7 @@ class Terminal(io.StringIO):
 
 
 def contents(path: Path) -> bytes:
-    """All that can be read in a file, with the keys of an image."""
+    """All texts in a file, including the metadata of images."""
     raw = path.read_bytes()
     if raw[:2] == b"\x1f\x8b":
         raw = gzip.decompress(raw)

@@ -1,4 +1,4 @@
-"""Files of kept results, and how their numbers are written."""
+"""Files of stored results, and the format of their numbers."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ FOLDER = Path(__file__).resolve().parent
 
 
 def kept(name: str) -> Any:
-    """A file of results below this folder."""
+    """Load a file of results below this folder."""
     return json.loads((FOLDER / name).read_text(encoding="utf-8"))
 
 
 def short(value: float) -> str:
-    """Three digits, without the leading zero."""
+    """Format with three decimals, without the leading zero."""
     return f"{value:.3f}".removeprefix("0")
 
 
 def signed(value: float) -> str:
-    """The same with its sign."""
+    """The same, with a sign."""
     return f"{value:+.3f}".replace("0.", ".", 1)

@@ -1,4 +1,4 @@
-"""Results kept in a README, between a pair of markers."""
+"""Replace sections of a page between a pair of markers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def between_markers(text: str, name: str, content: str) -> str:
-    """Replace what stands between <!-- name:begin --> and <!-- name:end -->."""
+    """Replace the text between <!-- name:begin --> and <!-- name:end -->."""
     begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
     head, found, rest = text.partition(begin)
     _, closed, tail = rest.partition(end)

@@ -1,4 +1,4 @@
-"""What a kept result says of its run: the commit, the command, the date and the machine."""
+"""Facts about the run that made a stored result: commit, command, date and machine."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
 
-#: Of results that were kept before their run was.
+#: For results that were stored before runs were recorded.
 UNKNOWN_RUN = {"commit": "unknown run"}
 
 
 def run_facts() -> dict[str, str]:
-    """Facts of the run that calls this."""
+    """Facts about the current run."""
     found = subprocess.run(
         ["git", "describe", "--always", "--dirty"],
         cwd=FOLDER,
@@ -27,7 +27,7 @@ def run_facts() -> dict[str, str]:
     packages = ("numpy", "scipy", "SimpleITK")
     return {
         "commit": found.stdout.strip() or "unknown",
-        # Where things lie on this machine is nobody's business.
+        # Paths of this machine are not stored.
         "command": " ".join(Path(word).name if "/" in word else word for word in sys.argv),
         "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
         "machine": f"{platform.machine()}, Python {platform.python_version()}, "

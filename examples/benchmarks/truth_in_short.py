@@ -1,4 +1,4 @@
-"""The first screen of the truth page: a sentence for each question, with its numbers."""
+"""Make the summary of the truth page: a sentence with numbers for each question."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from examples.benchmarks.kept_files import kept, short, signed
 
-#: How the sets of `real_evidence.py` are called in a sentence.
+#: Names of the sets of `real_evidence.py` in sentences.
 _SETS = {
     "LIDC": "lung nodules",
     "crowd": "crowds",
@@ -22,7 +22,7 @@ _SETS = {
 
 
 def truth_in_short() -> str:
-    """A numbered list: what is gained, on what, against whom, and where we lose."""
+    """A numbered list of gains and losses, with data sets and alternatives."""
     return "\n".join(f"{at}. {text}" for at, text in enumerate(_sentences(), 1))
 
 

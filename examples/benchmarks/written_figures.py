@@ -1,4 +1,4 @@
-"""The figures that README and documentation quote, each made from a file of kept results."""
+"""Make the figures that README and documentation quote from files of stored results."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from examples.benchmarks.findings.verdict_evidence import (
 from examples.benchmarks.findings.verdict_evidence import table as verdict_table
 from examples.benchmarks.kept_files import FOLDER, kept, short, signed
 from examples.benchmarks.learned.learned_evidence import markdown as learned_tables
+from examples.benchmarks.methods.harm_evidence import markdown as harm_table
 from examples.benchmarks.speed.tables import render_markdown
 from examples.benchmarks.truth_in_short import truth_in_short
 from itk_consensus.assessment.findings import Finding
@@ -45,7 +46,7 @@ _TITLES = {
     "staple-advanced": "STAPLE Advanced",
 }
 
-#: Groups of settings, by their kinds in the kept file, in the order in which they are shown.
+#: Groups of settings, by their kinds in the stored file, in the order of the tables.
 _GROUPS = {
     "Real readers": ("real",),
     "Real readers, one of whom slipped": ("real slips",),
@@ -60,7 +61,7 @@ _GROUPS = {
 
 
 def evidence_table() -> str:
-    """Every setting and fuser: the vote's Dice, and what each gains on it; the best in bold."""
+    """Table of all settings and fusers: Dice of the vote, and gains over it; the best in bold."""
     results = kept("methods/evidence.json")
     others = {name: title for name, title in _TITLES.items() if name != "vote"}
     head = f"| | cases | vote | {' | '.join(others.values())} |"
@@ -81,7 +82,7 @@ def _of_run(results: dict[str, Any]) -> str:
 
 
 def _gains(entry: dict[str, Any], names: Iterable[str]) -> list[str]:
-    """What each fuser gains on the vote, with its standard error; the best in bold."""
+    """Gain of each fuser over the vote with its standard error; the best in bold."""
     best = max(0.0, *(round(entry["gain"][name], 3) for name in names))
     cells = []
     for name in names:
@@ -90,7 +91,7 @@ def _gains(entry: dict[str, Any], names: Iterable[str]) -> list[str]:
     return cells
 
 
-#: Sets of `real_evidence.py` as a reader should see them.
+#: Names of the sets of `real_evidence.py` in tables.
 _REAL_SETS = {
     "LIDC": "lung nodules, a radiologist left out",
     "crowd": "crowd workers against experts",
@@ -143,7 +144,7 @@ def _real_rows(results: dict[str, Any], measure: str) -> list[str]:
     return lines
 
 
-#: Fusers with a row of their own on README, and one that is nearly the same.
+#: Fusers with their own row in the README, and one that is nearly the same.
 _SHOWN = ("Consensus", "CoherenceVote", "HybridFusion")
 
 
@@ -152,7 +153,7 @@ def _is_peer(fuser: str) -> bool:
 
 
 def paper_verdicts() -> str:
-    """The paper's experiments as `make paper` judges them: claim, verdict, and why."""
+    """Table of the paper's experiments from `make paper`: claim, verdict and reason."""
     results = json.loads((FOLDER.parent / "paper" / "paper.json").read_text(encoding="utf-8"))
     rows = [
         f"| {one['title']} | {one['claim']} | **{one['word']}** | {one['verdict']} |"
@@ -171,7 +172,7 @@ def paper_verdicts() -> str:
 
 
 def real_summary(page: str) -> str:
-    """Dice of the vote on real data, and what STAPLE, Consensus and the best other fuser gain."""
+    """Dice of the vote on real data; gains of STAPLE, Consensus and the best other fuser."""
     results = kept("methods/real_evidence.json")
     heads, cells = [], dict[str, list[str]]()
     for name, rows in results["sets"].items():
@@ -192,7 +193,7 @@ def real_summary(page: str) -> str:
         f"truth is another reader or an expert ([every fuser, peer and measure]({page})). "
         f"`{results['run']['command']}` at {_of_run(results)}."
     )
-    # A row for each set: of a page's width, eight columns would be too many.
+    # A row for each set: eight columns would be too wide for a page.
     lines = [f"| | {' | '.join(cells)} |", "|---" * (1 + len(cells)) + "|"]
     table = zip(heads, zip(*cells.values(), strict=True), strict=True)
     lines += [f"| {head} | {' | '.join(row)} |" for head, row in table]
@@ -204,7 +205,7 @@ def _gain(row: dict[str, Any]) -> str:
 
 
 def real_tables() -> str:
-    """The same in all measures."""
+    """Tables of real data with all measures."""
     results = kept("methods/real_evidence.json")
     lines = [f"Kept from `{results['run']['command']}` at {_of_run(results)}."]
     for measure, title in _REAL_MEASURES.items():
@@ -213,7 +214,7 @@ def real_tables() -> str:
 
 
 def evidence_summary() -> str:
-    """How far each method is from the vote in each group of simulated and slipped settings."""
+    """Difference of each method to the vote in each group of simulated settings."""
     results = kept("methods/evidence.json")
     of_group = {
         group: [e for e in results["settings"] if e["kind"] in kinds]
@@ -239,7 +240,7 @@ def evidence_summary() -> str:
 
 
 def speed_summary() -> str:
-    """README's line on speed: three numbers."""
+    """The README's sentence about speed, with three numbers."""
     results = kept("speed/benchmark.json")
     faster = {
         row["reference"]: f"**{row['ratio']:.0f} times** faster than `{row['reference']}`"
@@ -257,26 +258,26 @@ def speed_summary() -> str:
 
 
 def speed_section() -> str:
-    """The page on speed; its picture is found from docs/truth/."""
+    """The page on speed, with the path of its picture relative to docs/truth/."""
     return render_markdown(kept("speed/benchmark.json")).replace("](examples/", "](../../examples/")
 
 
 def band_promise() -> str:
-    """What the kept calibration on lung nodules promises."""
+    """The guarantee of the stored calibration on lung nodules."""
     return f"> {kept('bands/lidc_band.json')['guarantee']}"
 
 
 def deep_table() -> str:
-    """What the deep network must do, and its controls."""
+    """Table of the requirements of the deep network, and of its controls."""
     return markdown(load(FOLDER / "deep/deep_evidence.json"))
 
 
-#: Of the cases of a cohort whose cost is told: five raters, all of them together in gigabytes.
+#: Size in gigabytes of a case of the cohort whose cost is estimated: five raters.
 _CASE_GB = 5 * 160 * 192 * 160 / 1e9
 
 
 def cost_table(results: list[dict[str, Any]]) -> str:
-    """Volumes on disk: what was measured, and what it comes to at 10,000 cases and 1 TB."""
+    """Volumes on disk: measurements, and estimates for 10,000 cases and for 1 TB."""
     lines = [
         "| | volume | labels | GB in | seconds | of dask alone (each round) | peak GB "
         "| 10,000 cases | 1 TB |",
@@ -296,7 +297,7 @@ def cost_table(results: list[dict[str, Any]]) -> str:
 
 
 def contour_table() -> str:
-    """What contours keep of small bodies: the worst over sizes of pixels."""
+    """Accuracy of contours of small bodies: the worst over pixel sizes."""
     rows = kept("contours/rtstruct_rasterisation.json")["rows"]
     lines = [
         "| mm | Dice of voxels written and read back (by plastimatch) "
@@ -335,12 +336,12 @@ def conformance_table() -> str:
 
 
 def _relative_error(row: dict[str, Any]) -> float:
-    """Of ours; where 0 is expected, the number itself."""
+    """Relative error of ours; absolute if 0 is expected."""
     return abs(row["itk_consensus"] - row["expected"]) / (row["expected"] or 1.0)
 
 
 def tie_summary() -> str:
-    """In how many random stacks MultiLabelSTAPLE differs from SimpleITK's, with and without."""
+    """Number of random stacks in which MultiLabelSTAPLE differs from SimpleITK's."""
     found = kept("methods/tied_votes.json")
     two, more = found["two raters"], found["two to six raters"]
     equal = [found[name] for name in ("with the fault", "two raters with the fault")]
@@ -355,7 +356,7 @@ def tie_summary() -> str:
 
 
 def real_atlases() -> str:
-    """Every fuser on real brains with registered atlases, and what was tried to choose."""
+    """Fusers on real brains with registered atlases, and the alternatives that were tried."""
     parts = kept("atlases/real_atlases.json")
     reported, choosing = parts["reported"], parts["choosing"]
     return "\n\n".join(
@@ -373,14 +374,14 @@ def real_atlases() -> str:
 
 
 def reader_findings() -> str:
-    """How often findings about raters name a planted slip, and disturb raters who agree."""
+    """How often findings about raters name planted slips, and blame raters who agree."""
     results = kept("findings/readers_evidence.json")
     head = f"Kept from `{results['run']['command']}` at {_of_run(results)}."
     return f"{head}\n\n{readers_table(results)}"
 
 
 def verdict_rates() -> str:
-    """How often verdicts warn and cry, on simulated readers and on families nobody tuned on."""
+    """Rates of justified and false warnings of verdicts, on all families of readers."""
     results = kept("findings/verdict_evidence.json")
     titles = {"simulated": "Simulated families", "fresh": "Families that nobody tuned on"}
     parts = [
@@ -410,7 +411,7 @@ def verdict_rates() -> str:
 
 
 def sentences_table() -> str:
-    """What every finding says, with an example's numbers; what is fine is left out."""
+    """Table of the texts of all findings except "fine", with example numbers."""
     names = ("ann", "bob", "cem", "dan", "eva")
     rows = ["| rule | what it says | what to do |", "|---|---|---|"]
     for (rule, kind), words in SENTENCES.items():
@@ -422,7 +423,7 @@ def sentences_table() -> str:
 
 
 def limits_table() -> str:
-    """The limits of findings about raters, each group with the reasons that stand beside it."""
+    """Table of the limits of findings about raters, with the reason for each group."""
     defaults, rows = AgreementLimits(), ["| limits | why |", "|---|---|"]
     reasons, names = list[str](), list[str]()
     for line in [*inspect.getsource(AgreementLimits).splitlines(), "    #:"]:
@@ -447,7 +448,7 @@ _FUSED = {
 
 
 def lesion_tables() -> str:
-    """Objects found in simulation, Dice where lesions are missed, kidneys, LIDC, and speed."""
+    """Tables on lesions: objects found, Dice with missed lesions, kidneys, LIDC, speed."""
     results = kept("lesions/lesion_evidence.json")
     parts = [f"Kept from `{results['run']['command']}` at {_of_run(results)}."]
     for title, entries in (("Object F1", results["objects"]), ("Dice", results["masks"])):
@@ -473,7 +474,7 @@ def lesion_tables() -> str:
 
 
 def _nodules(found: dict[str, Any]) -> str:
-    """LIDC's whole scans: who found what, by us and by pylidc."""
+    """Nodules of LIDC by the number of readers who found them, by us and by pylidc."""
     rows = [
         f"| {title} | {' | '.join(str(found[key][k]) for k in '1234')} |"
         for title, key in (("match_lesions", "found by"), ("pylidc 0.2.3", "pylidc"))
@@ -495,7 +496,7 @@ def _nodules(found: dict[str, Any]) -> str:
     )
 
 
-#: By page below docs/ (and README), what stands between which of its markers.
+#: For each page below docs/ (and README), functions that make its sections, by marker.
 FIGURES: dict[str, Callable[[], dict[str, str]]] = {
     "README": lambda: {"real": real_summary("docs/truth/real_data.md"), "speed": speed_summary()},
     "truth": lambda: {"short": truth_in_short()},
@@ -516,6 +517,7 @@ FIGURES: dict[str, Callable[[], dict[str, str]]] = {
     },
     "howto/findings": lambda: {"limits": limits_table(), "sentences": sentences_table()},
     "howto/learned": lambda: {"learned": learned_tables(kept("learned/learned_evidence.json"))},
+    "methods/consensus": lambda: {"harm": harm_table(kept("methods/harm_evidence.json"))},
     "migration": lambda: {"ties": tie_summary()},
     "howto/dicom": lambda: {"contours": contour_table()},
     "conformance": lambda: {"conformance": conformance_table()},

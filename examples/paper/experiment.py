@@ -1,4 +1,4 @@
-"""What is kept of one experiment, and how printed numbers become figures."""
+"""Results of an experiment, and conversion of printed numbers to figures."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ HOLDS = "holds"
 
 @dataclass
 class Experiment:
-    """One experiment, ready to be shown.
+    """Results of one experiment, for display.
 
     Attributes
     ----------
     columns : dict of name to rows
-        What the paper printed, the same procedure here, and a careful run; text as printed.
+        The paper's values, those of the same procedure here, and those of a careful run, as text.
     figures : list of dict
-        Each a title, axis labels, and one (x, y) line per name, or one dot per row and column.
+        Each has a title, axis labels, and one (x, y) line per name, or one dot per row and column.
     """
 
     title: str
@@ -33,7 +33,7 @@ class Experiment:
     figures: list[dict[str, Any]] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
-        """For a file."""
+        """Convert to JSON types."""
         return asdict(self)
 
 
@@ -43,7 +43,7 @@ def number(text: str) -> float:
 
 
 def column(rows: Rows, position: int) -> list[float]:
-    """One measure over all rows."""
+    """Values of one measure in all rows."""
     return [number(row[position]) for row in rows.values()]
 
 

@@ -1,10 +1,10 @@
-"""The paper judged: every experiment as paper | ours | careful run, with a verdict on its claim.
+"""Compare every experiment of the paper with our runs, with a verdict on its claim.
 
 python -m examples.paper.judge --output paper-output [--quick] [--jobs 2]
 
-Writes paper.html, one page that needs no other file, and paper.json; with --keep that file beside
-this one, too. The quick form takes two seeds and a few rows, and neither trains networks nor
-calibrates the last experiment.
+Writes paper.html, a self-contained page, and paper.json; with --keep also next to this file. The
+quick form has two seeds and a few rows, without training networks or calibrating the last
+experiment.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from itk_consensus.report.markup import Markup, data_table, document, section, t
 #: The full run whose figures are quoted.
 KEPT = Path(__file__).with_name("paper.json")
 
-#: Words read better from the left, unlike the numbers of other pages.
+#: Cells with text are aligned left, unlike the numbers of other pages.
 _STYLE = "main td, main th { text-align: left }"
 
 
 def run(place: int, quick: bool) -> Experiment:
-    """One experiment, in a process of its own."""
+    """Run one experiment, in a separate process."""
     if not quick:
         return EXPERIMENTS[place]()
     quick_form()
@@ -53,7 +53,7 @@ def run(place: int, quick: bool) -> Experiment:
 
 
 def page(experiments: Sequence[Experiment], quick: bool) -> str:
-    """The whole page."""
+    """Make the page."""
     lead = tag(
         "p",
         "“When Does Consensus Beat Voting?”, every experiment: what was printed, what the same "
@@ -114,10 +114,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--keep", action="store_true", help=f"also write {KEPT.name} beside this")
     options = parser.parse_args(arguments)
     places = range(len(EXPERIMENTS))
-    # One thread in each process: two that train and multiply on every core wait for each other.
+    # One thread per process: two processes with threads on all cores would slow each other down.
     os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
-        # The longest first, so that no core waits for it at the end.
+        # The longest first, so that no core is idle at the end.
         tasks: dict[int, Any] = {n: pool.submit(run, n, options.quick) for n in reversed(places)}
         experiments = [tasks[n].result() for n in places]
     options.output.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Small line and dot plots as inline SVG, drawn without any library."""
+"""Small line and dot plots as inline SVG, without any library."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _COLORS = ("#2a78d6", "#d7263d", "#1b9e77", "#8a5cc2", "#b8860b")
 
 
 def line_figure(figure: dict[str, Any]) -> Markup:
-    """A figure with a title, axes, one line per name and a legend.
+    """Draw a figure with a title, axes, one line per name and a legend.
 
     Parameters
     ----------
     figure : dict
-        ``title``, ``x`` and ``y`` (what the axes mean), ``lines`` ({name: [(x, y), ...]}); with
+        ``title``, ``x`` and ``y`` (labels of the axes), ``lines`` ({name: [(x, y), ...]}); with
         ``log`` x is on a logarithmic scale.
     """
     scale = log10 if figure.get("log") else float
@@ -36,12 +36,12 @@ def line_figure(figure: dict[str, Any]) -> Markup:
 
 
 def dot_figure(figure: dict[str, Any]) -> Markup:
-    """A figure of one row per thing measured and one dot per column of the table.
+    """Draw a figure with one row per measure and one dot per column of the table.
 
     Parameters
     ----------
     figure : dict
-        ``title``, ``x`` (what the axis means), ``dots`` ({name: {row: x}}).
+        ``title``, ``x`` (label of the axis), ``dots`` ({name: {row: x}}).
     """
     rows = list(dict.fromkeys(row for dots in figure["dots"].values() for row in dots))
     left, bottom = 190, 24 * len(rows) + 12
@@ -92,13 +92,13 @@ def _up(y: float, ys: tuple[float, float]) -> float:
 
 
 def _ticks(values: list[float]) -> list[float]:
-    """The values themselves while they are few, else every other, or fewer."""
+    """Tick values: all of them if they are few, else every second one or fewer."""
     found = sorted(set(values))
     return found[:: 1 + len(found) // 8]
 
 
 def _round_values(low: float, high: float) -> list[float]:
-    """Three to six values with few digits between two others."""
+    """Three to six round values between two numbers."""
     size = 10 ** floor(log10((high - low) / 3))
     step = max(size * factor for factor in (1, 2, 5) if size * factor <= (high - low) / 3)
     return [step * n for n in range(ceil(low / step), floor(high / step) + 1)]

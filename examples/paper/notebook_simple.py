@@ -1,7 +1,7 @@
-"""SIMPLE and the hybrid as the paper's notebook runs them; the product's are in itk_consensus.
+"""SIMPLE and the hybrid as implemented in the paper's notebook, not in itk_consensus.
 
-The edge gate of section 2.6 multiplies the weights of all raters at a voxel alike, so it cancels
-in the weighted mean: the image has no effect, and none is asked for here.
+The edge gate of section 2.6 multiplies the weights of all raters at a voxel by the same factor,
+which cancels out in the weighted mean: the image has no effect, so it is not a parameter here.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def local_correlation(first: Floats, second: Floats) -> Floats:
 
 
 def mean_in_patch(values: Floats) -> Floats:
-    """Mean over the patch around each voxel, the image being mirrored at its borders."""
+    """Mean over the patch around each voxel, with mirrored borders."""
     mean: Floats = uniform_filter(values, PATCH)
     return mean
 

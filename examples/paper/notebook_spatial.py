@@ -1,4 +1,4 @@
-"""Spatial STAPLE as the paper's notebook runs it; the product's own is in itk_consensus.
+"""Spatial STAPLE as implemented in the paper's notebook, not in itk_consensus.
 
 It differs from section 2.5: windows lie on a grid and later ones overwrite earlier ones, every
 window is blended with the global estimate by its voxel count instead of eq. 2.5.4, the fields are

@@ -1,7 +1,7 @@
-"""STAPLE as the paper's notebook runs it; the product's own is in itk_consensus.
+"""STAPLE as implemented in the paper's notebook, not in itk_consensus.
 
-The prior stays at .5 although the text clamps it to the label frequency, the E-step comes first
-from near-perfect raters, and estimates and posteriors are clipped. Voxels with equal votes have
+The prior stays at .5, although the text clamps it to the label frequency; iterations start with an
+E-step for near-perfect raters; estimates and posteriors are clipped. Voxels with equal votes have
 equal posteriors, so each distinct vote is computed once.
 """
 
@@ -21,7 +21,7 @@ DAMPED_BETA = (20.0, 5.0)
 
 @dataclass(frozen=True)
 class Votes:
-    """Distinct votes (n, raters), how many voxels cast each, and each voxel's vote."""
+    """Distinct votes (n, raters), number of voxels with each, and the vote of each voxel."""
 
     patterns: NDArray[np.float64]
     counts: NDArray[np.int_]
@@ -49,7 +49,7 @@ class NotebookResult:
 
 
 def majority_vote(raters: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Foreground where more than half of the raters say so."""
+    """Foreground where more than half of the raters marked it."""
     majority: NDArray[np.bool_] = np.count_nonzero(raters, axis=0) > len(raters) / 2
     return majority
 

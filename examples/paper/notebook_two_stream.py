@@ -1,8 +1,8 @@
 """The paper's two-stream network (sections 2.7 and 4.6), for Table 5 only.
 
-Its reliabilities rho are not identifiable: scaling one and, inversely, the weights of the next
-convolution leaves every output as it was. The product reports an accuracy that is tied to the
-likelihood instead, and its loss is Sensoy's, not the printed one.
+Its reliabilities rho are not identifiable: scaling one of them and, inversely, the weights of the
+next convolution does not change the output. The package instead reports an accuracy that is a
+parameter of the likelihood, and its loss is Sensoy's, not the printed one.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def train(
 def segment(
     net: TwoStreamNet, images: NDArray[np.float32], masks: NDArray[np.float32]
 ) -> NDArray[np.bool_]:
-    """Foreground where its concentration is the larger one."""
+    """Foreground where its concentration is larger than the background's."""
     with torch.no_grad():
         alpha = net(torch.from_numpy(images), torch.from_numpy(masks))
     return np.asarray((alpha[:, 1] > alpha[:, 0]).numpy())

@@ -1,8 +1,7 @@
 """Section 4.5: one method inside, another at the boundary (Experiment 5).
 
-What the section calls STAPLE is STAPLE-D. It names two interiors that should do better than
-STAPLE's: the vote, and a deep model. Both are run; the network is trained on phantoms of other
-seeds, whose truth is the same.
+The section's STAPLE is STAPLE-D. It proposes two better methods for the interior: the vote, and a
+deep model. Both are run; the network is trained on phantoms of other seeds, with the same truth.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ RATERS = 5
 MEASURES = ("majority vote", "SIMPLE", "STAPLE-D", "hybrid", "Spatial STAPLE")
 PUBLISHED: Rows = {RATERS: ("0.912", "0.904", "0.788", "0.775", "0.554")}
 
-#: What the section proposes instead.
+#: The section's proposals.
 PROPOSED = ("vote inside, SIMPLE outside", "network inside, SIMPLE outside")
 TRAINING = range(1000, 1060)
 ITERATIONS = 150
@@ -45,7 +44,7 @@ def compute_seed(seed: int) -> tuple[float, ...]:
 
 
 def compute() -> Rows:
-    """The section's figures, by the notebook's procedures."""
+    """The section's figures with the notebook's procedures."""
     methods = zip(*map(compute_seed, SEEDS), strict=True)
     return {RATERS: tuple(f"{np.mean(overlaps):.3f}" for overlaps in methods)}
 
@@ -71,15 +70,15 @@ def careful_seed(seed: int) -> tuple[float, ...]:
 
 
 def careful() -> Rows:
-    """The section's figures of the filters, and the recommended one."""
+    """The section's figures with the filters, and with the recommended one."""
     methods = zip(*map(careful_seed, SEEDS), strict=True)
     return {RATERS: tuple(f"{np.mean(overlaps):.3f}" for overlaps in methods)}
 
 
 def proposed(with_deep: bool = True) -> tuple[str, str]:
-    """Dice of the two interiors that the section proposes; the network's needs torch and time."""
+    """Dice with the two proposed interiors; the network needs torch and time."""
     network = _network() if with_deep else None
-    # The band follows the interior's contour: the vote has specks, whose bands cover the image.
+    # The band surrounds the interior's contour; the vote has specks, whose bands cover the image.
     terms = {
         "BoundaryFilter": itk_consensus.SIMPLEFilter(TieRule="background"),
         "BandContour": "interior",
@@ -107,7 +106,7 @@ def _network() -> itk_consensus.DeepConsensusFilter:
 
 
 def main() -> None:
-    """Print the published figures beside ours."""
+    """Print the published figures and ours."""
     title = "Section 4.5. Dice to the truth, interior and boundary fused apart (10 seeds)"
     print_side_by_side(title, "J", MEASURES, {"paper": PUBLISHED, "ours": compute()})
 

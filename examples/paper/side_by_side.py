@@ -1,4 +1,4 @@
-"""Tables of text that compare a published table with our runs of it."""
+"""Text tables that compare a published table with our runs."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def print_side_by_side(
     Parameters
     ----------
     key : str
-        What tells the rows apart, such as "J".
+        Name of the rows' key, such as "J".
     columns : mapping of column name to rows
-        The first column decides which rows are printed.
+        The first column determines which rows are printed.
     """
     names = list(columns)
     lines = [[key, "measure", *names]]

@@ -1,4 +1,4 @@
-"""Table 1: is STAPLE a threshold on the mean of the raters? (Experiment 1, section 4.1)."""
+"""Table 1: is STAPLE a threshold of the raters' mean? (Experiment 1, section 4.1)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def best_threshold(
 
 
 def compute_row(number: int) -> tuple[str, ...]:
-    """One rater count, over all seeds."""
+    """The row of a number of raters, over all seeds."""
     results = []
     for seed in SEEDS:
         raters = paper_raters(ellipsoid_phantom(seed=seed).truth, number, seed)
@@ -44,12 +44,12 @@ def compute_row(number: int) -> tuple[str, ...]:
 
 
 def compute() -> Rows:
-    """The table, by the notebook's procedure."""
+    """The table with the notebook's procedure."""
     return {number: compute_row(number) for number in PUBLISHED}
 
 
 def careful_row(number: int) -> tuple[str, ...]:
-    """The same question asked of STAPLE with an estimated prior."""
+    """The same row for STAPLE with an estimated prior."""
     results = []
     for seed in SEEDS:
         raters = paper_raters(ellipsoid_phantom(seed=seed).truth, number, seed)
@@ -58,12 +58,12 @@ def careful_row(number: int) -> tuple[str, ...]:
 
 
 def careful() -> Rows:
-    """The table with the prior estimated: the threshold moves to the middle."""
+    """The table with an estimated prior: the threshold moves to the middle."""
     return {number: careful_row(number) for number in PUBLISHED}
 
 
 def main() -> None:
-    """Print the published table beside ours and the careful run."""
+    """Print the published table, ours and the careful run."""
     columns = {"paper": PUBLISHED, "ours": compute(), "careful": careful()}
     title = "Table 1. STAPLE against the best threshold of the mean map (5 seeds)"
     print_side_by_side(title, "J", MEASURES, columns)

@@ -1,7 +1,7 @@
-"""Table 2: how far apart do twenty starts of STAPLE end? (Experiment 2, section 4.2).
+"""Table 2: how different are the results of twenty starts of STAPLE? (Experiment 2, section 4.2).
 
-A "start" of the notebook is another fixed prior, hence another model: their likelihoods are not
-comparable, and 19 of 20 are "suboptimal" whatever EM does.
+A "start" of the notebook is another fixed prior, and so another model: their likelihoods are not
+comparable, and 19 of 20 are "suboptimal" regardless of EM.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PUBLISHED: Rows = {
 
 
 def start_prior(seed: int, start: int) -> float:
-    """The prior at which the notebook clamps this start."""
+    """The prior to which the notebook clamps this start."""
     return float(np.clip(np.random.default_rng(1000 * seed + start).uniform(0.1, 0.9), 0.05, 0.95))
 
 
@@ -49,7 +49,7 @@ def compute_seed(number: int, seed: int) -> tuple[float, float, float]:
 
 
 def compute_row(number: int) -> tuple[str, ...]:
-    """One rater count, over all seeds."""
+    """The row of a number of raters, over all seeds."""
     suboptimal, likelihood, overlap = zip(
         *(compute_seed(number, seed) for seed in SEEDS), strict=True
     )
@@ -57,7 +57,7 @@ def compute_row(number: int) -> tuple[str, ...]:
 
 
 def compute() -> Rows:
-    """The table, by the notebook's procedure."""
+    """The table with the notebook's procedure."""
     return {number: compute_row(number) for number in PUBLISHED}
 
 
@@ -77,16 +77,16 @@ def careful_row(number: int, **parameters: Any) -> tuple[str, ...]:
 
 
 def careful(**parameters: Any) -> Rows:
-    """The table for starts that are comparable; Dice is to the winner, no truth is needed."""
+    """The table for comparable starts; Dice is to the best one, without a truth."""
     return {number: careful_row(number, **parameters) for number in PUBLISHED}
 
 
 def main() -> None:
-    """Print the published table beside ours and the careful run."""
+    """Print the published table, ours and the careful run."""
     columns = {"paper": PUBLISHED, "ours": compute(), "careful": careful()}
     title = "Table 2. Twenty starts of STAPLE (10 seeds)"
     print_side_by_side(title, "J", MEASURES, columns)
-    # Where several optima are real: mirrored labels, and analysis of the disputed voxels alone.
+    # Cases with several optima: switched labels, and estimation from disputed voxels only.
     restricted = {"Variant": "restricted"}
     variants = {
         "U(0,1)": careful(InitializationRange=(0, 1)),

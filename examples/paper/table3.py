@@ -1,7 +1,7 @@
-"""Table 3: does STAPLE survive small structures? (Experiment 3, section 4.3).
+"""Table 3: does STAPLE fail for small structures? (Experiment 3, section 4.3).
 
-The notebook fixes the prior at .5. Its collapse is over-inclusion caused by that prior: at
-radius 5 the result is tens of times too large, not empty.
+The notebook fixes the prior at .5, which causes over-segmentation (its "collapse"): at radius 5 the
+result is tens of times too large, not empty.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PUBLISHED: Rows = {
 }
 
 
-#: A map is called collapsed below this Dice.
+#: A map with a lower Dice counts as collapsed.
 COLLAPSED = 0.5
 
 
@@ -47,19 +47,19 @@ def compute_seed(radius: int, seed: int) -> tuple[float, ...]:
 
 
 def compute_row(radius: int) -> tuple[str, ...]:
-    """One radius, over all seeds."""
+    """The row of a radius, over all seeds."""
     methods = zip(*(compute_seed(radius, seed) for seed in SEEDS), strict=True)
     return f"{disc_phantom(radius).truth.mean():.1%}", *map(mean_and_spread, methods)
 
 
 def compute() -> Rows:
-    """The table, by the notebook's procedure."""
+    """The table with the notebook's procedure."""
     return {radius: compute_row(radius) for radius in PUBLISHED}
 
 
 @cache
 def careful_seed(radius: int, seed: int) -> tuple[float, ...]:
-    """Dice of the vote, STAPLE with an estimated prior, and the same damped; then two checks."""
+    """Dice of the vote, and of STAPLE with an estimated prior, also damped; and two checks."""
     truth, raters = class_imbalance_case(radius, seed)
     _, fused = careful_staple(raters)
     _, damped = careful_staple(raters, Damping=0.4)
@@ -68,7 +68,7 @@ def careful_seed(radius: int, seed: int) -> tuple[float, ...]:
 
 
 def careful() -> tuple[Rows, Rows]:
-    """The table with the prior estimated, and beside it the smoothed vote and the volume ratio."""
+    """The table with an estimated prior, the smoothed vote, and the volume ratio."""
     table, checks = {}, {}
     for radius in PUBLISHED:
         columns = zip(*(careful_seed(radius, seed) for seed in SEEDS), strict=True)
@@ -79,7 +79,7 @@ def careful() -> tuple[Rows, Rows]:
 
 
 def collapse_rates() -> dict[str, Rows]:
-    """Per cent of seeds whose map has collapsed, by method and radius: Figure 2, right."""
+    """Percentage of seeds with a collapsed map, by method and radius: Figure 2, right."""
     runs = {"vote": (compute_seed, 0), "STAPLE, notebook": (compute_seed, 1)}
     runs["STAPLE, prior estimated"] = (careful_seed, 1)
     return {
@@ -92,7 +92,7 @@ def collapse_rates() -> dict[str, Rows]:
 
 
 def main() -> None:
-    """Print the published table beside ours and the careful run."""
+    """Print the published table, ours and the careful run."""
     title = "Table 3. Dice to the truth of ever smaller discs, five raters (10 seeds)"
     table, checks = careful()
     columns = {"paper": PUBLISHED, "ours": compute(), "careful": table}

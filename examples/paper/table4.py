@@ -40,13 +40,13 @@ def compute_seed(seed: int) -> tuple[float, ...]:
 
 
 def compute() -> Rows:
-    """The table, by the notebook's procedures."""
+    """The table with the notebook's procedures."""
     methods = zip(*map(compute_seed, SEEDS), strict=True)
     return {RATERS: tuple(map(mean_and_spread, methods))}
 
 
 def careful_seed(seed: int) -> tuple[float, ...]:
-    """The same methods as filters: the prior estimated, performance and prior local."""
+    """The same methods as filters, with an estimated prior, and local performance and prior."""
     truth, raters = spatial_case("after", seed)
     images = list(raters.astype(np.uint8))
     fused = (
@@ -61,13 +61,13 @@ def careful_seed(seed: int) -> tuple[float, ...]:
 
 
 def careful() -> Rows:
-    """The table of the filters, and the recommended one."""
+    """The table with the filters, and with the recommended one."""
     methods = zip(*map(careful_seed, SEEDS), strict=True)
     return {RATERS: tuple(map(mean_and_spread, methods))}
 
 
 def main() -> None:
-    """Print the published table beside ours."""
+    """Print the published table and ours."""
     title = "Table 4. Dice to the truth, quality varying between the halves (10 seeds)"
     print_side_by_side(title, "J", MEASURES, {"paper": PUBLISHED, "ours": compute()})
 

@@ -1,10 +1,10 @@
 """Table 5: deep consensus with annotator embeddings (Experiment 6, section 4.6).
 
-All images share one truth mask, and thresholding the image solves them: the deep row shows that
-the network found the threshold. Below it are the paper's reliabilities, which rank nobody. The
-careful column is DeepConsensusFilter, trained on the same images and truths; and all are asked once
-more about truths that no threshold solves: ellipses of any size and place with texture and a
-distractor, under raters whose errors hang together.
+All images have the same truth, which a threshold of the image yields: the deep row shows that the
+network found this threshold. Below it are the paper's reliabilities, which do not rank raters. The
+careful column is DeepConsensusFilter, trained on the same images and truths. All methods are also
+compared on truths that no threshold yields: ellipses of random size and place with texture and a
+distractor, and raters with correlated errors.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ OUTLIER_EVERY = 5
 SIMPLE_ITERATIONS = 5
 THRESHOLD = 0.35
 EPOCHS = 50
-#: As in the paper, which trained once.
+#: The paper has a single training, too.
 DEEP_SEEDS = range(1)
 PUBLISHED_RHO = (0.675, 0.557, 0.600, 0.551, 0.463)
-#: Of DeepConsensusFilter; it is judged on cases that it does not train on, and stops by itself.
+#: Iterations of DeepConsensusFilter, which is evaluated on other cases than it is trained on.
 ITERATIONS = 300
-#: Truths that no threshold solves: cases to train on and to be judged by, and their seeds.
+#: Numbers and seeds of the training and test cases with truths that no threshold yields.
 HARD_CASES, HARD_SEEDS = (100, 50), (10, 3000)
 PUBLISHED = {
     "majority vote": "0.836 ± 0.035",
@@ -57,7 +57,7 @@ class Samples(NamedTuple):
 
 
 def draw(seeds: range) -> Samples:
-    """One phantom per seed; in every fifth the last rater is random."""
+    """Draw one phantom per seed; in every fifth one, the last rater is random."""
     cases = []
     for number, seed in enumerate(seeds):
         truth, image = ellipsoid_phantom(SHAPE, SEMI_AXES, seed)
@@ -68,7 +68,7 @@ def draw(seeds: range) -> Samples:
 
 
 def compute() -> dict[str, str]:
-    """The rows that see labels only, and the threshold that sees the image only."""
+    """The rows of methods on labels only, and of the threshold of the image only."""
     samples = draw(VALIDATION)
     methods = {
         "majority vote": majority_vote,
@@ -89,7 +89,7 @@ def deep(
 ) -> tuple[str, list[float]]:
     """Dice of the paper's two-stream net, and its reliabilities.
 
-    `dynamics` gets the loss and the mean validation Dice after each epoch, as in Figure 3.
+    `dynamics` receives the loss and the mean validation Dice after each epoch, as in Figure 3.
     """
     from examples.paper.notebook_two_stream import TwoStreamNet, segment, train
 
@@ -121,7 +121,7 @@ def deep_filter(
     """DeepConsensusFilter, trained on (N, 1, H, W) images with their truths."""
     network = DeepConsensusFilter(NumberOfIterations=iterations or ITERATIONS, NumberOfThreads=1)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConsensusWarning)  # of what it doubts
+        warnings.simplefilter("ignore", ConsensusWarning)  # expected warnings
         network.Fit(
             list(images[:, 0]),
             [list(case.astype(np.uint8)) for case in masks],
@@ -131,7 +131,7 @@ def deep_filter(
 
 
 def answers(network: DeepConsensusFilter, samples: Samples) -> NDArray[np.bool_]:
-    """(N, H, W) what the filter makes of each sample."""
+    """(N, H, W) result of the filter for each sample."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConsensusWarning)
         return np.array(
@@ -143,7 +143,7 @@ def answers(network: DeepConsensusFilter, samples: Samples) -> NDArray[np.bool_]
 
 
 def careful() -> tuple[dict[str, str], list[float]]:
-    """The table of the filters, and the accuracy that the network's filter gives each rater."""
+    """The table with the filters, and each rater's accuracy estimated by the network."""
     training, validation = draw(TRAINING), draw(VALIDATION)
     network = deep_filter(*training)
     methods = {
@@ -160,13 +160,13 @@ def careful() -> tuple[dict[str, str], list[float]]:
 
 
 def hard_samples(number: int, seed: int) -> Samples:
-    """Two labels, truths of any size and place, texture and a distractor."""
+    """Samples with two labels, random truths, texture and a distractor."""
     cohort = hard_cohort(number, seed, number_of_classes=2)
     return Samples(cohort.images, cohort.labels == 1, cohort.truths == 1)
 
 
 def hard(with_deep: bool = True) -> dict[str, str]:
-    """Dice on truths that no threshold solves; the threshold is the training cases' best."""
+    """Dice on truths that no threshold yields; the threshold is the best of the training."""
     training, judged = (
         hard_samples(number, seed) for number, seed in zip(HARD_CASES, HARD_SEEDS, strict=True)
     )
@@ -192,7 +192,7 @@ def _row(masks: NDArray[np.bool_], truths: NDArray[np.bool_]) -> str:
 
 
 def main() -> None:
-    """Print the published table beside ours."""
+    """Print the published table and ours."""
     rows, reliability = compute(), None
     if find_spec("torch") is None:
         rows["deep consensus"] = "needs torch: pip install 'itk-consensus[deep]'"

@@ -1,9 +1,9 @@
-"""Table 6: does split conformal prediction keep its promise? (Experiment 7, section 4.7).
+"""Table 6: does the guarantee of split conformal prediction hold? (Experiment 7, section 4.7).
 
-The top half of each image calibrates its bottom half, voxel by voxel. Section 2.8.2 says that an
-empty set "cannot happen by construction"; it does, at the most uncertain voxels. And voxels of one
-image are not exchangeable: what the paper promises is an average over voxels, nothing about the
-next image. The corrected experiment calibrates on whole images and judges whole images.
+The top half of each image calibrates its bottom half, voxel by voxel. Section 2.8.2 states that an
+empty set "cannot happen by construction"; it does happen, at the most uncertain voxels. Voxels of
+one image are not exchangeable: the paper's guarantee is an average over voxels, and does not cover
+the next image. The corrected experiment calibrates and evaluates on whole images.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ CLAIMED_EMPTY = "cannot happen"
 
 
 class Sets(NamedTuple):
-    """Shares of a half image: voxels whose label is in the set, sets of both labels, of none."""
+    """Shares of voxels: label in the set, sets with both labels, empty sets."""
 
     covered: float
     ambiguous: float
@@ -51,7 +51,7 @@ def threshold(scores: NDArray[np.float64], alpha: float) -> float:
 
 
 def compute_seed(target: int, seed: int) -> Sets:
-    """One image."""
+    """Compute one image."""
     truth = ellipsoid_phantom(seed=seed).truth
     posterior = notebook_staple_d(Votes.of(paper_raters(truth, RATERS, seed))).posterior
     foreground, background = -np.log(posterior), -np.log(1 - posterior)
@@ -73,12 +73,12 @@ def compute_row(target: int) -> tuple[str, ...]:
 
 
 def compute_with_empty() -> Rows:
-    """The table, by the notebook's procedure, with the empty sets the paper leaves out."""
+    """The table with the notebook's procedure, including empty sets."""
     return {target: compute_row(target) for target in PUBLISHED}
 
 
 def compute() -> Rows:
-    """The columns the paper prints."""
+    """The columns of the paper."""
     return {target: row[:2] for target, row in compute_with_empty().items()}
 
 
@@ -90,12 +90,12 @@ class Cohort(NamedTuple):
     raters: list[list[Image]]
 
     def part(self, chosen: Sequence[int]) -> Cohort:
-        """Some of the images."""
+        """A part of the images."""
         return Cohort(*([column[index] for index in chosen] for column in self))
 
 
 def fresh_cohort() -> Cohort:
-    """Images that no default was chosen on."""
+    """Images on which no default was chosen."""
     vote = MajorityVoteFilter(SmoothingSigma=1.0)
     cohort = Cohort([], [], [])
     for seed in FRESH_SEEDS:
@@ -130,7 +130,7 @@ def compute_corrected() -> Rows:
     cohort = fresh_cohort()
     rules = ({"Unit": "voxel", "Score": "probability"}, {"Score": "probability"}, {})
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConsensusWarning)  # that voxels promise nothing
+        warnings.simplefilter("ignore", ConsensusWarning)  # the warning about voxels is expected
         return {
             target: tuple(
                 f"{100 * covered_images(cohort, rule, round(1 - target / 100, 2)):.1f}"
@@ -141,7 +141,7 @@ def compute_corrected() -> Rows:
 
 
 def main() -> None:
-    """Print the published table beside ours."""
+    """Print the published table and ours."""
     published = {target: (*row, CLAIMED_EMPTY) for target, row in PUBLISHED.items()}
     print_side_by_side(
         "Table 6. Split conformal prediction over voxels (20 seeds)",

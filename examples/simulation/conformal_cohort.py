@@ -1,8 +1,8 @@
-"""Cohorts on which calibration is judged: exchangeable 3D cases, some hard, with shared errors.
+"""Cohorts for testing calibration: exchangeable 3D cases, some hard, with shared errors.
 
-Every rater adds to the truth's distance a smooth field of the case, which no comparison of raters
-can reveal, and one of their own. The draw order is that of the reference generator and must not
-change: the figures of the calibration are stated on its cases, seed by seed.
+Each rater's error is the sum of a smooth field shared by all raters of the case, which no
+comparison of raters can reveal, and an individual one. The order of random draws is that of the
+reference generator and must not change, since figures of the calibration are stated on these cases.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ def conformal_case(
     Parameters
     ----------
     seed : int or Generator
-        A generator goes on where the last case ended.
+        A generator continues after the last case.
     shifted : bool
         Rater noise is 1.8 times as large and the first rater is displaced by 4 to 8 mm.
     independent_flips : bool
-        Raters with independent voxel noise instead, as the paper has them.
+        Raters with independent voxel noise instead, as in the paper.
     """
     rng = np.random.default_rng(seed)
     truth = _draw_truth(rng)
@@ -67,7 +67,7 @@ def conformal_case(
 
 
 def _draw_truth(rng: np.random.Generator) -> Mask:
-    """A bumpy ellipsoid in one piece and without holes."""
+    """A bumpy, connected ellipsoid without holes."""
     radii, centre = rng.uniform(10, 19, 3), rng.uniform(-3, 3, 3)
     axes = [
         (np.arange(side) - (side - 1) / 2) * step
@@ -92,7 +92,7 @@ def _smooth_field(rng: np.random.Generator, correlation: float) -> _Field:
     return smooth
 
 
-# Not labels.distance: a seed must give the same cases whatever becomes of that implementation.
+# Not the package's distance: cases of a seed must not depend on that implementation.
 def _signed_distance(mask: Mask) -> _Field:
     if not mask.any():
         return np.full(mask.shape, 60.0, np.float32)
@@ -113,7 +113,7 @@ def _flipping_raters(truth: Mask, rng: np.random.Generator) -> Mask:
 
 
 def _cut_short(rater: Mask, rng: np.random.Generator) -> None:
-    """Take one or two slices off the top or bottom, in place, as a tired rater would."""
+    """Remove one or two slices at the top or bottom, in place."""
     marked = np.flatnonzero(rater.any(axis=(1, 2)))
     if len(marked) <= 4:
         return

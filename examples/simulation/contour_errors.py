@@ -1,8 +1,8 @@
-"""Raters whose contours err, as those of clinicians do: smoothly, and without voxel noise.
+"""Raters with contour errors like those of clinicians: smooth, and without voxel noise.
 
-Every label owns its signed distance. A rater adds to each a constant bias and a smooth random
-field, and gives a voxel to the label whose disturbed distance is largest. Contours therefore
-move smoothly, touching structures stay touching, and no label appears from nowhere.
+Each label has a signed distance. A rater adds to each distance a constant bias and a smooth random
+field, and assigns a voxel to the label with the largest result. So contours move smoothly, touching
+structures keep touching, and labels do not appear elsewhere.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ REACH = 5.0
 
 
 class _LabelDistance(NamedTuple):
-    """Signed distance (positive inside) to one label, at the points that may become it."""
+    """Signed distance (positive inside) to a label, at the points that may get this label."""
 
     value: Any
     points: NDArray[np.intp]
@@ -33,7 +33,7 @@ class _LabelDistance(NamedTuple):
 
 
 class _ContourBand(NamedTuple):
-    """The voxels near a contour: all that a rater can change."""
+    """The voxels near a contour, which are the only ones that a rater can change."""
 
     box: Box
     where: tuple[NDArray[np.intp], ...]
@@ -62,8 +62,8 @@ def contour_error_raters(
     bias : float or one per rater
         Standard deviation of each rater's constant over- or under-segmentation of a label.
     smoothness : float
-        Correlation length of the displacement. Keep it well above `displacement`: a steeper
-        field tears contours apart.
+        Correlation length of the displacement. It should be well above `displacement`, since a
+        steep field tears contours apart.
     spacing : sequence of float, optional
         Voxel sides in array axis order; 1 by default.
 
@@ -107,7 +107,7 @@ def smooth_field(
     """Stationary Gaussian random field of unit variance, at the given points only.
 
     White noise is smoothed on a coarse grid over the whole extent, so the cost is one linear
-    interpolation per point, and the field does not depend on which points are asked for.
+    interpolation per point, and the field does not depend on the requested points.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def smooth_field(
     ndarray, shape (points,)
     """
     step = smoothness / NODES_PER_LENGTH
-    margin = 4 * NODES_PER_LENGTH  # opposite sides of the wrapped grid must not resemble each other
+    margin = 4 * NODES_PER_LENGTH  # keeps opposite sides of the periodic grid independent
     nodes = np.ceil(extent / step).astype(int) + margin
     noise = gaussian_filter(rng.standard_normal(nodes), NODES_PER_LENGTH, mode="wrap")
     # A Gaussian kernel of sigma s leaves white noise with variance 1 / (2 s sqrt(pi)) per axis.
@@ -161,7 +161,7 @@ def _contour_band(truth: NDArray[Any], sides: NDArray[np.float64], reach: float)
     margin = np.ceil(reach / sides).astype(int) + 1
     box = _padded_box(truth != truth.flat[0], margin)
     region = truth[box]
-    # Twice the reach: a label may win where an intermediate, nearer one has drawn back.
+    # Twice the reach: a label may win where a nearer one between them has receded.
     outside = [_distance_outside(region, value, 2 * margin, sides) for value in np.unique(region)]
     inside = np.full(region.shape, np.inf, np.float32)
     for _, part, distance in outside:

@@ -1,8 +1,8 @@
-"""Where smoothing what raters do not share has harmed: leaks, spared holes, small neighbours.
+"""Settings in which smoothing did harm: leaks, spared holes, small neighbours.
 
-One reader of a few leaks into what lies beside the structure; some readers spare vessels and cysts
-inside an organ and others paint over them; small labels lie between large ones. Rules were chosen
-on these, on seeds below 3000; seeds 3000 to 3999 are for reporting.
+The mask of one of few readers leaks into neighbouring tissue; some readers exclude vessels and
+cysts inside an organ and others include them; small labels are between large ones. Rules were
+chosen on these, on seeds below 3000; seeds 3000 to 3999 are for reporting.
 
 Each is a function of a seed. Sizes are in voxels and axes in array order.
 """
@@ -29,14 +29,14 @@ from examples.simulation.structure_settings import (
 )
 from itk_consensus.core.array_types import Mask
 
-#: Labels of a hundred voxels then differ twofold in volume between readers, as real ones do.
+#: With these, labels of a hundred voxels differ twofold in volume between readers, as in reality.
 NEIGHBOUR_ERRORS: dict[str, Any] = {"displacement": 0.9, "bias": 0.3, "smoothness": 6.0}
 
 
 def leak_case(
     seed: int, readers: int, leaking: int = 1, shape: Sequence[int] = PLANE
 ) -> SpacedCase:
-    """Some readers cover the structure, and what lies beside it at a place of their own too."""
+    """Some readers also mark tissue next to the structure, each at a different place."""
     rng = np.random.default_rng(seed)
     truth = blob(seed, shape)
     raters = contour_error_raters(truth, readers, seed, **LESION_ERRORS)
@@ -51,7 +51,7 @@ def leak_case(
 def spared_vessels_case(
     seed: int, readers: int, sparing: float, shape: Sequence[int] = PLANE
 ) -> SpacedCase:
-    """Vessels through an organ are not part of it; each reader spares each of them, or does not."""
+    """An organ with vessels, which are not part of it; each reader excludes some of them."""
     rng = np.random.default_rng(seed)
     organ = blob(seed, shape)
     vessels = [vessel_tree(shape, 1.0, rng, number=1) & organ for _ in range(3)]
@@ -61,7 +61,7 @@ def spared_vessels_case(
 def spared_cysts_case(
     seed: int, readers: int, sparing: float, shape: Sequence[int] = PLANE
 ) -> SpacedCase:
-    """Cysts in an organ are not part of it; each reader spares each of them, or does not."""
+    """An organ with cysts, which are not part of it; each reader excludes some of them."""
     rng = np.random.default_rng(seed)
     organ = blob(seed, shape)
     inner = binary_erosion(organ, iterations=3)
@@ -122,7 +122,7 @@ ORGAN_VOLUME = (40, 56, 56)
 
 
 def calibrated_case(seed: int, readers: str = "unchanged") -> SpacedCase:
-    """An organ in 3D and five readers, by whose spread a band is as wide as it is."""
+    """A 3D organ and five readers, whose spread determines the width of a band."""
     truth = blob(seed, ORGAN_VOLUME)
     displacement = 2.0 if readers == "rough" else 1.0
     raters = contour_error_raters(

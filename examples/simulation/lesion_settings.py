@@ -1,6 +1,6 @@
 """Lesions, one by one: found by some readers and not by others, split, joined, touching.
 
-Truth and readers are instance maps; the numbers that readers give mean nothing. Each setting is a
+Truth and readers are instance maps; the readers' numbers are arbitrary. Each setting is a
 function of a seed, and `LESION_SETTINGS` names them all. Defaults were chosen on seeds below 3000.
 """
 
@@ -21,13 +21,13 @@ from itk_consensus.core.array_types import Floats
 LESION_PLANE = (128, 128)
 LESION_VOLUME = (20, 64, 64)
 
-#: Displacement of contours, and over how many mm it keeps its sign.
+#: Displacement of contours, and its correlation length in mm.
 _DISPLACEMENT, _SMOOTHNESS = 0.6, 4.0
 
 
 @dataclass(frozen=True)
 class LesionSetting:
-    """How readers find and draw."""
+    """Parameters of how readers find and draw lesions."""
 
     readers: int = 5
     lesions: int = 12
@@ -36,7 +36,7 @@ class LesionSetting:
     finding: tuple[tuple[float, float], tuple[float, float]] = ((0.8, 0.8), (0.8, 0.8))
     false_finds: tuple[float, float] = (0.0, 0.0)  #: Per case, of the best and the worst reader
     split: float = 0.0  #: Probability that a reader draws one lesion as two
-    joined: float = 0.0  #: That one draws touching ones as one
+    joined: float = 0.0  #: Probability that a reader draws touching lesions as one
     touching: bool = False  #: Whether lesions come in pairs that touch
     shape: tuple[int, ...] = LESION_PLANE
     spacing: tuple[float, ...] = (1.0, 1.0)
@@ -57,7 +57,7 @@ def lesion_case(seed: int, setting: LesionSetting) -> SpacedCase:
 
 
 def _truth(setting: LesionSetting, rng: np.random.Generator) -> tuple[NDArray[np.uint16], Floats]:
-    """Balls that keep their distance, or pairs of them that touch, and their radii."""
+    """Separate balls, or touching pairs of balls, and their radii."""
     grid = _coordinates(setting)
     size = np.array(setting.shape) * setting.spacing
     truth = np.zeros(setting.shape, np.uint16)
@@ -100,7 +100,7 @@ def _reader(
     setting: LesionSetting,
     rng: np.random.Generator,
 ) -> NDArray[np.uint16]:
-    """One reader's map, with numbers of its own."""
+    """The map of one reader, with arbitrary numbers."""
     sizes = [_SMOOTHNESS / side for side in setting.spacing]
     shift = gaussian_filter(rng.standard_normal(truth.shape), sizes)
     shift *= _DISPLACEMENT / shift.std()
@@ -128,7 +128,7 @@ def _reader(
 def _redrawn(
     own: NDArray[np.uint16], shift: Floats, spacing: Sequence[float]
 ) -> NDArray[np.uint16]:
-    """The map with contours that wander; each voxel that is added is the nearest lesion's."""
+    """Displace the contours of a map; added voxels belong to the nearest lesion."""
     if not own.any():
         return own
     outside, nearest = distance_transform_edt(own == 0, spacing, return_indices=True)

@@ -1,8 +1,8 @@
-"""Small cases, thousands of which can be drawn: for promises that only repetition can test.
+"""Small cases, thousands of which can be drawn, to test guarantees by repetition.
 
-A structure is where a level in mm lies below 0. Every reader, or member of an ensemble, adds to it
-an error that all of them share, one of their own and a constant of their own; a bias is added to
-everybody's. Voxel sizes are drawn too, as scans have them, so that distances seldom tie.
+A structure is where a level function in mm is below 0. Each reader, or member of an ensemble, adds
+a shared error, an individual error and an individual constant; a bias is common to all. Voxel sizes
+are random, as in scans, so that equal distances are rare.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scipy.special import expit
 from itk_consensus.core.array_types import Floats, Mask
 from itk_consensus.core.errors import ParameterError
 
-#: What is drawn: one disc, three lesions of which one is tiny, an ellipsoid on thick slices.
+#: Kinds of structures: a disc, three lesions (one of them tiny), an ellipsoid on thick slices.
 LEVEL_FAMILIES = ("disc", "lesions", "thick slices")
 
 _WAVES = 5
@@ -25,7 +25,7 @@ _SOFTNESS = 1.5
 
 
 class LevelCase(NamedTuple):
-    """A truth, who drew or foresaw it, and the voxel size in mm by array axis."""
+    """A truth, its readers or networks, and the voxel size in mm by array axis."""
 
     truth: Mask  #: (\\*shape)
     members: NDArray[np.float32]  #: (J, \\*shape): masks of 0 and 1, or probabilities
@@ -44,9 +44,9 @@ def level_case(
     members : int
         Readers, or networks.
     bias : float
-        How far everybody draws too tight, in mm; below 0: too wide.
+        By how much all members draw too tight, in mm; negative: too wide.
     soft : bool
-        Whether members are networks, who give probabilities, and no readers, who give masks.
+        Whether members are networks, which give probabilities, instead of readers, who give masks.
     """
     if family not in LEVEL_FAMILIES:
         raise ParameterError(
@@ -66,7 +66,7 @@ def level_case(
 
 
 def _grid(rng: np.random.Generator, family: str) -> tuple[tuple[float, ...], list[Floats]]:
-    """Voxel sizes, and the coordinates of voxels in mm along each axis, 0 in the middle."""
+    """Voxel sizes, and the coordinates of voxels in mm along each axis, 0 at the centre."""
     flat = float(rng.uniform(0.7, 1.1))
     extents: tuple[int, ...] = (48, 48)
     spacing: tuple[float, ...] = (flat, flat)

@@ -1,9 +1,9 @@
-"""Readers as they come in practice, and the slips that happen to one of them.
+"""Readers as in practice, and slips of one of them.
 
-`SLIP_SETTINGS` holds what once broke the consensus: masks that are inverted, empty, beside the
-structure or too wide, structures that are not there, readers of unequal skill, and readers who
-leave parts out. Rules and thresholds were chosen on these, on seeds below 3000.
-`PRACTICE_SETTINGS` holds what nothing was chosen on: they are for reporting, from seed 3000 on.
+`SLIP_SETTINGS` are settings in which earlier versions failed: masks that are inverted, empty, next
+to the structure or too wide, absent structures, readers of unequal skill, and readers who omit
+parts. Rules and thresholds were chosen on these, on seeds below 3000. Nothing was chosen on
+`PRACTICE_SETTINGS`: they are for reporting, from seed 3000 on.
 
 Each is a function of a seed. Sizes are in voxels and axes in array order.
 """
@@ -36,17 +36,17 @@ Change = Callable[[Mask, np.random.Generator], Mask]
 
 
 def inverted(mask: Mask, rng: np.random.Generator) -> Mask:
-    """Background and structure changed places."""
+    """Swap background and structure."""
     return ~mask
 
 
 def emptied(mask: Mask, rng: np.random.Generator) -> Mask:
-    """Nothing was drawn, or nothing was saved."""
+    """Return an empty mask."""
     return np.zeros_like(mask)
 
 
 def beside(mask: Mask, rng: np.random.Generator) -> Mask:
-    """What lies next to the structure, on a random side, was outlined instead."""
+    """Shift the mask to the tissue next to the structure, on a random side."""
     axis = int(rng.integers(mask.ndim))
     along = np.flatnonzero(mask.any(axis=tuple(set(range(mask.ndim)) - {axis})))
     if not len(along):
@@ -59,11 +59,11 @@ def beside(mask: Mask, rng: np.random.Generator) -> Mask:
 
 
 def widened(mask: Mask, rng: np.random.Generator) -> Mask:
-    """Three voxels too wide all around."""
+    """Widen the mask by three voxels."""
     return np.asarray(binary_dilation(mask, iterations=3))
 
 
-#: What may happen to one reader's mask, by name.
+#: Possible slips of a reader, by name.
 SLIPS: dict[str, Change] = {
     "inverted": inverted,
     "empty": emptied,
@@ -84,7 +84,7 @@ def blob(seed: int, shape: Sequence[int] = PLANE) -> Mask:
 
 
 def slip_case(seed: int, readers: int, change: Change) -> SpacedCase:
-    """Readers of one structure with wandering contours, after a slip of the first."""
+    """Readers of one structure with contour errors; the first one makes a slip."""
     truth = blob(seed)
     raters = contour_error_raters(truth, readers, seed, **COARSE_ERRORS)
     raters[0] = change(raters[0], np.random.default_rng(seed + 1))
@@ -92,7 +92,7 @@ def slip_case(seed: int, readers: int, change: Change) -> SpacedCase:
 
 
 def absent_case(seed: int, readers: int, drawers: int) -> SpacedCase:
-    """Nothing is there; some readers outline what looks like it, at about the same place."""
+    """An absent structure; some readers outline something similar at about the same place."""
     rng = np.random.default_rng(seed)
     seen = ellipsoid_mask(PLANE, rng.uniform(5, 11, 2).tolist(), rng.uniform(35, 60, 2).tolist())
     raters = np.zeros((readers, *PLANE), bool)
@@ -101,7 +101,7 @@ def absent_case(seed: int, readers: int, drawers: int) -> SpacedCase:
 
 
 def several_empty_case(seed: int, readers: int, empty: int) -> SpacedCase:
-    """A structure that is there; some readers drew nothing."""
+    """A present structure; some readers drew nothing."""
     truth = blob(seed)
     raters = contour_error_raters(truth, readers, seed, **COARSE_ERRORS)
     raters[:empty] = False
@@ -109,7 +109,7 @@ def several_empty_case(seed: int, readers: int, empty: int) -> SpacedCase:
 
 
 def skill_case(seed: int, displacements: Sequence[float], biases: Sequence[float]) -> SpacedCase:
-    """Readers whose contours wander, and err on one side, by as much as is said for each."""
+    """Readers with the given contour displacements and biases."""
     hands = [(bias, spread, 6.0) for spread, bias in zip(displacements, biases, strict=True)]
     return _drawn_by(hands, seed)
 
@@ -129,10 +129,10 @@ def _drawn_by(hands: Sequence[tuple[float, float, float]], seed: int) -> SpacedC
 
 
 def networks_case(seed: int) -> SpacedCase:
-    """Ten networks on vessels: six good ones alike, two weak, one that failed, one ill-scaled.
+    """Ten networks on vessels: six similar good ones, two weak ones, one failed, one ill-scaled.
 
-    The good ones learned from the same data and share most of their errors: branches that they all
-    miss, and edges that they all put a little inside.
+    The good ones were trained on the same data and share most of their errors: missed branches, and
+    edges slightly too far inside.
     """
     rng = np.random.default_rng(seed)
     trunk = vessel_tree(PLANE, 2.0, rng, number=2)
@@ -187,7 +187,7 @@ def brush_case(seed: int, readers: int = 4) -> SpacedCase:
 
 
 def partial_case(seed: int) -> SpacedCase:
-    """Every reader stops early: a part of the structure beyond a line of their own is left out."""
+    """Every reader omits the part of the structure beyond a line, which differs by reader."""
     rng = np.random.default_rng(seed)
     truth = blob(seed)
     raters = contour_error_raters(truth, 5, seed, **LESION_ERRORS)
@@ -227,14 +227,14 @@ SLIP_SETTINGS: dict[str, Callable[[int], SpacedCase]] = {
 
 
 def styles_case(seed: int) -> SpacedCase:
-    """Five readers who keep to their styles: wide, tight, smooth, rough, and by the book."""
+    """Five readers with different styles: wide, tight, smooth, rough, and accurate."""
     wide, tight, smooth = (1.5, 0.8, 8.0), (-1.5, 0.8, 8.0), (0.0, 1.5, 16.0)
     rough, by_the_book = (0.3, 1.2, 2.5), (0.0, 0.5, 6.0)
     return _drawn_by([wide, tight, smooth, rough, by_the_book], seed)
 
 
 def thick_slices_case(seed: int) -> SpacedCase:
-    """Thick slices, and readers who often leave the first or the last one out."""
+    """Thick slices, of which readers often omit the first or the last one."""
     rng = np.random.default_rng(seed)
     shape, spacing = (12, 40, 40), (5.0, 1.0, 1.0)
     truth = ellipsoid_mask(shape, [rng.uniform(3, 4.5), rng.uniform(8, 13), rng.uniform(8, 13)])
@@ -249,7 +249,7 @@ def thick_slices_case(seed: int) -> SpacedCase:
 
 
 def misregistered_case(seed: int) -> SpacedCase:
-    """Five readers of an organ, each mask moved by a voxel or two as registration leaves it."""
+    """Five readers of an organ, with masks shifted by one or two voxels by misregistration."""
     rng = np.random.default_rng(seed)
     truth = blob(seed, VOLUME)
     raters = contour_error_raters(truth, 5, seed, **LESION_ERRORS)
@@ -303,10 +303,10 @@ def _side(grid: NDArray[Any], start: NDArray[Any], end: NDArray[Any]) -> NDArray
 
 
 def edits_case(seed: int) -> SpacedCase:
-    """Five readers correct one automatic contour, each where they see its faults.
+    """Five readers who correct one automatic contour, each where they notice its errors.
 
-    The contour has four faults, two too wide and two too narrow; a reader corrects each of them
-    with a probability of .7, by a hand of their own, and leaves all else as it was.
+    The contour has four errors, two too wide and two too narrow; a reader corrects each of them
+    with a probability of .7, with individual errors, and leaves the rest unchanged.
     """
     rng = np.random.default_rng(seed)
     truth = blob(seed)

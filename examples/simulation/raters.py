@@ -40,7 +40,7 @@ def paper_raters(
 ) -> Mask:
     """Raters of section 3.2 as the paper's notebook draws them: boundary jitter, then noise.
 
-    Noise goes by the *true* class of a voxel: true foreground becomes background with
+    Noise depends on the *true* class of a voxel: true foreground becomes background with
     probability 1 - sensitivity, true background becomes foreground with probability
     1 - specificity, and every other voxel keeps the jittered value. `paper_qualities` returns the
     qualities that were drawn.
@@ -140,8 +140,8 @@ def confusion_raters(
     ----------
     truth : ndarray of integer labels
     confusions : array_like, shape (raters, K, K)
-        ``confusions[j, d, t]`` is the probability that rater j says `d` where the truth is `t`
-        (section 2.1.3); columns sum to 1.
+        ``confusions[j, d, t]`` is the probability that rater j gives label `d` where the truth is
+        `t` (section 2.1.3); columns sum to 1.
     labels : array_like of K ints, ascending, optional
         Label values of the rows and columns; by default those present in `truth`.
 
@@ -170,9 +170,9 @@ def multilabel_raters(
     *,
     outlier: int | None = None,
 ) -> NDArray[Any]:
-    """Multi-class raters with uniformly drawn accuracies; errors fall on all other labels alike.
+    """Multi-class raters with uniformly drawn accuracies; all wrong labels are equally likely.
 
-    A rater named by `outlier` picks its labels at random.
+    The rater with index `outlier` chooses labels at random.
     """
     rng = np.random.default_rng(seed)
     labels = np.unique(truth)
@@ -206,7 +206,7 @@ def _jittered(truth: Mask, maximum_jitter: int, rng: np.random.Generator) -> Mas
     return change(truth, size)
 
 
-# A box is separable, so these cost the same for any size; binary_dilation visits the whole box.
+# A box is separable, so the cost does not depend on its size, unlike that of binary_dilation.
 def _dilated(mask: Mask, size: int) -> Mask:
     dilated: Mask = maximum_filter(mask, size, mode="constant", cval=0)
     return dilated

@@ -45,7 +45,7 @@ class Case(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """One way of being wrong, drawn once per seed."""
+    """A kind of errors, with one case per seed."""
 
     name: str
     cases: list[Case]
@@ -95,14 +95,14 @@ def heterogeneous_case(radius: int, seed: int, qualities: tuple[Quality, ...]) -
 def noisy_organs_case(seed: int, shape: Sequence[int] = PAPER_SHAPE) -> Case:
     """Five organs amid background, and three raters with true contours but voxel noise.
 
-    A rater finds an organ's voxel with probability .87 and mistakes it for any other label alike;
-    a background voxel is taken for each of the organs with probability .015, a specificity of .985
-    per organ.
+    A rater finds an organ's voxel with probability .87 and gives any other label with equal
+    probability; a background voxel gets the label of each organ with probability .015, that is, a
+    specificity of .985 per organ.
 
     Parameters
     ----------
     shape : sequence of int
-        The organs lie in the middle half of every side.
+        The organs are in the central half of every side.
     """
     middle = organs_phantom([side // 2 for side in shape], NOISY_ORGANS, seed).truth
     truth = np.zeros(shape, middle.dtype)

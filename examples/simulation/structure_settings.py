@@ -1,4 +1,4 @@
-"""Vessels, rings and lesions, thin and small; odd raters. Defaults were chosen on seeds below 3000.
+"""Thin and small structures, and deviating raters. Defaults were chosen on seeds below 3000.
 
 Each is a function of a seed. `STRUCTURE_SETTINGS` names them all, and a case takes milliseconds.
 Sizes are in voxels and axes in array order; structures are bool masks.
@@ -26,7 +26,7 @@ GAP = 4
 def vessel_tree(
     shape: Sequence[int], radius: float, rng: np.random.Generator, number: int = 3
 ) -> Mask:
-    """Winding tubes from one end of the first axis to the other, at most `radius` from a line.
+    """Curved tubes from one end of the first axis to the other, with a given radius.
 
     A radius of 0.5 is a line one voxel wide.
     """
@@ -56,7 +56,7 @@ def scattered_lesions(
 ) -> list[Mask]:
     """Compact lesions of a number of voxels in a range, apart from each other and from `avoid`.
 
-    Fewer than `number` where they do not fit.
+    There are fewer than `number` if they do not fit.
     """
     taken = np.zeros(shape, bool) if avoid is None else avoid
     lesions: list[Mask] = []
@@ -100,7 +100,7 @@ def _isotropic(truth: NDArray[Any], raters: NDArray[Any]) -> SpacedCase:
 
 
 def vessels_case(seed: int, shape: Sequence[int], radius: float) -> SpacedCase:
-    """Vessels whose contours err by half a voxel."""
+    """Vessels with contour errors of half a voxel."""
     truth = vessel_tree(shape, radius, np.random.default_rng(seed))
     return _isotropic(truth, contour_error_raters(truth, 5, seed, **FINE_ERRORS))
 
@@ -112,14 +112,14 @@ def ring_case(seed: int) -> SpacedCase:
 
 
 def tiny_lesions_case(seed: int, shape: Sequence[int], voxels: tuple[int, int]) -> SpacedCase:
-    """Lesions of a few voxels whose contours err by half a voxel."""
+    """Lesions of a few voxels with contour errors of half a voxel."""
     lesions = scattered_lesions(shape, 8, voxels, np.random.default_rng(seed))
     truth = np.any(lesions, axis=0)
     return _isotropic(truth, contour_error_raters(truth, 5, seed, **FINE_ERRORS))
 
 
 def tiny_and_big_case(seed: int) -> SpacedCase:
-    """A large lesion with wandering contours, and tiny ones around it."""
+    """A large lesion with contour errors, and tiny ones around it."""
     rng = np.random.default_rng(seed)
     big = ellipsoid_mask(VOLUME, rng.uniform(6, 9, 3).tolist())
     tiny = np.any(scattered_lesions(VOLUME, 6, (4, 14), rng, big), axis=0)
@@ -153,7 +153,7 @@ def drawn_case(seed: int, step: int) -> SpacedCase:
 
 
 def colluding_case(seed: int) -> SpacedCase:
-    """Three of five raters copy one who adds a lobe, each with a few voxels changed."""
+    """Three of five raters copy a mask with an additional lobe, with a few voxels changed."""
     rng = np.random.default_rng(seed)
     truth = disc_phantom(18, shape=PLANE).truth
     raters = contour_error_raters(truth, 5, seed, **COARSE_ERRORS)
@@ -165,7 +165,7 @@ def colluding_case(seed: int) -> SpacedCase:
 
 
 def odd_raters_case(seed: int, empty: int = 0, inverted: int = 0) -> SpacedCase:
-    """Five raters with noise and wandering contours, some of them empty or inverted."""
+    """Five raters with noise and contour errors, some masks empty or inverted."""
     case = crowd_case(seed, 5)
     case.raters[:empty] = False
     case.raters[empty : empty + inverted] = ~case.raters[empty : empty + inverted]
@@ -173,7 +173,7 @@ def odd_raters_case(seed: int, empty: int = 0, inverted: int = 0) -> SpacedCase:
 
 
 def crowd_case(seed: int, number: int) -> SpacedCase:
-    """A disc, and raters with wandering contours and a little voxel noise."""
+    """A disc, and raters with contour errors and some voxel noise."""
     truth = disc_phantom(16, shape=PLANE).truth
     raters = contour_error_raters(truth, number, seed, **COARSE_ERRORS)
     raters ^= np.random.default_rng(seed + 1).random(raters.shape) < 0.03
@@ -181,7 +181,7 @@ def crowd_case(seed: int, number: int) -> SpacedCase:
 
 
 def missed_lesions_case(seed: int, detection: float) -> SpacedCase:
-    """Every rater finds each lesion with the same probability, on their own."""
+    """Every rater finds each lesion independently with the same probability."""
     rng = np.random.default_rng(seed)
     lesions = scattered_lesions(PLANE, 6, (40, 160), rng)
     raters = np.zeros((5, *PLANE), bool)
@@ -192,7 +192,7 @@ def missed_lesions_case(seed: int, detection: float) -> SpacedCase:
 
 
 def false_lesions_case(seed: int) -> SpacedCase:
-    """Four true lesions that everybody finds; every rater adds two of their own."""
+    """Four lesions that all raters find; every rater adds two false ones."""
     rng = np.random.default_rng(seed)
     truth = np.any(scattered_lesions(PLANE, 4, (40, 160), rng), axis=0)
     raters = contour_error_raters(truth, 5, seed, **LESION_ERRORS)
@@ -209,7 +209,7 @@ def border_flips_case(seed: int) -> SpacedCase:
 
 
 def organ_case(seed: int) -> SpacedCase:
-    """A 3D organ whose contours wander by 1.2 voxels."""
+    """A 3D organ with contour errors of 1.2 voxels."""
     semi_axes = np.random.default_rng(seed).uniform((8, 10, 10), (12, 15, 15))
     truth = ellipsoid_mask(VOLUME, semi_axes.tolist())
     return _isotropic(truth, contour_error_raters(truth, 5, seed, **COARSE_ERRORS))

@@ -39,12 +39,12 @@ class Finding:
 
     rule: str  #: Name of the rule
     value: float | None  #: The number that the rule judges; None if it does not apply
-    #: {"note", "look", "do not use"} or None; A note is information and changes no verdict.
+    #: "note", "look", "do not use" or None; a note is information and changes no verdict.
     severity: Severity
     who: tuple[int, ...] = ()  #: Raters it is about; () for all of them
     label: int | None = None  #: The label it is about; None for all
     facts: Mapping[str, Any] = field(default_factory=dict)  #: Values for its text
-    #: {"fusion", "raters"}; Whether it is about trust in the result or about the raters' agreement.
+    #: Whether it is about trust in the result ("fusion") or about the raters' agreement ("raters").
     about: Subject = "fusion"
     kind: str = ""  #: Which of the rule's texts describes it
     where: Place | None = None  #: The largest affected place; None if none is known

@@ -26,7 +26,7 @@ from itk_consensus.review.rater_colors import rater_color
 _MOST_THUMBNAILS = 500
 _MOST_OF_MAP = 200
 _MOST_PLOTS = 40
-#: So many cases of a verdict are named on top.
+#: Maximum number of cases of a verdict that are named at the top.
 _MOST_NAMED = 8
 
 
@@ -78,7 +78,7 @@ def index_text(
 
 
 def verdict_sentence(results: Sequence[CaseResult]) -> Markup:
-    """How many cases may be used, and which ones not, with links to their pages."""
+    """Describe how many cases may be used, and which may not, with links to their pages."""
     done = [one for one in results if one.status != FAILED]
     fine = sum(one.verdict == "use" for one in done)
     word = tag("b", "use", class_="word use")
@@ -97,7 +97,7 @@ def verdict_sentence(results: Sequence[CaseResult]) -> Markup:
 
 
 def _naming(opening: str, word: str, links: Sequence[Markup]) -> list[Any]:
-    """Some cases in a sentence with a coloured opening; nothing if there are none."""
+    """Name some cases in a sentence with a coloured opening; empty if there are none."""
     if not links:
         return []
     named: list[Any] = [part for link in links[:_MOST_NAMED] for part in (", ", link)][1:]
@@ -115,7 +115,7 @@ def _short_failure(one: CaseResult) -> str:
 
 
 def _failure(one: CaseResult) -> str:
-    """What failed, and what to do if that is known."""
+    """Describe why a case failed and, if known, what to do."""
     if one.rule == UNREADABLE:
         return f"{one.reader}'s file of {one.case} cannot be read: ask for it again."
     return f"{one.case} has no result."

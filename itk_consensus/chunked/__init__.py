@@ -1,1 +1,1 @@
-"""Volumes larger than memory, chunk by chunk: what is summed up over chunks, and dask's graph."""
+"""Volumes larger than memory, fused chunk by chunk by dask."""

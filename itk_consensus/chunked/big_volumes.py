@@ -1,8 +1,8 @@
 """Label volumes larger than memory, fused from disk to disk: zarr stores, or image files by slabs.
 
-Volumes are read as dask arrays whose blocks are whole chunks. What is computed is the graph of
-`chunked/`, on the dask client of the caller if there is one, else by threads. A record of the
-blocks that are done lets the same call take a stopped run up again, however it was stopped.
+Volumes are read as dask arrays whose blocks are whole chunks. The graph of `chunked/graph.py` is
+computed by the caller's dask client if there is one, else by threads. Finished blocks are recorded,
+so the same call resumes a run, however it was stopped.
 """
 
 from __future__ import annotations
@@ -48,19 +48,19 @@ from itk_consensus.images.geometry import check_same_space
 from itk_consensus.space.boxes import Box
 from itk_consensus.storage.locking import exclusive_lock
 
-#: Blocks have about so many voxels: enough to make what a task costs by itself negligible.
+#: Approximate number of voxels of a block: enough to make the overhead of a task negligible.
 BLOCK_VOXELS = 1 << 24
 
-#: Called with the share of the work that is done, and what is being done.
+#: Called with the fraction of the work done, and a description of the current task.
 Report = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)
 class VolumeInputs:
-    """Volumes on disk as dask arrays; every pass reads its blocks, with their halo, anew."""
+    """Volumes on disk as dask arrays; every pass reads its blocks, with their halo, again."""
 
     raters: tuple[VolumeFile, ...]
-    masks: tuple[VolumeFile, ...]  #: One at most
+    masks: tuple[VolumeFile, ...]  #: At most one
     block: tuple[int, ...]  #: Size of a block
 
     @cached_property
@@ -84,7 +84,7 @@ class VolumeInputs:
 
 
 def _spans(sizes: Sequence[int], reach: int) -> list[slice]:
-    """Where blocks lie along an axis, as far as they see."""
+    """Ranges of blocks with these sizes along an axis, extended by `reach` on both sides."""
     ends = zip(sizes, accumulate(sizes), strict=True)
     return [slice(max(end - n - reach, 0), min(end + reach, sum(sizes))) for n, end in ends]
 
@@ -94,7 +94,7 @@ def _read(volume: VolumeFile, axes: Sequence[Sequence[slice]], block_id: Any = (
 
 
 def block_size(volume: VolumeFile, wanted: Sequence[int] | None = None) -> tuple[int, ...]:
-    """The size of a block: whole chunks, so that no two blocks write into one."""
+    """Size of a block: whole chunks, so that no two blocks write to the same one."""
     chunks = [min(c, n) for c, n in zip(volume.chunks, volume.shape, strict=True)]
     if wanted is not None:
         return tuple(
@@ -122,51 +122,53 @@ def fuse_volumes(
     report: Report = lambda share, doing: None,
     after_reading: Callable[[InputNotes], None] = lambda notes: None,
 ) -> dict[str, Any]:
-    """Fuse label volumes on disk into a zarr store with the first one's chunks and space.
+    """Fuse label volumes on disk into a zarr store with the chunks and space of the first one.
 
     Parameters
     ----------
     inputs : sequence of Path
-        Zarr arrays, OME-Zarr images or image files on one grid, a rater each.
+        Zarr arrays, OME-Zarr images or image files on the same grid, one per rater.
     output : Path
-        The store; until it is finished, a folder beside it holds what a next run takes up.
+        The store. Until it is finished, the state of the run is in a folder next to it.
     filter_ : LabelFusionFilter
         Without images among its parameters.
     mask : Path, optional
-        Voxels to fuse, as of MaskImage.
+        Voxels to fuse, as for MaskImage.
     block : sequence of int, optional
-        Voxels worked on at once, rounded up to whole chunks.
+        Size of a block, rounded up to whole chunks.
     overwrite : bool
-        Whether a store that is there already may be replaced.
+        Whether an existing store may be replaced.
     report : callable
-        Called with the share of the work that is done, and what is being done.
+        Called with the fraction of the work done, and a description of the current task.
     after_reading : callable
-        Called with what is odd about the raters.
+        Called with remarks about the raters after the first pass.
 
     Returns
     -------
     dict
-        What the filter measured, by name, its ``Labels`` and, if votes were counted by pattern,
-        an ``Assessment`` by all rules that need no voxels.
+        The filter's measurements by name, ``Labels`` and, if votes were counted by pattern, an
+        ``Assessment`` by all rules that need no voxels.
 
     Raises
     ------
     FileError, GeometryError, InputError
-        A volume cannot be read or lies elsewhere, or the filter cannot work in chunks.
+        A volume cannot be read or is on another grid, or the filter cannot work in chunks.
     """
     masks = [] if mask is None else [mask]
     place = RunRecord.place_of(output, [*inputs, *masks])
     with exclusive_lock(place, wait=1.0):
-        RunRecord.put_back(place)
+        RunRecord.restore_backup(place)
         if os.path.lexists(place) and not overwrite:
-            raise FileError(f"{place}: exists already")
+            raise FileError(f"{place}: exists already; choose another output, or allow overwriting")
         if os.path.lexists(place) and not holds_store(place):
-            raise FileError(f"{place}: is no zarr store, and will not be replaced by one")
+            raise FileError(
+                f"{place}: is not a zarr store, so it is not replaced; choose another output"
+            )
         volumes = _opened(inputs, masks, filter_, block)
         first = volumes.raters[0]
         types = [volume.dtype for volume in volumes.raters]
         work = work_of(filter_, first.shape, first.spacing, types, volumes.raters)
-        # Everything a result depends on, by content and role; equal plans give equal blocks.
+        # Everything that the result depends on, by content and role: equal plans give equal blocks.
         plan = {
             "filter": repr(filter_),
             "version": itk_consensus.__version__,
@@ -174,11 +176,11 @@ def fuse_volumes(
             "raters": [[volume.level, *volume.content()] for volume in volumes.raters],
             "mask": [[volume.level, *volume.content()] for volume in volumes.masks],
         }
-        run = VolumeRun(work, volumes, RunRecord.take_up(place, plan), report)
+        run = VolumeRun(work, volumes, RunRecord.resume(place, plan), report)
         context = run.gather(partial(_noted, filter_), after_reading)
         run.write(context, label_type(types))
         estimated = work.estimated(context)
-        run.record.hand_over(place)
+        run.record.publish(place)
     known = (one for one in measurements_of(type(filter_)) if isinstance(one.read, str))
     told = {one.name: one.value_in(estimated) for one in known} | {"Labels": estimated.labels}
     if estimated.table is not None:
@@ -189,7 +191,7 @@ def fuse_volumes(
 def _opened(
     inputs: Sequence[Path], masks: Sequence[Path], filter_: LabelFusionFilter, block: Any
 ) -> VolumeInputs:
-    # Workers of a cluster need not start where we did.
+    # Workers of a cluster may have another working directory.
     volumes = [open_volume(path.absolute()) for path in (*inputs, *masks)]
     check_same_space(
         [volume.geometry for volume in volumes],
@@ -200,8 +202,8 @@ def _opened(
     )
     if not is_upright(volumes[0].geometry):
         filter_._warn(
-            f"{inputs[0]} is turned against the axes of the scanner, for which OME-Zarr has no "
-            "place: other programs will see the output unturned"
+            f"{inputs[0]} has axes that are not parallel to the scanner's, which OME-Zarr cannot "
+            "store: other programs will show the output unrotated"
         )
     raters = tuple(volumes[: len(inputs)])
     return VolumeInputs(raters, tuple(volumes[len(inputs) :]), block_size(raters[0], block))
@@ -215,7 +217,7 @@ def _noted(filter_: LabelFusionFilter, block: Block) -> InputNotes:
 
 @dataclass(frozen=True)
 class VolumeRun:
-    """The passes over volumes, of which each does the blocks that are not done yet."""
+    """The passes over volumes; each processes only the blocks that are not done yet."""
 
     work: ChunkedWork
     inputs: VolumeInputs
@@ -225,7 +227,7 @@ class VolumeRun:
     def gather(
         self, note: Callable[[Block], InputNotes], after_reading: Callable[[InputNotes], None]
     ) -> Any:
-        """What all gathering passes come to."""
+        """Run all gathering passes; return the context of the last one."""
         context = None
         for number in range(len(self.work.depths) - 1):
             stage = _stage(number)
@@ -241,7 +243,7 @@ class VolumeRun:
         return context
 
     def _conclude(self, number: int, kept: Any, context: Any) -> Any:
-        """What a pass came to, from what it found in each block."""
+        """Merge the results of a pass in all blocks; return the context for the next pass."""
         stage = f"context-{number}"
         found = self.record.load(stage, ()) if self.work.concludes_at_length else None
         if found is None:
@@ -252,7 +254,7 @@ class VolumeRun:
         return found
 
     def write(self, context: Any, dtype: np.dtype[Any]) -> None:
-        """Write every block that is not written, or was lost since, and then the pyramid."""
+        """Write every block that is missing or damaged, then the coarser levels of the pyramid."""
         store, like, last = self.record.store, self.inputs.raters[0], len(self.work.depths) - 1
         answer = dask.delayed(
             self.work.answer(context, Request("label_image", (), dtype)), traverse=False
@@ -284,12 +286,12 @@ class VolumeRun:
             return False
 
     def _kept(self, number: int) -> Any:
-        """What a pass found in each block, read when it is asked for."""
+        """Results of a pass in each block, read lazily from the record."""
         blocks = tuple(map(len, self.inputs.layout.chunks))
         return one_each(_load, blocks, record=self.record, stage=_stage(number))
 
     def _compute(self, tasks: Any, number: int, is_done: Callable[[Place], bool]) -> None:
-        """Compute the blocks that are not done; each is looked at, as anything may be lost."""
+        """Compute the blocks that are not done; the record of each is checked for damage."""
         delayed, passes = tasks.to_delayed(), len(self.work.depths)
         doing = "writing" if number == passes - 1 else "counting votes"
         places = list(np.ndindex(delayed.shape))
@@ -322,7 +324,7 @@ def _save(found: Array, place: Place, record: RunRecord, stage: str) -> None:
 def _load(place: Place, record: RunRecord, stage: str) -> Gathered:
     found: Gathered | None = record.load(stage, place)
     if found is None:
-        raise FileError(f"{record.folder}: was damaged while the run used it; start it again")
+        raise FileError(f"{record.folder}: was damaged during the run; run the command again")
     return found
 
 
@@ -338,7 +340,7 @@ def _hash(voxels: Array) -> str:
 
 
 def _client() -> Any:
-    """The client of the caller, None if there is none."""
+    """The dask client of the caller; None if there is none."""
     distributed = sys.modules.get("distributed")
     try:
         return None if distributed is None else distributed.get_client()
@@ -347,7 +349,7 @@ def _client() -> Any:
 
 
 class _Counting(Callback):  # type: ignore[misc]
-    """Reports how many of some tasks are done."""
+    """Callback of dask that reports how many of the given tasks are done."""
 
     def __init__(self, keys: set[Any], after: Callable[[int], None]) -> None:
         self.keys, self.after, self.count = keys, after, 0

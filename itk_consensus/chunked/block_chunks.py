@@ -1,8 +1,9 @@
-"""Fusions that look at neighbours and objects: votes of all chunks are gathered, compressed.
+"""Chunked fusions that need neighbouring voxels or objects, on the compressed votes of all chunks.
 
-Chunks are encoded where they lie. The fusion runs in one process, which has the compressed votes of
-the whole volume, some per cent of their size, and looks at them block by block. Then every chunk is
-written on its own. What a chunk is does not show in the answer: blocks are those of the volume.
+Each chunk is encoded by the worker that has it. The fusion runs in one process, which holds the
+compressed votes of the whole volume (a few per cent of its size) and processes them in blocks. Then
+every chunk is written separately. Blocks depend on the volume only, so results do not depend on
+chunks.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ from itk_consensus.votes.uncertainty import uncertainty
 if TYPE_CHECKING:
     from itk_consensus.fusing.label_fusion import LabelFusionFilter
 
-#: Voxels along the side of what is compressed at once: a block is read with some voxels around it.
+#: Side, in voxels, of the compressed parts: small, since a block is read with a halo.
 _PACKED_SIDE = 64
 
-#: First voxel and end along each axis; a slice cannot be kept in a record.
+#: Start and end along each axis; a record cannot store slices.
 Place = tuple[tuple[int, int], ...]
 
 
@@ -59,11 +60,11 @@ class BlockSummary(NamedTuple):
 
 
 class BlockContext(NamedTuple):
-    """What all chunks came to."""
+    """The decision over all chunks, in blocks."""
 
     labels: tuple[int, ...]
-    #: Of the output, label indices or else its values: where blocks begin and end along each axis,
-    #: and each of them, compressed or one number.
+    #: Starts and ends of the blocks along each axis, and of each block the label indices or, of
+    #: another output, its values, compressed or as one number.
     cuts: tuple[tuple[int, ...], ...]
     parts: tuple[Any, ...]
     estimate: Any
@@ -74,11 +75,12 @@ class BlockContext(NamedTuple):
 
 
 class BlockAnswer(NamedTuple):
-    """An output."""
+    """The output by block, and what is written for it."""
 
     context: BlockContext
-    dtype: np.dtype[Any]
-    #: Of a label map, by label index; the last two stand for codes of `votes.ties`.
+    dtype: np.dtype[Any]  #: Of the blocks
+    #: Label values by label index; the last two are for the codes of `votes.ties`. None if the
+    #: blocks are the output's values.
     values: Array | None
 
 
@@ -87,7 +89,7 @@ class BlockWork:
     """A filter that fuses votes in blocks."""
 
     filter_: LabelFusionFilter  #: Without images
-    shape: tuple[int, ...]  #: Of the volume
+    shape: tuple[int, ...]  #: Shape of the volume
     spacing: tuple[float, ...]  #: Voxel size per array axis
     #: The output that is made; None: label maps.
     request: Request | None = None

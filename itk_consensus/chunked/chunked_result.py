@@ -1,4 +1,4 @@
-"""ChunkedResult: outputs of dask arrays, which are dask arrays, made when they are computed."""
+"""ChunkedResult: the outputs for dask arrays, which are lazy dask arrays."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ RULES_OF_VOXELS = (
 
 @dataclass(frozen=True, eq=False)
 class ChunkedResult(Result):
-    """What a `FusionResult` is of images in memory."""
+    """The result of an Execute on dask arrays, as `FusionResult` is for images in memory."""
 
     reads_inputs = True
 
     work: ChunkedWork
     inputs: ChunkedInputs
-    dtype: np.dtype[Any]  #: Of label maps, known before any voxel is
-    filter_: LabelFusionFilter  #: With its parameters, but without images
+    dtype: np.dtype[Any]  #: Dtype of label maps, from the dtypes of the inputs
+    filter_: LabelFusionFilter  #: Without images
     memo: Memo = field(default_factory=Memo, repr=False)
 
     def label_image(self) -> Any:
@@ -67,21 +67,21 @@ class ChunkedResult(Result):
         return self._output("probability_image", np.float64, label)
 
     def dice_optimal_image(self, label: int | None = None) -> Any:
-        """The label where that makes the expected Dice under its probability highest; else 0."""
+        """Map of a label that maximizes the expected Dice under its probability; 0 elsewhere."""
         return self._output("dice_optimal_image", self.dtype, label)
 
     def uncertainty_image(self, kind: UncertaintyKind) -> Any:
-        """How unsure the probabilities leave each voxel, as float32."""
+        """Uncertainty of each voxel from its probabilities, as float32."""
         return self._output("uncertainty_image", np.float32, kind)
 
     @property
     def labels(self) -> tuple[int, ...]:
-        """The labels that occur; asking computes the gathering passes."""
+        """The labels that occur; reading them computes the gathering passes."""
         return self._estimated.labels
 
     @property
     def estimate(self) -> Any:
-        """The method's own numbers; asking computes the gathering passes."""
+        """The method's own numbers; reading them computes the gathering passes."""
         return self._estimated.estimate
 
     def measured(self, measurement: Measurement[Any]) -> Any:
@@ -110,7 +110,7 @@ class ChunkedResult(Result):
 
 
 def promised_result(filter_: LabelFusionFilter, arrays: Any) -> ChunkedResult:
-    """Outputs of a filter for dask arrays, of which only shapes and types are looked at."""
+    """Make the lazy outputs of a filter for dask arrays, from their shapes and dtypes only."""
     from itk_consensus.chunked.graph import ArrayInputs
 
     owner = filter_.GetName()
@@ -217,12 +217,12 @@ def work_of(
     types: Sequence[np.dtype[Any]],
     raters: Sequence[Any],
 ) -> ChunkedWork:
-    """The passes by which a filter works in chunks.
+    """Make the passes that run a filter on chunks.
 
     Raises
     ------
     InputError
-        It cannot be exact in chunks.
+        The filter cannot give an exact result in chunks.
     """
     filter_.require_chunks(shape, types)
     bare = filter_.without_images()

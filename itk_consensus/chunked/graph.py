@@ -1,6 +1,6 @@
-"""Work on chunks as a graph of dask: nothing runs before somebody computes it.
+"""Fusion of chunks as a lazy dask graph.
 
-dask is imported here only, and this module only once a caller has brought a dask array or a store.
+This module imports dask, so it is imported only for dask arrays and stores.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from itk_consensus.chunked.passes import (
 from itk_consensus.core.errors import InputError
 from itk_consensus.core.work import working
 
-#: Summaries that are merged at once: a tree of so many branches.
+#: Number of summaries that are merged at a time, in a tree.
 _BRANCHES = 16
 
 
 class Layout(NamedTuple):
-    """What the arrays of a block are, in their order, and where blocks lie."""
+    """The meaning of a block's arrays, in their order, and the chunks of the volume."""
 
     present: tuple[bool, ...]  #: Which raters are not missing; only these have an array
-    #: Of the images that come after the raters; a number is the mask of this rater's array.
+    #: Of the images that follow the raters; a number means the mask of that rater's masked array.
     keys: tuple[ImageKey | int, ...]
     chunks: tuple[tuple[int, ...], ...]
 
     def block(self, arrays: Sequence[Array], place: Sequence[int], depth: Depth) -> Block:
-        """The block at a place, from arrays that reach beyond it where the volume goes on."""
+        """Make the block at a position in the grid of chunks from its arrays, which have a halo."""
         following = iter(arrays)
         raters = [next(following) if here else None for here in self.present]
         images: dict[ImageKey, Array] = {}
@@ -65,30 +65,30 @@ class ChunkedInputs(Protocol):
 
     @property
     def layout(self) -> Layout:
-        """What the arrays are."""
+        """The meaning and the chunks of the arrays."""
 
     def with_halo(self, number: int, depth: Depth) -> list[Any]:
-        """A dask array of each image for pass `number`, whose blocks have a halo."""
+        """Make a dask array of each image for pass `number`, whose blocks have a halo."""
 
 
 @dataclass(frozen=True)
 class ArrayInputs:
     """Dask arrays of one shape and one chunking, each read once.
 
-    A graph that reads a chunk for two passes would hold it in memory from one to the other. So
-    chunks that several passes need are kept compressed, which for labels is a few per cent of
-    their size, and each pass unpacks them for itself.
+    A graph in which two passes read the same chunk would keep it in memory in between. So chunks
+    that several passes need are kept compressed, at a few per cent of their size for labels, and
+    each pass decompresses them.
     """
 
     layout: Layout
-    arrays: tuple[Any, ...]  #: Raters first; of compressed chunks, if there are `types`
+    arrays: tuple[Any, ...]  #: Raters first; chunks are compressed if there are `types`
     types: tuple[np.dtype[Any], ...] = ()
 
     @classmethod
     def make(
         cls, raters: Sequence[Any], images: Mapping[ImageKey, Any], work: ChunkedWork
     ) -> ArrayInputs:
-        """Give all arrays the chunks of the first, none of them thinner than the halo."""
+        """Rechunk all arrays like the first, with no chunk thinner than the halo."""
         first = next(array for array in raters if array is not None)
         deepest = [max(depths) for depths in zip(*work.depths, strict=True)]
         chunks = tuple(
@@ -100,7 +100,7 @@ class ArrayInputs:
             lazy = array if isinstance(array, da.Array) else da.from_array(array, chunks=chunks)
             return lazy.rechunk(chunks).map_blocks(_plain, dtype=lazy.dtype, meta=lazy._meta)
 
-        # Chunks are taken apart into data and mask before anything of dask's joins them.
+        # Split masked arrays into data and mask first: dask loses the mask when it joins chunks.
         gaps = {j: da.ma.getmaskarray(array) for j, array in enumerate(raters) if _is_masked(array)}
         data = [array if j not in gaps else da.ma.getdata(array) for j, array in enumerate(raters)]
         others: dict[ImageKey | int, Any] = dict(images) | gaps
@@ -115,9 +115,9 @@ class ArrayInputs:
         if not self.types:
             return list(self.arrays)
         chunks = self.layout.chunks
-        # An axis of one chunk has no neighbours to look at.
+        # An axis with a single chunk has no neighbours.
         reach = {axis: side * (len(chunks[axis]) > 1) for axis, side in enumerate(depth)}
-        # Without the number two passes would have the same key, which would outlive the first.
+        # Without the number, two passes would share a key, whose value dask would keep in memory.
         whole = [
             mapped(_unpack, dtype, chunks, packed, number=number)
             for packed, dtype in zip(self.arrays, self.types, strict=True)
@@ -135,7 +135,7 @@ def gathered(
     context: Any,
     note: Callable[[Block], Any] | None = None,
 ) -> Any:
-    """An array of objects: what a pass finds in each chunk, and what `note` says of it."""
+    """Make an object array of the results of a pass in each chunk, with the notes of `note`."""
     arrays = inputs.with_halo(number, work.depths[number])
     blocks = tuple(map(len, inputs.layout.chunks))
     layout = inputs.layout
@@ -144,13 +144,13 @@ def gathered(
 
 
 def each(found: Any, name: str) -> list[Any]:
-    """One part of what was gathered of each chunk; the others stay where they are."""
+    """Get one field of each chunk's result, without moving the other fields."""
     part = dask.delayed(_part, pure=True)
     return [part(one, name) for one in found.to_delayed().ravel()]
 
 
 def merged(work: ChunkedWork, number: int, summaries: Sequence[Any]) -> Any:
-    """The summary of all chunks, from that of each."""
+    """Merge the summaries of all chunks."""
     merge = dask.delayed(work.merge, pure=True)
     level = list(summaries)
     while len(level) > 1:
@@ -163,7 +163,7 @@ def merged(work: ChunkedWork, number: int, summaries: Sequence[Any]) -> Any:
 def written(
     work: ChunkedWork, inputs: ChunkedInputs, found: Any, answer: Any, dtype: DTypeLike
 ) -> Any:
-    """An output; `found` is what the first pass gathered, for work that reads once."""
+    """Make an output; `found` is the result of the first pass, for work that reads once."""
     layout, last = inputs.layout, len(work.depths) - 1
     arrays = [found] if work.reads_once else inputs.with_halo(last, work.depths[last])
     known = {"work": work, "layout": layout, "answer": answer}
@@ -171,7 +171,7 @@ def written(
 
 
 def lazy_output(work: ChunkedWork, inputs: ChunkedInputs, request: Request) -> Any:
-    """An output as a dask array with the inputs' chunks."""
+    """Make an output as a dask array with the inputs' chunks."""
     work = work.for_output(request)
     found, context = _passed(work, inputs)
     answer = dask.delayed(work.answer, pure=True)(context, request)
@@ -179,14 +179,14 @@ def lazy_output(work: ChunkedWork, inputs: ChunkedInputs, request: Request) -> A
 
 
 def estimated(work: ChunkedWork, inputs: ChunkedInputs) -> Estimated:
-    """Compute what a filter measures; the outputs stay uncomputed."""
+    """Compute the measurements of a filter, but not its outputs."""
     _, context = _passed(work, inputs)
     found: Estimated = dask.delayed(work.estimated, pure=True)(context).compute()
     return found
 
 
 def _passed(work: ChunkedWork, inputs: ChunkedInputs) -> tuple[Any, Any]:
-    """What the last gathering pass found in each chunk, and what all of them came to."""
+    """Results of the last gathering pass in each chunk, and its context."""
     found = context = None
     for number in range(len(work.depths) - 1):
         found = gathered(work, inputs, number, context)
@@ -195,17 +195,17 @@ def _passed(work: ChunkedWork, inputs: ChunkedInputs) -> tuple[Any, Any]:
     return found, context
 
 
-# -- what dask calls with the arrays of a block ---------------------------------------------------
+# -- functions that dask calls with the arrays of a block -----------------------------------------
 
 
 def one_each(function: Any, blocks: Sequence[int], *arrays: Any, **keywords: Any) -> Any:
-    """An array of objects, one for each block, from what a function makes of each."""
+    """Make an object array with the return value of a function for each block."""
     chunks = tuple((1,) * number for number in blocks)
     return mapped(partial(_wrapped, function), object, chunks, *arrays, **keywords)
 
 
 def mapped(function: Any, dtype: DTypeLike, chunks: Any, *arrays: Any, **keywords: Any) -> Any:
-    """An array of these chunks, each made by a function, also of no arrays."""
+    """Make an array with these chunks by a function of the chunks of any number of arrays."""
     meta = np.empty((0,) * len(chunks), dtype)
     return da.map_blocks(function, *arrays, **keywords, dtype=meta.dtype, chunks=chunks, meta=meta)
 
@@ -218,7 +218,7 @@ def _wrapped(
     return wrapped
 
 
-@working(threads=1)  # chunks are worked on at once
+@working(threads=1)  # chunks are processed in parallel
 def _gather(
     *arrays: Array,
     place: Any,
@@ -247,15 +247,15 @@ def _write(
 
 
 def _is_masked(array: Any) -> bool:
-    """Whether chunks are masked arrays, as far as the array says."""
+    """Whether an array declares that its chunks are masked arrays."""
     return isinstance(getattr(array, "_meta", array), np.ma.MaskedArray)
 
 
 def _plain(chunk: Array) -> Array:
     if _is_masked(chunk):
         raise InputError(
-            "a chunk is a masked array, which its dask array does not say: make it by da.ma, or "
-            "give map_blocks a meta that is masked"
+            "a chunk is a masked array, but its dask array does not declare it: create it with "
+            "da.ma, or pass a masked meta to map_blocks"
         )
     return chunk
 

@@ -1,4 +1,4 @@
-"""Arrays of labels or codes, compressed: they are mostly repetitions."""
+"""Compressed arrays of labels or codes, which are mostly repetitions."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import numpy as np
 from numcodecs import Blosc
 from numpy.typing import NDArray
 
-#: Few labels use few bits: with bits of one significance side by side, most of them are zeros.
+#: Bits of equal significance are stored together: with few labels, most of them are zero.
 _CODEC = Blosc("lz4", clevel=1, shuffle=Blosc.BITSHUFFLE)
 
-#: The codec takes no more than two gigabytes at once.
+#: Parts are below the codec's limit of two gigabytes.
 _MOST_BYTES = 1 << 30
 
 
 class PackedArray(NamedTuple):
-    """A compressed array; it holds plain bytes only, so that it can be sent and saved."""
+    """A compressed array; it contains only bytes, so that it can be sent to workers and saved."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -32,7 +32,7 @@ class PackedArray(NamedTuple):
         return cls(array.shape, array.dtype.str, parts)
 
     def unpacked(self) -> NDArray[Any]:
-        """The array again."""
+        """Decompress the array."""
         flat = np.empty(int(np.prod(self.shape)), self.dtype)
         step = _MOST_BYTES // flat.itemsize
         for number, part in enumerate(self.parts):

@@ -1,8 +1,8 @@
-"""What is done to a volume in chunks: gather over all chunks, then write each.
+"""The passes over a chunked volume: gather from all chunks, then write each chunk.
 
-Counts of votes add, so a fusion without a spatial term gathers its decision patterns, infers once,
-and looks the answer up in every chunk. What looks some voxels around sees chunks with a halo.
-Both are exact: a chunk's answer is that of the whole volume.
+Counts of votes can be added, so a fusion without a spatial term gathers decision patterns, infers
+once, and looks up the answer in every chunk. A fusion that needs neighbouring voxels gets chunks
+with a halo. Both are exact: the result of a chunk is that of the whole volume.
 """
 
 from __future__ import annotations
@@ -19,32 +19,32 @@ from itk_consensus.votes.fusions import DecisionTable
 
 Array = NDArray[Any]
 
-#: The parameter that an image is the value of, and its place if the value is a list.
+#: Name of the parameter whose value an image is, and the index if the value is a list.
 ImageKey = tuple[str, int | None]
 
-#: Voxels to each side that a pass sees beyond its chunk, per axis.
+#: Width of the halo of a pass on each side of a chunk, in voxels per axis.
 Depth = tuple[int, ...]
 
 
 class Block(NamedTuple):
-    """One chunk with its halo."""
+    """A chunk with its halo."""
 
-    raters: tuple[Array | None, ...]  #: The labels of each rater, None for a missing one
+    raters: tuple[Array | None, ...]  #: Labels of each rater; None for missing ones
     images: Mapping[ImageKey, Any]  #: Masks and other images on the same grid
-    core: Box  #: Where in these arrays the chunk itself lies
-    box: Box  #: Where the chunk lies in the volume
+    core: Box  #: The chunk without its halo, in these arrays
+    box: Box  #: The chunk without its halo, in the volume
 
 
 class Gathered(NamedTuple):
-    """What a pass finds in a chunk."""
+    """The result of a gathering pass for a chunk."""
 
-    summary: Any  #: What is merged over the chunks
-    codes: Any = None  #: Of work that `reads_once`: the chunk as `write` wants it
-    notes: Any = None  #: What else whoever runs the pass wants to know of the chunk
+    summary: Any  #: Merged over all chunks
+    codes: Any = None  #: For work that `reads_once`: the encoded chunk, for `write`
+    notes: Any = None  #: Remarks about the chunk for the caller of the pass
 
 
 class Request(NamedTuple):
-    """An output: a method of `FusionResult`, its arguments, and the type that was promised."""
+    """A requested output: a method of `FusionResult`, its arguments, and the declared dtype."""
 
     method: str
     arguments: tuple[Any, ...]
@@ -53,9 +53,9 @@ class Request(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Estimated(Result):
-    """What all chunks say together."""
+    """The measurements over all chunks."""
 
-    labels: tuple[int, ...]  #: That occur, in increasing order
+    labels: tuple[int, ...]  #: The labels that occur, in ascending order
     estimate: Any  #: The method's own numbers; None if it has none
     #: How often raters and answer said what together; None if nobody counted.
     table: DecisionTable | None = None
@@ -63,37 +63,37 @@ class Estimated(Result):
 
 
 class ChunkedWork(Protocol):
-    """Passes over a volume. Objects are sent to other processes, and hold no voxels."""
+    """The passes of a filter over a volume. Picklable, and without voxels."""
 
     def for_output(self, request: Request) -> ChunkedWork:
         """The work that makes an output; its passes may keep more than others need."""
 
     @property
     def reads_once(self) -> bool:
-        """Whether a chunk is written from what the first pass gathered, not from its voxels."""
+        """Whether chunks are written from the results of the first pass instead of their voxels."""
 
     @property
     def concludes_at_length(self) -> bool:
-        """Whether what a pass comes to is worth keeping in a record."""
+        """Whether `conclude` takes long enough that its result should be recorded."""
 
     @property
     def depths(self) -> Sequence[Depth]:
-        """The halo of each gathering pass and, last, of writing."""
+        """Halo of each gathering pass and, last, of writing."""
 
     def gather(self, number: int, block: Block, context: Any) -> Gathered:
-        """What pass `number` finds in a chunk; `context` is what came out before."""
+        """Run pass `number` on a chunk; `context` is that of the previous pass."""
 
     def merge(self, number: int, summaries: Sequence[Any]) -> Any:
-        """The summary of several chunks together."""
+        """Merge the summaries of several chunks."""
 
     def conclude(self, number: int, summary: Any, context: Any) -> Any:
-        """The context of the next pass, from the summary of all chunks."""
+        """Compute the context of the next pass from the summary of all chunks."""
 
     def answer(self, context: Any, request: Request) -> Any:
-        """What every chunk needs to know to be written."""
+        """Compute what every chunk needs in order to be written."""
 
     def estimated(self, context: Any) -> Estimated:
-        """What a filter measures; numbers, no voxels."""
+        """Compute the filter's measurements, which do not include voxels."""
 
     def write(self, chunk: Any, answer: Any) -> Array:
-        """The output of a chunk, without its halo; of a `Block`, or of what was `Gathered`."""
+        """Compute the output of a chunk without its halo, from a `Block` or a `Gathered`."""

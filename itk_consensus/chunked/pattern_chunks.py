@@ -1,4 +1,4 @@
-"""Fusions without a spatial term, in chunks: gather decision patterns, infer once, look up."""
+"""Chunked fusions without a spatial term: gather decision patterns, infer once, look up."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ class PatternSummary(NamedTuple):
     """The votes of some chunks."""
 
     table: DecisionPatterns  #: Without codes
-    #: For each rater an array of its type: empty or, if no chunk shows a binary filter's
-    #: foreground, the values that occur instead.
+    #: For each rater an array of its dtype: empty or, if the foreground of a binary filter occurs
+    #: in no chunk, the values that occur instead.
     values: tuple[Array | None, ...]
 
 
 class PatternCodes(NamedTuple):
-    """Which pattern each voxel of a chunk has, compressed."""
+    """The pattern of each voxel of a chunk, compressed."""
 
     packed: Any  #: A PackedArray
-    slots: NDArray[np.int64]  #: This and what follows as of `DecisionPatterns`
+    slots: NDArray[np.int64]  #: This and the following fields are those of `DecisionPatterns`
     number_of_codes: int
 
 
 class PatternAnswer(NamedTuple):
-    """An output's value for every pattern."""
+    """The value of an output for every pattern."""
 
     table: DecisionPatterns
     column: Array
@@ -51,10 +51,10 @@ class PatternAnswer(NamedTuple):
 
 @dataclass(frozen=True)
 class PatternWork:
-    """A filter that needs the patterns only."""
+    """The passes of a filter that needs only the patterns."""
 
     filter_: LabelFusionFilter  #: Without images
-    dimension: int  #: Of the volume
+    dimension: int  #: Number of axes of the volume
 
     reads_once: ClassVar[bool] = True
     concludes_at_length: ClassVar[bool] = False
@@ -67,7 +67,7 @@ class PatternWork:
         return (0,) * self.dimension, (0,) * self.dimension
 
     def gather(self, number: int, block: Block, context: None) -> Gathered:
-        from itk_consensus.chunked.packed_array import PackedArray  # whose codec comes with dask
+        from itk_consensus.chunked.packed_array import PackedArray  # needs the dask extra
 
         part = self.filter_.with_images(block.images, len(block.raters))
         case = part.case_of(list(block.raters), "patterns")
@@ -106,7 +106,7 @@ class PatternWork:
 
     @working(threads=1)
     def _executed(self, context: PatternSummary) -> FusionResult[Any]:
-        """Run the filter on a volume with a single voxel for each pattern, which counts for all."""
+        """Run the filter on a volume with one voxel per pattern, weighted by its count."""
         table = context.table
         self.filter_.require_votes(table.number_of_voxels > 0, bool(table.present.any()))
         rows = np.arange(len(table.counts))
@@ -127,35 +127,39 @@ class PatternWork:
 
 
 def rows_of(table: DecisionPatterns, part: DecisionPatterns) -> NDArray[np.int64]:
-    """(P',) the table's row of each pattern of a part of what it was made from."""
+    """(P',) row in the merged table of each pattern of one of its parts."""
     both = [relabel(table, table.labels), relabel(part, table.labels)]
     *_, counts, (_, rows) = merge_tables(both)
     if len(counts) != len(table.counts):
-        raise InputError("PatternWork: a chunk has votes that were not counted; it has changed")
+        raise InputError(
+            "PatternWork: a chunk has changed during the computation; compute it again"
+        )
     return rows
 
 
 def fused_patterns(
     filter_: LabelFusionFilter, patterns: DecisionPatterns, like: LoadedImages
 ) -> FusionResult[Any]:
-    """What a filter makes of a table of votes without voxels.
+    """Run a filter on a table of votes without voxels.
 
     Parameters
     ----------
     patterns : DecisionPatterns
         With codes.
     like : LoadedImages
-        What outputs take after; its arrays tell the raters' types, and their values should a
-        binary filter's foreground be missing.
+        Determines family and geometry of the outputs. Its arrays have the raters' dtypes and, if a
+        binary filter's foreground is missing, the values that occur.
     """
     result = filter_.result_of(FusionCase(like, patterns))
     if not isinstance(result.fusion, PatternFusion):
-        raise InputError("its answer does not follow from votes alone", owner=filter_.GetName())
+        raise InputError(
+            "needs images, not only their votes: call Execute", owner=filter_.GetName()
+        )
     return result.detach()
 
 
 def as_promised(values: Array, dtype: DTypeLike, owner: str) -> Array:
-    """Values in the type that an output was promised in, before anything was known of them."""
+    """Cast values to the declared dtype of an output; raise if it cannot hold them."""
     promised = np.dtype(dtype)
     if values.dtype == promised:
         return values

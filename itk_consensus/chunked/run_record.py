@@ -1,7 +1,7 @@
-"""The record of a run in blocks: what each block came to, so that a stopped run is taken up again.
+"""The record of a run in blocks: the results of each block, from which a stopped run is resumed.
 
-Every file appears in one step and with its checksums: what is there is finished, or seen to be
-damaged.
+Every file is written atomically and contains checksums, so an existing file is either complete or
+recognised as damaged.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Place = tuple[int, ...]
 _PLAN = re.compile("[0-9a-f]{64}")
 _REPLACED = ".replaced"
 
-#: All that a record holds beside arrays, numbers and tuples: a file can name nothing else.
+#: The only classes, besides arrays, numbers and tuples, that a file of a record may name.
 _KINDS: dict[str, Any] = {
     kind.__name__: kind
     for kind in (
@@ -63,13 +63,13 @@ _KINDS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class RunRecord:
-    """The folder of one plan, called by the plan's hash: no other plan finds what is in it."""
+    """The folder of a plan, named by its hash, so that other plans cannot use its contents."""
 
     folder: Path
 
     @staticmethod
     def place_of(output: Path, inputs: Sequence[Path]) -> Path:
-        """Where a store is to be, links followed; raise if no store can be there without harm."""
+        """Resolve the path of a store; raise if writing it would overwrite or block other files."""
         place = Path(os.path.realpath(output))
         if not place.parent.is_dir():
             raise FileError(f"the folder {place.parent} does not exist", path=output)
@@ -78,13 +78,13 @@ class RunRecord:
         return place
 
     @classmethod
-    def take_up(cls, output: Path, plan: dict[str, Any]) -> RunRecord:
-        """Keep what an earlier run of the same plan left; what others left is removed.
+    def resume(cls, output: Path, plan: dict[str, Any]) -> RunRecord:
+        """Open the folder of a plan, with results of earlier runs; delete those of other plans.
 
         Raises
         ------
         FileError
-            What stands there is not of an earlier run.
+            The folder contains files that are not from an earlier run.
         """
         around = _beside(output)
         name = hashlib.sha256(json.dumps(plan, sort_keys=True).encode()).hexdigest()
@@ -92,25 +92,27 @@ class RunRecord:
         try:
             for path in _left_in(around):
                 if path.name != name:
-                    # Somebody may still be writing there, to nobody's harm.
+                    # Another process may still be writing there, which does no harm.
                     shutil.rmtree(path, ignore_errors=True)
             record.folder.mkdir(parents=True, exist_ok=True)
             mode = permissions(output)
             if mode is not None:
                 around.chmod(mode)
         except OSError as error:
-            raise FileError(f"{around}: is in the way: {error.strerror}") from error
+            raise FileError(
+                f"{around}: cannot hold the unfinished output: {error.strerror}"
+            ) from error
         return record
 
     @staticmethod
-    def put_back(output: Path) -> None:
-        """Put a store back in its place whose successor was not there yet at a kill."""
+    def restore_backup(output: Path) -> None:
+        """Restore a replaced store if a run was killed before its successor was in place."""
         replaced = [p for p in _left_in(_beside(output)) if p.name.endswith(_REPLACED)]
         if replaced and not os.path.lexists(output):
             os.replace(replaced[0], output)
 
-    def hand_over(self, output: Path) -> None:
-        """Move the finished store to its place, and forget how it was made."""
+    def publish(self, output: Path) -> None:
+        """Move the finished store to its place, and delete the record."""
         mode = permissions(output)
         if mode is not None:
             self.store.chmod(mode)
@@ -120,11 +122,11 @@ class RunRecord:
 
     @property
     def store(self) -> Path:
-        """The output while it is being written."""
+        """Path of the output while it is being written."""
         return self.folder / "output.zarr"
 
     def save(self, stage: str, place: Place, value: Any) -> None:
-        """Keep what a block came to, in one step."""
+        """Save the result of a block atomically."""
         arrays: list[NDArray[Any]] = []
         text = json.dumps(_described(value, arrays))
         target = self._file(stage, place)
@@ -135,12 +137,12 @@ class RunRecord:
         os.replace(draft, target)
 
     def load(self, stage: str, place: Place) -> Any:
-        """What a block came to; None if that is not known, or damaged."""
+        """Load the result of a block; None if it is missing or damaged."""
         try:
             with self._file(stage, place).open("rb") as file:
                 arrays = np.load(file, allow_pickle=False)
                 return _restored(json.loads(str(arrays["arr_0"])), arrays)
-        except Exception:  # damage may fail anywhere in a reader
+        except Exception:  # a damaged file may fail anywhere in the reader
             return None
 
     def _file(self, stage: str, place: Place) -> Path:
@@ -148,26 +150,29 @@ class RunRecord:
 
 
 def _beside(output: Path) -> Path:
-    """The folder in which an output is made."""
+    """The folder in which an output is prepared."""
     return output.with_name(f"{output.name}.partial")
 
 
 def _left_in(around: Path) -> list[Path]:
-    """What earlier runs left; nobody else's folder is written into, and deleted in the end."""
+    """Contents left by earlier runs; raise if there are others, which must not be deleted."""
     try:
         paths = list(around.iterdir())
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise FileError(f"{around}: is in the way: {error.strerror}") from error
+        raise FileError(f"{around}: cannot hold the unfinished output: {error.strerror}") from error
     for path in paths:
         if not (_PLAN.fullmatch(path.name) or path.name.endswith(_REPLACED)):
-            raise FileError(f"{around}: is in the way: it holds files that are not ours")
+            raise FileError(
+                f"{around}: holds other files, so the unfinished output cannot be put there: move "
+                "them, or choose another output"
+            )
     return paths
 
 
 def _described(value: Any, arrays: list[NDArray[Any]]) -> Any:
-    """A value as JSON has it: its kind and its parts; arrays are put aside and numbered."""
+    """Convert a value to JSON: its class and fields; arrays are appended and numbered."""
     if isinstance(value, np.ndarray):
         arrays.append(value)
         return ["array", len(arrays)]

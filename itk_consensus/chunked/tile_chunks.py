@@ -1,4 +1,4 @@
-"""Smoothed votes in chunks: a chunk with a halo as wide as the Gaussian reaches is enough."""
+"""Chunked smoothed votes: each chunk needs a halo as wide as the reach of the Gaussian."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from itk_consensus.votes.voting import StackVote
 
 
 class VoteSummary(NamedTuple):
-    """How often each present rater said each label in some chunks."""
+    """Number of voxels with each label, by present rater, in some chunks."""
 
     labels: NDArray[Any]  #: (K,)
     counts: NDArray[np.int64]  #: (J', K)
@@ -32,7 +32,7 @@ class VoteSummary(NamedTuple):
 
 
 class TileContext(NamedTuple):
-    """What a chunk must know of the others: labels, how frequent they are, and how votes mix."""
+    """Global values that each chunk needs: labels, their frequencies, and how votes mix."""
 
     summary: VoteSummary
     frequencies: NDArray[np.float64]
@@ -40,7 +40,7 @@ class TileContext(NamedTuple):
 
 
 class TileAnswer(NamedTuple):
-    """An output, and what its chunks need."""
+    """A requested output, and what its chunks need."""
 
     context: TileContext
     request: Request
@@ -48,10 +48,10 @@ class TileAnswer(NamedTuple):
 
 @dataclass(frozen=True)
 class TileWork:
-    """A filter that smooths votes."""
+    """The passes of a filter that smooths votes."""
 
     filter_: TileVoteFilter  #: Without images
-    shape: tuple[int, ...]  #: Of the volume
+    shape: tuple[int, ...]  #: Shape of the volume
     spacing: tuple[float, ...]  #: Voxel size per array axis
     present: tuple[bool, ...]  #: Which raters are not missing
 
@@ -70,7 +70,7 @@ class TileWork:
         halo = tuple(in_space(padded[-len(self.shape) :], 0))
         if not self.filter_.mixes_votes:
             return none, halo
-        # Votes are counted against decisions within reach, each of which looks as far again.
+        # Counts need the decisions within reach; a decision needs the votes within its own reach.
         return none, tuple(2 * reach for reach in halo), halo
 
     @property
@@ -92,7 +92,7 @@ class TileWork:
 
     def conclude(self, number: int, summary: Any, context: Any) -> TileContext:
         if number == 0:
-            # Counts are of voxels inside the mask where a rater is not missing.
+            # Only voxels inside the mask that the rater annotated are counted.
             self.filter_.require_votes(True, bool(summary.counts.any()))
             weights = self.filter_.weights_of(len(self.present))
             every = np.ones(len(self.present)) if weights is None else weights
@@ -142,7 +142,7 @@ class TileWork:
         return stack
 
     def _tiled(self, stack: LabelStack, context: TileContext) -> tuple[LabelStack, TilesOf]:
-        """The stack with all labels of the volume, and how its tiles are made."""
+        """The stack with all labels of the volume, and a function that makes its tiles."""
         tiles_of = partial(
             VoteTiles.make,
             sigma=self._sigma,

@@ -27,17 +27,17 @@ from itk_consensus.images.slabs import ImageSlabs
 from itk_consensus.space.boxes import Box, space_axes
 from itk_consensus.storage.hashes import file_hash, files_below, folder_hash
 
-#: Chunks of an output whose first input has none of its own.
+#: Side of the chunks of an output whose first input is not chunked.
 DEFAULT_CHUNK = 128
 
-#: Threads whose chunks failed at once must not wait for each other.
+#: Name of the tasks that wait, so that threads that fail at once do not wait for each other.
 _WAITING = "waiting for other chunks"
 _LONGEST_WAIT = 60.0
 
-#: Beyond this no index reaches.
+#: Indices cannot exceed this.
 _MOST_VOXELS = 2**63
 
-#: Of the units that OME-Zarr gives axes of space; others, and none, are taken for millimetres.
+#: Lengths in mm of OME-Zarr's units of spatial axes; other and missing units count as mm.
 _MILLIMETRES = {
     "nanometer": 1e-6,
     "micrometer": 1e-3,
@@ -47,29 +47,29 @@ _MILLIMETRES = {
 
 _AXIS_NAMES = ("t", "c", "z", "y", "x")
 
-#: What versions 3 and 2 of zarr call the files in which a store describes itself.
+#: Names of metadata files of stores in the versions 3 and 2 of zarr.
 _METADATA = {"zarr.json", ".zarray", ".zgroup", ".zattrs"}
 
-#: The attribute of our own in which directions are kept, for which OME-Zarr has no place.
+#: Our own attribute for directions, which OME-Zarr cannot store.
 DIRECTION = "itk_consensus:direction"
 
 
 @dataclass(frozen=True)
 class VolumeFile:
-    """A label volume that is read box by box; the voxels stay on disk."""
+    """A label volume on disk, whose voxels are read box by box."""
 
     path: Path
-    #: Where in a store the full resolution lies; empty for an array, or a file that is none.
+    #: Path in the store of the level of full resolution; empty for a plain array and a file.
     level: str
     chunks: tuple[int, ...]
     dtype: np.dtype[Any]
-    geometry: ImageGeometry  #: Where it lies, in mm
+    geometry: ImageGeometry  #: Lengths in mm
     scale: tuple[float, ...]  #: Per array axis, in the unit of its metadata
     translation: tuple[float, ...]
     multiscales: Mapping[str, Any]  #: The OME-Zarr entry; empty if there is none
-    #: By how much each level of a pyramid is coarser than the one before it, per axis.
+    #: Downsampling factors of each pyramid level relative to the previous one, per axis.
     factors: tuple[tuple[int, ...], ...]
-    zarr_format: int  #: 0 for a file that is no zarr store
+    zarr_format: int  #: 0 for a file that is not a zarr store
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -82,13 +82,13 @@ class VolumeFile:
         return self.geometry.array_spacing
 
     def content(self) -> list[str]:
-        """Hashes of all that the volume consists of, voxels too."""
+        """Hashes of all files of the volume."""
         if self.zarr_format:
             return [folder_hash(self.path)]
         return list(image_hashes(self.path).values())
 
     def read(self, box: Box) -> NDArray[Any]:
-        """The voxels of a box."""
+        """Read the voxels of a box."""
         if not self.zarr_format:
             return ImageSlabs.of(self.path).read(box)
         try:
@@ -101,17 +101,17 @@ class VolumeFile:
         """Write the voxels of a box into a store."""
         try:
             self._array("r+")[box] = voxels
-        except Exception as error:  # of the file system, or of a store that is gone
+        except Exception as error:  # an error of the file system, or a deleted store
             _wait_for_other_chunks()
             raise FileError(f"a chunk cannot be written: {error}", path=self.path) from error
 
     def _array(self, mode: str) -> Any:
-        # Opened anew each time: what is kept may be of a store that was written over.
+        # Opened every time: a cached array might belong to a store that has been replaced.
         return zarr.open_array(str(self.path), path=self.level or None, mode=mode)
 
 
 def _wait_for_other_chunks() -> None:
-    """Let zarr end what it began beside a chunk that failed: Python complains of what is left."""
+    """Wait for zarr's other tasks after a chunk failed: Python warns about unfinished ones."""
 
     async def wait() -> None:
         cast("asyncio.Task[None]", asyncio.current_task()).set_name(_WAITING)
@@ -123,7 +123,7 @@ def _wait_for_other_chunks() -> None:
 
 
 def is_store(path: Path) -> bool:
-    """Whether a path names a zarr store, there or still to be written."""
+    """Whether a path is that of a zarr store, which need not exist yet."""
     return path.suffix.lower() == ".zarr" or holds_store(path)
 
 
@@ -133,12 +133,12 @@ def holds_store(path: Path) -> bool:
 
 
 def open_volume(path: Path) -> VolumeFile:
-    """Look at a store or an image file, without its voxels.
+    """Open a store or an image file without reading its voxels.
 
     Raises
     ------
     FileError
-        It is no zarr array, no OME-Zarr image, or no image file.
+        It is not a zarr array, an OME-Zarr image, or an image file.
     """
     if not is_store(path):
         return _open_file(path)
@@ -155,7 +155,7 @@ def open_volume(path: Path) -> VolumeFile:
 
 
 def _require_regular_files(folder: Path) -> None:
-    """Raise if a store holds pipes or devices, at which reading would wait for ever."""
+    """Raise if a store contains pipes or devices, from which reading would never return."""
     try:
         entries = list(os.scandir(folder))
     except OSError as error:
@@ -164,7 +164,7 @@ def _require_regular_files(folder: Path) -> None:
         if entry.is_dir(follow_symlinks=False):
             _require_regular_files(Path(entry.path))
         elif not (entry.is_file() or entry.is_dir()):
-            raise FileError(f"{entry.path}: is no regular file, which a store cannot hold")
+            raise FileError(f"{entry.path}: is not a regular file, and must not be in a store")
 
 
 def _open_store(path: Path) -> VolumeFile:
@@ -173,7 +173,7 @@ def _open_store(path: Path) -> VolumeFile:
         return _described(path, "", node, {}, (), {})
     entry = _multiscales(node.attrs)
     if not entry:
-        raise FileError("must hold an array or an OME-Zarr image, it is a plain group", path=path)
+        raise FileError("must hold an array or an OME-Zarr image, but is a plain group", path=path)
     levels = [node[dataset["path"]] for dataset in entry["datasets"]]
     factors = tuple(
         tuple(max(1, round(a / b)) for a, b in zip(fine.shape, coarse.shape, strict=True))
@@ -183,9 +183,9 @@ def _open_store(path: Path) -> VolumeFile:
 
 
 def _require_sound(volume: VolumeFile) -> None:
-    """Raise if sizes or distances cannot be those of a volume."""
+    """Raise if sizes, scales or translations are not plausible."""
     if not volume.shape or not 0 < math.prod(volume.shape) < _MOST_VOXELS:
-        raise FileError(f"{volume.path}: cannot be a volume of the shape {volume.shape}")
+        raise FileError(f"{volume.path}: must be a volume, got the shape {volume.shape}")
     steps, places = np.array(volume.spacing), np.array(volume.translation)
     if not (np.isfinite(steps).all() and (steps > 0).all() and np.isfinite(places).all()):
         raise FileError(
@@ -195,7 +195,7 @@ def _require_sound(volume: VolumeFile) -> None:
 
 
 def _multiscales(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """The first image of a group; version 0.5 keeps it one level deeper."""
+    """The first image of a group; in version 0.5 it is nested one level deeper."""
     ome: Any = attributes.get("ome", attributes)
     entries = ome.get("multiscales", [])
     return {"version": ome.get("version", "0.4"), **entries[0]} if entries else {}
@@ -232,13 +232,13 @@ def _described(
 
 
 def _require_space_last(path: Path, entry: Mapping[str, Any], dimension: int) -> None:
-    """Axes before the last three are those of time and channels, and others are those of space."""
+    """Raise unless the last three axes are spatial, and all before them time or channels."""
     axes = entry.get("axes", [])
     kinds = [axis.get("type", "space") == "space" for axis in axes]
     if axes and kinds != [at in space_axes(dimension) for at in range(dimension)]:
         raise FileError(
-            f"axes before the last three must be those of time and channels, all others "
-            f"those of space, got {' '.join(str(axis.get('name')) for axis in axes)}",
+            "the last three axes must be spatial, and those before them time or channels, "
+            f"got {' '.join(str(axis.get('name')) for axis in axes)}",
             path=path,
         )
 
@@ -250,7 +250,7 @@ def _geometry_of(
     entry: Mapping[str, Any],
     attributes: Mapping[str, Any],
 ) -> ImageGeometry:
-    """The geometry of a store in mm; its axes have names if its metadata gives them."""
+    """The geometry of a store in mm, with the axes' names if the metadata have them."""
     plain = ArrayGeometry.of_shape(shape)
     if not entry:
         return plain
@@ -295,14 +295,14 @@ def create_volume(path: Path, like: VolumeFile, dtype: np.dtype[Any]) -> None:
 
 
 def description_hash(path: Path) -> str:
-    """SHA-256 of all that a store says about itself, without its voxels."""
+    """SHA-256 of the metadata files of a store, without its voxels."""
     files = [file for file in files_below(path) if file.name in _METADATA]
     content = [(str(file.relative_to(path)), file_hash(file)) for file in files]
     return hashlib.sha256(repr(content).encode()).hexdigest()
 
 
 def is_upright(geometry: ImageGeometry) -> bool:
-    """Whether axes run along those of the scanner, which is all that OME-Zarr can say."""
+    """Whether axes are parallel to the scanner's, since OME-Zarr cannot store directions."""
     return geometry.direction == ArrayGeometry.of_shape(geometry.shape).direction
 
 
@@ -322,7 +322,7 @@ def _create_level(
 
 
 def _attributes(like: VolumeFile, form: int) -> dict[str, Any]:
-    """OME-Zarr metadata with the axes of the input; voxels that are kept stay where they lie."""
+    """OME-Zarr metadata with the axes of the input; downsampled voxels keep their positions."""
     dimension = len(like.shape)
     axes = like.multiscales.get("axes") or [
         {"name": name, "type": "space", "unit": "millimeter"}

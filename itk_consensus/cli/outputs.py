@@ -50,7 +50,7 @@ def add_overwrite_option(parser: argparse.ArgumentParser) -> None:
 
 
 def given_outputs(arguments: argparse.Namespace, **pixel_types: DTypeLike | None) -> list[Output]:
-    """The outputs that the user requested, of options by name with their pixel types."""
+    """The outputs that the user requested, from options by name with their pixel types."""
     return [
         Output(f"--{name}", path, pixel_type)
         for name, pixel_type in pixel_types.items()

@@ -156,7 +156,7 @@ def _one_case(
 
 
 def _study(arguments: argparse.Namespace) -> dict[str, Any]:
-    """What a session is told of the study that it is part of."""
+    """Facts about the study that a review session belongs to."""
     return {
         "blinded": arguments.blinded,
         "hide_consensus": arguments.hide_consensus,
@@ -195,7 +195,7 @@ def _label_maps(
     def case() -> tuple[ReviewCase, DicomSeries | None]:
         execute(files, arguments, console)
         fused = result_of(files.filter_)
-        files.inputs.clear()  # large ones would be in memory twice: the result knows what they say
+        files.inputs.clear()  # otherwise they would be in memory twice: the result has their votes
         return case_of_result(fused, paths, record, label_names=arguments.label_names), series
 
     return _ReadCase(case, seen, tuple(dict.fromkeys(paths)))

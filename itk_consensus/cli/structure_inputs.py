@@ -190,7 +190,7 @@ class ReadStructures:
 
     @property
     def names_put_right(self) -> dict[tuple[str, str], tuple[str, float]]:
-        """What each reader's swapped structures are to be called, and the Dice that this gives."""
+        """Correct names of each reader's swapped structures, and the Dice after renaming."""
         return {
             (self.matched.readers[swap.reader], used): (meant, swap.after)
             for swap in self.swaps
@@ -269,7 +269,7 @@ def require_no_structure_options(arguments: argparse.Namespace) -> None:
 
 
 def _not_drawn_warnings(matched: MatchedStructures) -> Iterator[str]:
-    """A sentence for each reader with names that hold nothing."""
+    """A warning for each reader with structures without voxels."""
     for reader in matched.readers:
         names = [repr(name) for who, name in matched.not_drawn if who == reader]
         if names:

@@ -1,6 +1,6 @@
-"""What filter classes show of themselves to dir(), inspect.signature() and help().
+"""The results of dir(), inspect.signature() and help() for filter classes.
 
-All of it is read from the tables of parameters and measurements, when somebody asks.
+They are computed on demand from the tables of parameters and measurements.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class FilterClass(type):
 
     @property
     def __doc__(cls) -> str:  # type: ignore[override]
-        """What the class is written to be, and what goes in, comes out, and can be set."""
+        """The docstring of the class, and its inputs, outputs, parameters and measurements."""
         parts = [introduction_of(cls)]
         for title, lines in (
             ("INPUTS", _inputs(cls)),
@@ -99,13 +99,13 @@ def keyword(parameter: Parameter[Any], name: str) -> inspect.Parameter:
 
 
 def introduction_of(cls: type) -> str:
-    """The docstring that is written in the class, or in the nearest of its bases that has one."""
+    """The docstring in the source of the class, or of its nearest base class that has one."""
     written = (vars(base).get("__doc__") for base in cls.__mro__)
     return inspect.cleandoc(next(text for text in written if isinstance(text, str)))
 
 
 def parameter_lines(parameter: Parameter[Any], name: str) -> Iterator[str]:
-    """What is accepted, the default, and what it means."""
+    """Yield the accepted values, the default and the meaning of a parameter."""
     # A line by itself, as numpydoc wants it.
     wanted = textwrap.shorten(parameter.kind.wanted, _WIDTH, placeholder=" ...")
     yield f"{name} : {wanted}; default {parameter.default_text}"
@@ -113,7 +113,7 @@ def parameter_lines(parameter: Parameter[Any], name: str) -> Iterator[str]:
 
 
 def written_methods(cls: type) -> dict[str, Any]:
-    """Methods with ITK's capital names that are written out, the class's own before inherited."""
+    """Methods with ITK's capital names in the source, the class's own before inherited ones."""
     derived = {f"Get{one.name}" for one in measurements_of(cls)}
     for one in parameters_of(cls):
         derived |= {f"{verb}{one.name}" for verb in ("Set", "Get", "Unset", "GetHas")}
@@ -127,7 +127,7 @@ def written_methods(cls: type) -> dict[str, Any]:
 
 
 def sections_of(docstring: str) -> dict[str, list[str]]:
-    """The parts of a numpydoc docstring by their titles; what stands before them has none."""
+    """The sections of a numpydoc docstring by title; the introduction has an empty title."""
     found: dict[str, list[str]] = {"": []}
     title = ""
     for line, following in pairwise([*docstring.splitlines(), ""]):
@@ -148,7 +148,7 @@ def _is_ours(cls: type) -> bool:
 
 
 def _names_of(cls: type) -> list[str]:
-    """What a class adds; of ours the methods, which parameters are attributes for short."""
+    """Names that a class adds; of this package's classes the methods, not the parameters."""
     if not _is_ours(cls):
         return list(vars(cls))
     kinds = (FunctionType, staticmethod, classmethod)

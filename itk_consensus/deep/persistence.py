@@ -203,7 +203,7 @@ def _describe_training(trainer: Trainer) -> dict[str, Any]:
 def _check_kind(description: Mapping[str, Any], wanted: str, path: str) -> None:
     kind = description.get("kind")
     if kind != wanted:
-        raise FileError(f"holds a {kind}, a {wanted} was wanted", path=path)
+        raise FileError(f"holds a {kind}, but a {wanted} is needed", path=path)
 
 
 def _build_model(

@@ -1,4 +1,4 @@
-"""What a fuser makes of votes that are kept in blocks, because they are beyond memory."""
+"""Interface of fusers that work on votes in blocks, for volumes beyond memory."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 
 
 class FusedBlocks(NamedTuple):
-    """A decision, and the method's own numbers."""
+    """A decision in blocks, and the method's own numbers."""
 
-    decision: Blocked  #: Label index by voxel; `BACKGROUND` outside the mask
+    decision: Blocked  #: Label index of each voxel; `BACKGROUND` outside the mask
     estimate: Any  #: None if the method has none
     #: Writes the probability of a label index in a box of the volume; 0 outside the mask.
     write_probability: Callable[[Box, int, NDArray[Any]], None]
 
 
 class BlockFuser(Protocol):
-    """A fuser that looks at neighbours and objects, and need not have all voxels in memory."""
+    """A fuser that needs neighbouring voxels or objects, but not the whole volume in memory."""
 
     def fuse_blocks(self, patterns: DecisionPatterns, spacing: Sequence[float]) -> FusedBlocks:
-        """The decision by voxel.
+        """Decide the label of each voxel.
 
         Parameters
         ----------
         patterns : DecisionPatterns
-            Of which the codes are `Blocked`.
+            With codes that are a `Blocked` array.
         spacing : sequence of float
-            Voxel sides in mm, in array order.
+            Voxel size in mm per array axis.
         """

@@ -83,7 +83,7 @@ def same_masks(patterns: DecisionPatterns) -> list[list[int]]:
 
 
 class _Contours:
-    """Contours of raters, traced on demand, block by block of votes that are in blocks."""
+    """Contours of raters, traced on demand; of votes in blocks, block by block."""
 
     def __init__(self, patterns: DecisionPatterns) -> None:
         self._patterns = patterns
@@ -126,9 +126,9 @@ class _Contours:
         return self._errs_by_more(i, j, own, voxels)
 
     def _errs_by_more(self, i: int, j: int, own: float, voxels: int) -> bool:
-        """Whether every two witnesses say that a pair errs by far more than it differs.
+        """Whether any two witnesses show that a pair errs by far more than it differs.
 
-        Its contours have so many voxels together.
+        `voxels` is the total number of voxels of the pair's contours.
         """
         counts = sum(self._counts_around(i, j, box) for box in self._boxes)
         assert isinstance(counts, np.ndarray)

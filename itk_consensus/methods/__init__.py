@@ -1,1 +1,1 @@
-"""Ways to fuse: a folder an idea, the filter beside its algorithm."""
+"""Fusion methods: one folder per idea, with the filter next to its algorithm."""

@@ -22,29 +22,29 @@ from itk_consensus.space.tiles import TRUNCATE, four_axes, tile_sizes
 
 Tile = tuple[int, int, int, int]
 
-#: What one is in sums of whole numbers.
+#: Real numbers are summed as integers in units of 1 / FIXED_POINT.
 FIXED_POINT = 1 << 30
 
 
 class BandPowers(NamedTuple):
     """Power of the raters' bands of scale, and the part of it that they share."""
 
-    power: Singles  #: (B, *grid) at every voxel, or every second one along axes of step 2
-    shared: Singles  #: (B, *grid) likewise
-    #: (*grid) effective number of raters at each voxel, where not everybody annotated all.
+    power: Singles  #: (B, *grid) at every voxel, or at every second one along axes of step 2
+    shared: Singles  #: (B, *grid)
+    #: (*grid) effective number of raters at each voxel; None if all raters annotated every voxel.
     raters: Singles | None
-    #: Power at the coarsest scale and the shared part of it, summed over all points or those that
-    #: were to be counted: in whole numbers, so that no order shows in the sums.
+    #: Power at the coarsest scale and the shared part of it, summed over all `counted` points as
+    #: integers, so that sums do not depend on the order.
     base: tuple[int, int]
 
     @property
     def base_power(self) -> float:
-        """The first of them as a number."""
+        """Summed power at the coarsest scale."""
         return self.base[0] / FIXED_POINT
 
     @property
     def base_shared(self) -> float:
-        """The second."""
+        """The part of it that raters share."""
         return self.base[1] / FIXED_POINT
 
 
@@ -53,7 +53,7 @@ class KeptShares(NamedTuple):
 
     gains: Singles  #: (B, *grid)
     detail: Singles  #: (*grid)
-    steps: tuple[int, ...]  #: Of the grid, 1 or 2 voxels per axis
+    steps: tuple[int, ...]  #: Steps of the grid, 1 or 2 voxels per axis
 
 
 def grid_shape(shape: Sequence[int], steps: Sequence[int]) -> tuple[int, ...]:
@@ -88,10 +88,10 @@ def band_powers(
         of its neighbourhood (weights 1/4, 1/2, 1/4); in the widest band, which is smooth, that of
         its own voxel.
     tile : four int, optional
-        In points of the grid. It does not show in the result.
+        Tile size in grid points; the result does not depend on it.
     made, counted : tuple of slice, optional
-        Points that are made, and those of them over which power is summed at the coarsest scale; by
-        default all.
+        Box of the points to compute, and box of the points over which power at the coarsest scale
+        is summed; by default all points.
     """
     kernels = [four_gaussians(sigmas, truncate) for sigmas in scales]
     points = grid_shape(raters.shape, steps)
@@ -118,7 +118,7 @@ def band_powers(
 
 
 def _four_sides(box: Box, points: Sequence[int]) -> list[int]:
-    """First points and ends along four axes; time and all that comes before space are one."""
+    """Starts and ends of a box along four axes; all axes before the spatial ones become one."""
     near = box[-3:]
     four = (slice(0, math.prod(points[:-3])), *(slice(0, 1),) * (3 - len(near)), *near)
     return [*(side.start for side in four), *(side.stop for side in four)]
@@ -170,7 +170,7 @@ def keep_bands(
     truncate: float = TRUNCATE,
     tile: Tile | None = None,
 ) -> Singles:
-    """Mean of the raters with each band multiplied by its gain, on top of the coarsest scale.
+    """Sum the coarsest scale of the raters' mean and its bands, each multiplied by its gain.
 
     Parameters are those of `band_powers`.
     """

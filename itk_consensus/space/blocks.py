@@ -1,8 +1,8 @@
-"""Arrays over a box of a volume in blocks: one that is the array, or many that are kept small.
+"""Arrays over a box of a volume, stored in blocks: one ordinary array, or many compressed blocks.
 
-What is written for blocks works in memory, where the box is one block, and beyond it. A block that
-says the same everywhere is one number, others are compressed; functions see arrays. Boxes are those
-of the volume.
+The same code serves arrays in memory, where the box is a single block, and volumes beyond memory.
+A constant block is stored as one number, others are compressed; functions get ordinary arrays.
+Boxes are in coordinates of the volume.
 """
 
 from __future__ import annotations
@@ -30,28 +30,29 @@ from itk_consensus.space.boxes import Box, intersection, relative_to
 
 Array = NDArray[Any]
 
-#: Voxels along each side of a block in which what is beyond memory is looked at: large against the
-#: 30 voxels around it that bands and windows of scale see, and a gigabyte or two at work. Even.
+#: Side of the blocks, in voxels, in which volumes beyond memory are processed: large compared with
+#: the halo of 30 voxels that bands of scale need, and small enough for one or two gigabytes of
+#: working memory. Must be even.
 SIDE = 256
 
-#: Values of a shelf that are kept once they were asked for as arrays.
+#: Number of values of a shelf that are cached after they have been read as arrays.
 _VALUES_KEPT = 8
 
-#: Bytes at multiples of which arrays of a shelf begin.
+#: Arrays on a shelf begin at multiples of this number of bytes.
 _ALIGNMENT = 64
 
-#: The least that compression can do: it is the fastest, and labels are mostly repetitions.
+#: Compression level: the fastest one, which suffices since labels are mostly repetitions.
 _LEVEL = 1
 
 
 class Blocks(NamedTuple):
     """A box cut into blocks."""
 
-    cuts: tuple[tuple[int, ...], ...]  #: For each axis where blocks begin and, last, the end
+    cuts: tuple[tuple[int, ...], ...]  #: For each axis, the start of each block and, last, the end
 
     @classmethod
     def of(cls, box: Box, side: int | None = None, origin: Sequence[int] = ()) -> Blocks:
-        """Cut a box at multiples of a side from an origin on; without a side it is one block."""
+        """Divide a box at multiples of `side` from `origin`; without `side`, make one block."""
         if side is None:
             return cls(tuple((part.start, part.stop) for part in box))
         starts = origin or (0,) * len(box)
@@ -64,7 +65,7 @@ class Blocks(NamedTuple):
 
     @classmethod
     def even(cls, shape: Sequence[int], side: int) -> Blocks:
-        """Cut a box at 0 into equal blocks of about this side, which begin at even places."""
+        """Divide a volume into equal blocks of about this side, which start at even indices."""
         cuts = []
         for size in shape:
             number = max(1, round(size / side))
@@ -74,12 +75,12 @@ class Blocks(NamedTuple):
 
     @property
     def box(self) -> Box:
-        """All of it."""
+        """The whole box."""
         return tuple(slice(axis[0], axis[-1]) for axis in self.cuts)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the box."""
+        """Shape of the box."""
         return tuple(axis[-1] - axis[0] for axis in self.cuts)
 
     def boxes(self) -> list[Box]:
@@ -88,7 +89,7 @@ class Blocks(NamedTuple):
         return list(itertools.product(*axes))
 
     def touching(self, box: Box) -> Iterator[int]:
-        """The numbers of the blocks that share voxels with a box."""
+        """Yield the numbers of the blocks that overlap a box."""
         spans = []
         for axis, part in zip(self.cuts, box, strict=True):
             low = int(np.searchsorted(axis, part.start, "right")) - 1
@@ -100,7 +101,7 @@ class Blocks(NamedTuple):
 
 
 def _multiples(start: int, stop: int, side: int, origin: int) -> Iterator[int]:
-    """Strictly between start and stop."""
+    """Multiples of `side`, counted from `origin`, strictly between start and stop."""
     first = start + side - (start - origin) % side
     return iter(range(first, stop, side))
 
@@ -114,7 +115,7 @@ class Packed(NamedTuple):
 
     @classmethod
     def of(cls, array: Array) -> Packed:
-        """Compress an array; of flags a bit each."""
+        """Compress an array; Booleans take one bit each."""
         flat = np.ascontiguousarray(array).reshape(-1)
         if array.dtype == bool:
             flat = np.packbits(flat)
@@ -122,7 +123,7 @@ class Packed(NamedTuple):
         return cls(array.shape, array.dtype.str, np.frombuffer(content, np.uint8))
 
     def array(self) -> Array:
-        """The array again."""
+        """Decompress the array."""
         content = np.frombuffer(zlib.decompress(self.content.data), np.uint8)
         if self.dtype == np.dtype(bool).str:
             bits = np.unpackbits(content, count=math.prod(self.shape))
@@ -130,22 +131,22 @@ class Packed(NamedTuple):
         return content.view(self.dtype).reshape(self.shape)
 
     def part(self, box: Box) -> Array:
-        """A part of it."""
+        """The part of the array in a box."""
         return self.array()[box]
 
 
 class Shelf:
-    """Values that are put aside in a file that nobody else sees and that ends with the process."""
+    """A store for values in an anonymous temporary file, which disappears with the process."""
 
     def __init__(self) -> None:
-        self._file: Any = TemporaryFile()  # noqa: SIM115 (closed with the last who may ask)
+        self._file: Any = TemporaryFile()  # noqa: SIM115 (closed by the finalizer below)
         weakref.finalize(self, self._file.close)
         self._lock = Lock()
-        #: What becomes arrays is small, and asked for by blocks that follow each other.
+        #: Cached, since consecutive blocks often request the same values, which are small.
         self.recent = lru_cache(maxsize=_VALUES_KEPT)(self.get)
 
     def put(self, value: Any) -> Shelved:
-        """Put a value aside."""
+        """Store a value."""
         arrays: list[pickle.PickleBuffer] = []
         content = pickle.dumps(value, pickle.HIGHEST_PROTOCOL, buffer_callback=arrays.append)
         parts = [memoryview(content), *(array.raw() for array in arrays)]
@@ -159,7 +160,7 @@ class Shelf:
         return Shelved(self, place, lengths)
 
     def get(self, place: int, lengths: tuple[int, ...]) -> Any:
-        """Take it up again, with arrays that are the file's pages until they are written to."""
+        """Read a stored value; its arrays are memory-mapped, and copied when written to."""
         spans = list(_spans(lengths))
         pages = mmap.mmap(self._file.fileno(), spans[-1][1], access=mmap.ACCESS_COPY, offset=place)
         content, *arrays = (memoryview(pages)[slice(*span)] for span in spans)
@@ -167,7 +168,7 @@ class Shelf:
 
 
 def _spans(lengths: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Begin and end of each part, aligned as arrays are."""
+    """Yield start and end of each part, aligned."""
     start = 0
     for length in lengths:
         yield start, start + length
@@ -175,45 +176,45 @@ def _spans(lengths: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def _rounded(number: int, multiple: int) -> int:
-    """Round up."""
+    """Round up to a multiple."""
     return -(-number // multiple) * multiple
 
 
 class Shelved(NamedTuple):
-    """Where a value was put aside."""
+    """Reference to a value in a `Shelf`."""
 
     shelf: Shelf
     place: int
-    lengths: tuple[int, ...]  #: Of its parts in bytes: what it is, and its arrays
-    dtype: Any = None  #: Of a value that can become an array
+    lengths: tuple[int, ...]  #: In bytes, of the pickled value and of its arrays
+    dtype: Any = None  #: Dtype of the array, if the value is a `Part`
 
     def value(self) -> Any:
-        """The value again."""
+        """Read the value."""
         return self.shelf.get(self.place, self.lengths)
 
     def array(self) -> Array:
-        """The array that the value can become."""
+        """The array of a stored `Part`."""
         found: Array = self.shelf.recent(self.place, self.lengths).array()
         return found
 
     def part(self, box: Box) -> Array:
-        """A part of it."""
+        """The part of the array in a box."""
         found: Array = self.shelf.recent(self.place, self.lengths).part(box)
         return found
 
 
 class Part(Protocol):
-    """What can become the array of a block."""
+    """Interface of objects that compute or decompress the array of a block."""
 
     @property
     def dtype(self) -> Any:
-        """Of the array."""
+        """Dtype of the array."""
 
     def array(self) -> Array:
-        """The array."""
+        """The whole array of the block."""
 
     def part(self, box: Box) -> Array:
-        """A part of it."""
+        """The part of the array in a box."""
 
 
 @dataclass(frozen=True)
@@ -222,25 +223,25 @@ class Blocked(FieldsOnly):
 
     blocks: Blocks
     dtype: np.dtype[Any]
-    #: Of each block an array, one without axes if it is the same everywhere, or what becomes one.
+    #: For each block an array, an array without axes if the block is constant, or a `Part`.
     parts: Sequence[Array | Part]
 
     @classmethod
     def whole(cls, array: Array, box: Box = ()) -> Blocked:
-        """An array as its only block."""
+        """Wrap an array as a single block."""
         box = box or tuple(slice(0, size) for size in array.shape)
         return cls(Blocks.of(box), array.dtype, [array])
 
     @classmethod
     def made(cls, blocks: Blocks, make: Callable[[Box], Array]) -> Blocked:
-        """What a function makes of each block: an array, or one number for all of it."""
+        """Call a function for each block; it returns an array, or one number if it is constant."""
         return cls.all_made(blocks, lambda box: (make(box),))[0]
 
     @classmethod
     def all_made(
         cls, blocks: Blocks, make: Callable[[Box], Sequence[Array]]
     ) -> tuple[Blocked, ...]:
-        """The same of a function that makes several arrays."""
+        """Like `made`, for a function that returns several arrays."""
         boxes = blocks.boxes()
 
         def part(box: Box) -> list[Array | Part]:
@@ -255,41 +256,41 @@ class Blocked(FieldsOnly):
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is one block."""
+        """Whether there is only one block."""
         return len(self.parts) == 1
 
     @property
     def box(self) -> Box:
-        """Where it lies."""
+        """The box in the volume."""
         return self.blocks.box
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the box."""
+        """Shape of the box."""
         return self.blocks.shape
 
     @property
     def size(self) -> int:
-        """Voxels of the box."""
+        """Number of voxels of the box."""
         return math.prod(self.shape)
 
     @cached_property
     def boxes(self) -> list[Box]:
-        """Of the blocks."""
+        """The boxes of the blocks."""
         return self.blocks.boxes()
 
     def part(self, number: int) -> Array:
-        """A block's array; without axes if it is the same everywhere."""
+        """The array of a block; without axes if the block is constant."""
         part = self.parts[number]
         return part if isinstance(part, np.ndarray) else part.array()
 
     def constant(self, number: int) -> Any:
-        """The value of a block that is known to be the same everywhere; else None."""
+        """The value of a block that is stored as a constant; None for other blocks."""
         part = self.parts[number]
         return part[()] if isinstance(part, np.ndarray) and part.ndim == 0 else None
 
     def read(self, box: Box) -> Array:
-        """The array of a box inside."""
+        """Read the array of a box."""
         if self.is_whole and self.constant(0) is None:
             return self._read(0, relative_to(box, self.box))
         found = np.empty([side.stop - side.start for side in box], self.dtype)
@@ -309,17 +310,17 @@ class Blocked(FieldsOnly):
         return self.read(box or self.box)
 
     def array(self) -> Array:
-        """All of it."""
+        """Read the whole array."""
         return self.read(self.box)
 
     def moved_by(self, steps: Sequence[int]) -> Blocked:
-        """The same in another place."""
+        """The same array, with its box translated by these numbers of voxels."""
         cuts = zip(self.blocks.cuts, steps, strict=True)
         moved = tuple(tuple(place + step for place in axis) for axis, step in cuts)
         return Blocked(Blocks(moved), self.dtype, self.parts)
 
     def flat_indices(self, shape: Sequence[int]) -> NDArray[np.intp]:
-        """Voxels where it is not 0, in a volume of this shape, in ascending order."""
+        """Ascending flat indices, in a volume of this shape, of the voxels that are not 0."""
         found = [np.zeros(0, np.intp)]
         for number, box in enumerate(self.boxes):
             flags = flagged(self, number)
@@ -330,12 +331,12 @@ class Blocked(FieldsOnly):
         return np.sort(np.concatenate(found))
 
     def map(self, function: Callable[..., Any], *others: Blocked) -> Blocked:
-        """What a function of single voxels makes of this and others in the same blocks."""
+        """Apply an elementwise function to this array and others with the same blocks."""
         return Blocked.made_of((self, *others), function)
 
     @staticmethod
     def made_of(fields: Sequence[Blocked], function: Callable[..., Any]) -> Blocked:
-        """The same of all fields."""
+        """Apply an elementwise function to several arrays with the same blocks."""
         first = fields[0]
 
         def make(number: int) -> Array | Part:
@@ -347,15 +348,15 @@ class Blocked(FieldsOnly):
         return Blocked(first.blocks, np.dtype(parts[0].dtype), parts)
 
     def any(self) -> bool:
-        """Whether it is anywhere not 0."""
+        """Whether any voxel is not 0."""
         return any(bool(self.part(number).any()) for number in range(len(self.parts)))
 
     def count(self) -> int:
-        """Voxels where it is not 0."""
+        """Number of voxels that are not 0."""
         return sum(self.count_in(number) for number in range(len(self.parts)))
 
     def count_in(self, number: int) -> int:
-        """The same of a block."""
+        """Number of voxels of a block that are not 0."""
         part = self.part(number)
         if part.ndim:
             return int(np.count_nonzero(part))
@@ -364,7 +365,7 @@ class Blocked(FieldsOnly):
 
 
 def kept(array: Array) -> Array | Part:
-    """An array as small as it can be kept."""
+    """Compress an array, or replace it by a single value if it is constant."""
     if array.ndim == 0 or not array.size:
         return array
     first = array[(0,) * array.ndim]
@@ -372,7 +373,7 @@ def kept(array: Array) -> Array | Part:
 
 
 def at_once(make: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-    """What is made of each block, some at a time; how far that is nobody is told."""
+    """Apply a function to each block in parallel threads, without reporting progress."""
     if len(items) == 1:
         return [make(items[0])]
     with working(on_progress=lambda share: None):
@@ -380,7 +381,7 @@ def at_once(make: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
 
 
 def none_of(blocks: Blocks) -> Blocked:
-    """No voxel of a box."""
+    """A mask that is False in all blocks."""
     if len(blocks.boxes()) == 1:
         return Blocked.whole(np.zeros(blocks.shape, bool), blocks.box)
     nothing: list[Array | Part] = [np.array(False)] * len(blocks.boxes())
@@ -388,13 +389,13 @@ def none_of(blocks: Blocks) -> Blocked:
 
 
 def unequal(one: Blocked, other: Blocked) -> bool:
-    """Whether two differ anywhere."""
+    """Whether two arrays with the same blocks differ at any voxel."""
     numbers = range(len(one.parts))
     return any(bool((one.part(number) != other.part(number)).any()) for number in numbers)
 
 
 def flagged(mask: Blocked, number: int) -> Mask | None:
-    """A block's flags, None if there are none."""
+    """The flags of a block; None if none is set."""
     part = mask.part(number)
     if not part.any():
         return None

@@ -17,7 +17,7 @@ from itk_consensus.space.blocks import Blocked, Packed, at_once, flagged, kept
 from itk_consensus.space.boxes import Box, intersection, relative_to, space_axes
 from itk_consensus.space.tiles import four_axes
 
-#: Blocks of which places are kept once they are made.
+#: Number of blocks whose numbers of pieces are cached.
 _BLOCKS_KEPT = 8
 
 
@@ -103,12 +103,12 @@ def raters_by_piece(
 
 @dataclass(frozen=True)
 class BlockPieces:
-    """Pieces of a mask that is given in blocks, numbered as those of the whole are."""
+    """Pieces of a mask in blocks, with the same numbers as in a single array."""
 
     places: Blocked  #: The number of each voxel's piece
-    sizes: NDArray[np.int64]  #: (P + 1,) voxels; none of the background
+    sizes: NDArray[np.int64]  #: (P + 1,) number of voxels; 0 for the background
     bounds: NDArray[np.int64]  #: (P, axes, 2) first voxel and end, in the volume
-    #: Of each block the pieces that it has a part of, in ascending order.
+    #: For each block, the pieces with voxels in it, in ascending order.
     numbers: Sequence[NDArray[np.int64]]
 
     @property
@@ -117,11 +117,11 @@ class BlockPieces:
         return len(self.bounds)
 
     def box(self, piece: int) -> Box:
-        """The smallest box around a piece, from 1 on."""
+        """The bounding box of a piece; pieces are numbered from 1."""
         return tuple(slice(*pair) for pair in self.bounds[piece - 1].tolist())
 
     def in_blocks(self, flags: Mask) -> list[int]:
-        """Those of (P + 1,) flagged pieces, each of which begins near the one before it."""
+        """The flagged pieces, given by (P + 1,) flags, in the order of the blocks they start in."""
         starts: dict[int, None] = {}
         for pieces in self.numbers:
             for piece in pieces[flags[pieces]].tolist():
@@ -129,11 +129,11 @@ class BlockPieces:
         return list(starts)
 
     def without(self, mask: Blocked) -> Mask:
-        """(P + 1,) pieces that have none of a mask's voxels."""
+        """(P + 1,) flags of the pieces that contain no voxel of a mask."""
         return np.asarray((self.counts(mask) == 0) & (np.arange(self.number + 1) > 0))
 
     def counts(self, mask: Blocked) -> NDArray[np.int64]:
-        """(P + 1,) voxels of each piece that a mask has; none of the background."""
+        """(P + 1,) number of voxels of each piece in a mask; 0 for the background."""
         found = np.zeros(self.number + 1, np.int64)
         for number, pieces in enumerate(self.numbers):
             if not len(pieces):
@@ -146,7 +146,7 @@ class BlockPieces:
         return found
 
     def any_of(self, wanted: Mask) -> Blocked:
-        """Voxels of those pieces, given by (P + 1,) flags; never the background."""
+        """Mask of the voxels of some pieces, given by (P + 1,) flags; never the background."""
         wanted = wanted.copy()
         wanted[0] = False
 
@@ -161,7 +161,7 @@ class BlockPieces:
         return Blocked(self.places.blocks, np.dtype(bool), parts)
 
     def parts(self, piece: int) -> Iterator[tuple[Box, Mask]]:
-        """The boxes of a piece in each block, and its voxels there."""
+        """Yield the box of a piece in each block, and its mask in that box."""
         box = self.box(piece)
         for number in self.places.blocks.touching(box):
             if piece in self.numbers[number]:
@@ -171,7 +171,7 @@ class BlockPieces:
 
 
 def block_pieces(mask: Blocked, *, corners: bool = True) -> BlockPieces:
-    """Pieces whose voxels connect by faces, and unless told otherwise by corners too."""
+    """Find the pieces of a mask in blocks; parameters are those of `label_pieces`."""
     finder = _PieceFinder(mask, corners)
     number = len(mask.parts)
     found = at_once(finder.find, range(len(mask.parts)))
@@ -192,7 +192,7 @@ def block_pieces(mask: Blocked, *, corners: bool = True) -> BlockPieces:
         np.minimum.at(first, own, one.first)
         np.minimum.at(bounds[..., 0], own, one.bounds[..., 0])
         np.maximum.at(bounds[..., 1], own, one.bounds[..., 1])
-    # In the order of their first voxels, as in one block.
+    # Numbered in the order of their first voxels, as in a single block.
     order = np.argsort(first, kind="stable")
     final = np.empty(pieces, np.int64)
     final[order] = np.arange(1, pieces + 1)
@@ -214,13 +214,13 @@ def block_pieces(mask: Blocked, *, corners: bool = True) -> BlockPieces:
 
 
 class _Found(NamedTuple):
-    """The pieces of a block and of the voxels before it."""
+    """The pieces of a block, extended by the plane of voxels before it along each axis."""
 
-    first: NDArray[np.int64]  #: (P,) first voxel of each, as a flat index in all blocks
-    bounds: NDArray[np.int64]  #: (P, axes, 2) in the volume
-    sizes: NDArray[np.int64]  #: (P,) voxels in the block itself
-    #: For each axis of space the pieces on the plane before the block, and on its last one, which
-    #: the blocks after it see.
+    first: NDArray[np.int64]  #: (P,) first voxel of each, as a flat index in the whole box
+    bounds: NDArray[np.int64]  #: (P, axes, 2) bounding boxes in the volume
+    sizes: NDArray[np.int64]  #: (P,) number of voxels in the block itself
+    #: For each spatial axis, the numbers of the pieces on the plane before the block (`starts`) and
+    #: on its last plane (`ends`), which the next block compares with its own `starts`.
     starts: dict[int, Packed]
     ends: dict[int, Packed]
 
@@ -231,19 +231,19 @@ _NOTHING = np.zeros(0, np.int64)
 class _PieceFinder:
     """Finds the pieces of each block.
 
-    A block is looked at with one voxel more before it along each axis of space, so that any two
-    voxels that touch lie in what is looked at for one of the blocks.
+    A block is extended by one voxel before it along each spatial axis, so that any two voxels that
+    touch are both in the extended box of one of the blocks.
     """
 
     def __init__(self, mask: Blocked, corners: bool) -> None:
         self._mask, self._corners = mask, corners
         self._space = space_axes(len(mask.shape))
-        self.tables: list[NDArray[np.int32]] = []  #: Of each block the numbers of its pieces
-        self.places = np.zeros(0, np.int32)  #: Of a single block
+        self.tables: list[NDArray[np.int32]] = []  #: By block, the final number of each piece
+        self.places = np.zeros(0, np.int32)  #: The piece of each voxel of a single block
         self.kept = lru_cache(maxsize=_BLOCKS_KEPT)(self._numbered)
 
     def find(self, number: int) -> _Found:
-        """The pieces of a block."""
+        """Find the pieces of a block."""
         mask, own = self._mask, self._mask.boxes[number]
         wide = self._wide(own)
         if all(mask.constant(one) == 0 for one in mask.blocks.touching(wide)):
@@ -263,7 +263,7 @@ class _PieceFinder:
         return _Found(first, bounds, sizes[1:], starts, ends)
 
     def _in_volume(self, pieces: Pieces, wide: Box) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """First voxels and bounds of the pieces of a box."""
+        """Convert first voxels and bounds of the pieces of a box to coordinates of the volume."""
         around = self._mask.box
         inside = np.unravel_index(pieces.first, pieces.places.shape)
         steps = [part.start - all_.start for part, all_ in zip(wide, around, strict=True)]
@@ -281,7 +281,7 @@ class _PieceFinder:
     def meetings(
         self, number: int, found: Sequence[_Found]
     ) -> Iterator[tuple[int, NDArray[np.int32], NDArray[np.int32]]]:
-        """Blocks before a block, and the pieces of both at the voxels that both have seen."""
+        """Yield each block before a block, and the pieces of both on the plane that they share."""
         own, boxes = self._mask.boxes[number], self._mask.boxes
         wide = self._wide(own)
         for other in self._mask.blocks.touching(wide):
@@ -326,29 +326,29 @@ def _counts_before(pieces: Pieces, wide: Box, own: Box) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class _Places:
-    """The numbers of a block's pieces, found anew where they are not kept."""
+    """The numbers of the pieces at a block's voxels, recomputed unless they are cached."""
 
     finder: _PieceFinder
     number: int
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """That of the numbers."""
+        """Dtype of the numbers."""
         return np.dtype(np.int32)
 
     def array(self) -> NDArray[np.int32]:
-        """The numbers."""
+        """The numbers at all voxels of the block."""
         return self.finder.kept(self.number)
 
     def part(self, box: Box) -> NDArray[np.int32]:
-        """Those of a part."""
+        """The numbers in a box."""
         return self.array()[box]
 
 
 def block_finders(
     pieces: BlockPieces, bits_in: Callable[[Box], NDArray[np.uint8]], number: int
 ) -> tuple[Mask, NDArray[np.int64]]:
-    """As `raters_by_piece`, of bits that are read block by block."""
+    """Like `raters_by_piece`, with bits that are read block by block."""
     every = np.zeros((pieces.number + 1, -(-number // 8)), np.uint8)
     shared = np.zeros(pieces.number + 1, np.int64)
     for at, box in enumerate(pieces.places.boxes):

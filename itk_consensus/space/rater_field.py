@@ -50,7 +50,7 @@ class RaterField(NamedTuple):
         return self._replace(present=here)
 
     def part(self, box: Box) -> RaterField:
-        """The raters of a part of the box."""
+        """The votes in a part of the box."""
         if all(p.stop - p.start == size for p, size in zip(box, self.shape, strict=True)):
             return self
         every = (slice(None), *box)
@@ -58,7 +58,7 @@ class RaterField(NamedTuple):
         return RaterField(np.ascontiguousarray(self.masks[every]), self.number, present)
 
     def extend_to(self, box: Box) -> RaterField:
-        """The raters of another box, in which their border goes on."""
+        """The votes in a larger box, where edge voxels are repeated."""
         present = None if self.present is None else read_extended(self.present, box)
         return RaterField(read_extended(self.masks, box), self.number, present)
 

@@ -43,8 +43,8 @@ class LabelStack:
     #: Voxels that each rater annotated; elsewhere the rater is missing.
     rater_masks: tuple[NDArray[np.uint8] | None, ...] | None = None
     #: (J', B) the masks of the present raters as bits (`votes.mask_bits`), 1 for the second label,
-    #: if they were made with the table of labels. `replace` leaves them out: they might no
-    #: longer say the same as the arrays.
+    #: if they were packed with the table of labels. `replace` drops them, since they might no
+    #: longer match the arrays.
     bits: NDArray[np.uint8] | None = field(default=None, init=False, repr=False, compare=False)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Masks as one bit a voxel, packed in the pass that finds out that they are masks."""
+"""Masks packed as one bit per voxel, in the same pass that checks that they are masks."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from itk_consensus import _kernels
 from itk_consensus.core.work import current
 
-#: Voxels whose bits lie together, and their bytes: of every 256 voxels, byte k holds voxels k,
-#: k + 32, k + 64 and so on, which processors pack and unpack faster than neighbours.
+#: Voxels of a stretch, and bytes of its bits. Byte k of a stretch holds voxels k, k + 32, k + 64
+#: and so on, which is faster to pack and unpack than neighbouring voxels in one byte.
 STRETCH, STRETCH_BYTES = 256, 32
 
-#: Raters whose masks together take at most one byte per voxel.
+#: Maximum number of masks to pack: together they take at most one byte per voxel.
 FEW_MASKS = 8
 
 Bytes = NDArray[np.uint8]
@@ -24,14 +24,14 @@ Bytes = NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class MaskBits:
-    """Masks of bytes that hold the same two values."""
+    """Packed masks with the same two values."""
 
     labels: NDArray[np.int64]  #: (2,) sorted
     bits: Bytes  #: (J, B) 1 for the second label
 
 
 def pack_masks(arrays: Sequence[NDArray[Any] | None]) -> MaskBits | None:
-    """Pack contiguous, equally long arrays; None if they are many, or no masks of bytes."""
+    """Pack contiguous arrays of equal length; None if they are too many or not masks of bytes."""
     present = [array for array in arrays if array is not None]
     if len(present) > FEW_MASKS or any(array.dtype != np.uint8 for array in present):
         return None
@@ -42,7 +42,7 @@ def pack_masks(arrays: Sequence[NDArray[Any] | None]) -> MaskBits | None:
 
 
 def pack_bits(marks: NDArray[Any]) -> Bytes:
-    """Pack where an array of bytes or Booleans is not 0."""
+    """Pack an array of bytes or Booleans: a bit is 1 where the array is not 0."""
     return _kernels.pack_bits(marks.reshape(-1).view(np.uint8), current().threads)
 
 

@@ -1,4 +1,4 @@
-"""A margin in the words of a plan, by the side of the consensus where readers reach farther."""
+"""Margins as sentences for a plan, with the sides on which readers reach farther."""
 
 from __future__ import annotations
 

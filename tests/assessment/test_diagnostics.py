@@ -80,7 +80,7 @@ def test_an_infallible_rater_is_implausible():
 
 
 def test_raters_who_share_errors_are_found(sound):
-    """A ninth rater who asked the third at most voxels, and drew the rest alone."""
+    """A ninth rater copies the third at most voxels, and draws the rest independently."""
     asked = np.random.default_rng(0).random(sound[0].shape) < 0.7
     follower = np.where(asked, sound[2], sound[3])
     finding = diagnose([*sound, follower], Variant="advanced")["correlated raters"]
@@ -91,7 +91,7 @@ def test_raters_who_share_errors_are_found(sound):
 
 
 def test_copies_are_no_correlated_raters_and_make_none(sound):
-    """Copies used to make each other look infallible, and two independent raters alike."""
+    """Copies made each other look infallible, and two independent raters similar."""
     for copies in ([sound[2]], [sound[0], sound[0]]):
         found = diagnose([*sound[:5], *copies], Variant="advanced")
         assert found["near-identical raters"].severity == "note"
@@ -101,7 +101,7 @@ def test_copies_are_no_correlated_raters_and_make_none(sound):
 
 
 def test_an_answer_no_rater_supports_is_found(sound):
-    # A prior near one makes foreground of what nobody marked.
+    # With a prior near one, voxels that nobody marked become foreground.
     finding = diagnose(sound[:3], Prior=0.999999999)["beyond the raters"]
     assert finding.concern
     assert finding.value > 0
@@ -208,7 +208,7 @@ def test_more_background_is_the_padded_table(sound):
 
 
 def far_off():
-    """Five raters of a line: STAPLE Basic takes nearly all that anybody marked."""
+    """Five raters of a line: STAPLE Basic marks nearly all voxels that any of them marked."""
     case = STRUCTURE_SETTINGS["vessels 3D r1"](0)
     return case.raters
 
@@ -413,7 +413,7 @@ def test_a_held_prior_asks_to_look_at_small_structures():
         staple.Execute(images)
         answers.append(staple.GetLabelImage() == 1)
     assert diagnose(small)["prevalence"].facts["dice"] == pytest.approx(dice(*answers))
-    # Where the prior decides nothing there is nothing to look at.
+    # Where the prior has no effect, there is nothing to report.
     sure = disc_phantom(10).truth
     alike = [sure, np.roll(sure, 1, 0), np.roll(sure, 1, 1), sure]
     assert diagnose(alike)["prevalence"].severity == "note"
@@ -504,7 +504,7 @@ def test_a_global_performance_that_is_no_target_is_said():
 
 
 def test_causes_of_thousands_of_labels_are_told_in_one_pass() -> None:
-    """Was cubic in their number: a parcellation of thousands of labels never ended."""
+    """The time was cubic in their number: a parcellation with thousands of labels never ended."""
     causes = [Finding("empty", 0.0, "look", (0,), label) for label in range(4000)]
     effects = [
         Finding("pairwise Dice", 0.1, "look", who, label, because="empty", kind="poor")

@@ -88,7 +88,7 @@ def test_a_mirrored_mask_is_named_with_its_axis(agreeing, axis, name):
     ],
 )
 def test_a_shifted_mask_is_told_by_how_far_it_lies_off_in_the_patient(agreeing, direction, off):
-    """The way back, as (+5.0, +0.0, -4.0), was read as the error."""
+    """The correction, such as (+5.0, +0.0, -4.0), was mistaken for the error."""
     agreeing[1] = np.roll(agreeing[1], (2, -5), (0, 2))
     said = cautions(findings(agreeing, direction=direction))["shifted mask"]
     assert said.startswith(f"Reader 1 lies {off}: moved back, Dice to the others rises from 0.")
@@ -192,13 +192,13 @@ def test_one_slice_that_others_drew_on_is_a_gap_and_one_nobody_did_is_none(agree
 
 
 def test_lesions_in_different_places_leave_no_gaps(agreeing):
-    """Rater 3 overlooked the one in the middle, and no two lie over each other."""
+    """Rater 3 missed the middle one, and no two overlap along the slicing axis."""
     maps = np.zeros((4, 24, 40, 48), np.uint8)
     for number, (y, x) in enumerate([(5, 5), (20, 20), (30, 40)]):
         maps[:, 8 * number + 1 : 8 * number + 5, y : y + 6, x : x + 6] = 1
     maps[3, 9:13] = 0
     assert "gaps between slices" not in cautions(findings(maps))
-    both = np.zeros_like(maps)  # a vertebra, a disc that is no part of it, a vertebra
+    both = np.zeros_like(maps)  # a vertebra, a disc that does not belong to it, a vertebra
     both[:, 2:8], both[:, 12:20] = agreeing[:, [10]], agreeing[:, [10]]
     assert both.any()
     assert "gaps between slices" not in cautions(findings(both))
@@ -216,13 +216,13 @@ def test_slices_that_a_reader_did_not_annotate_are_no_gaps(agreeing):
 
 
 def test_a_mask_that_ends_at_the_border_is_noted(agreeing):
-    """Issue 44, item 10: what contours had beyond the image was cut in silence."""
+    """Issue 44, item 10: contours beyond the image were clipped without a warning."""
     assert findings(agreeing)["cut at the border"].severity is None
     cut = agreeing[:, :, :, 14:].copy()
     told = findings(cut)["cut at the border"]
     assert (told.severity, told.about) == ("note", "raters")
     assert told.what == "What readers 0, 1, 2 and 3 drew ends at the border of the image."
-    ends = agreeing[:, 10:].copy()  # organs are longer than scans, which is no news
+    ends = agreeing[:, 10:].copy()  # organs often extend beyond scans, which is not reported
     assert findings(ends)["cut at the border"].severity is None
 
 

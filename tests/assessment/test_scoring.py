@@ -1,4 +1,4 @@
-"""Scores of submissions beside several readers: rules by hand, laws, and a planted study."""
+"""Scores of submissions against several readers: hand-computed rules, laws, a simulated study."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_qubiq_dice_is_that_worked_out_by_hand():
 
 def test_curvas_dice_and_confidence_are_those_worked_out_by_hand():
     mask = np.array([1, 0, 1, 1, 1, 0, 0, 0], bool)
-    # All say yes to voxels 0 and 1, no to 4 to 7; of these the mask has 0 and 4.
+    # All mark voxels 0 and 1, none 4 to 7; of these, the mask has 0 and 4.
     assert rules.consensus_dice(mask, READ) == pytest.approx(2 * 1 / (2 + 2))
     assert math.isnan(rules.consensus_dice(mask, [READ[0], ~READ[0]]))
     p = np.array([0.9, 0.7, 0.2, 0.2, 0.4, 0, 0, 0])
@@ -139,8 +139,8 @@ def test_the_order_and_the_ceiling_of_a_planted_study_are_found():
 def test_a_reader_as_submission_reaches_what_he_reaches_beside_the_others():
     readers, _ = study(1)
     (case,) = readers
-    # His own reading is among the readers of two of the three sets: he is ahead of the ceiling by
-    # as much, which is why a submission must not be one of the readers.
+    # The copied reading is in two of the three sets of readers, so its score exceeds the ceiling.
+    # This is why a submission must not be one of the readers.
     found = ic.score_study(readers, {"copy of ann": {case: readers[case]["ann"]}})
     mine = found.cases[0].submissions["copy of ann"][1]["dice"]
     others = found.cases[0].readers["ann"][1]["dice"]

@@ -92,7 +92,7 @@ SLIPS: dict[str, tuple[Callable[[Maps], None], str, str]] = {
 #: Of these a mirrored mask, or swapped labels, can empty the result: graver than the slip.
 LOSING = {("shape-average", slip) for slip in ("mirrored", "swapped", "elsewhere")}
 
-#: It numbers instances by itself, so that labels mean nothing and each mask is several.
+#: It numbers instances itself, so labels have no meaning and each mask is several objects.
 INSTANCES = "instance-consensus"
 
 #: Slips in the second label, which filters of one label do not see.
@@ -125,7 +125,7 @@ def test_a_sentence_has_all_its_numbers_and_says_what_to_do(kind: tuple[str, str
     assert len(named.what) < 220
     if kind[1] not in ("fine", "unchecked", "many", "unknown", "one", "noise") and words.do:
         assert named.do[-1] in ".?"
-    # No finding points to another, and readers are called by their names.
+    # Findings do not refer to each other, and readers have their names.
     assert not re.search(r"another finding|that decides|rater \d|reader \d", named.sentence)
     for name in named.names:
         assert name in named.sentence
@@ -163,12 +163,12 @@ def test_a_slip_is_told_once_by_its_cause_and_nothing_contradicts_it(
         assert cause.names == ("cem",)
 
 
-#: About readers who did nothing wrong: they saw nothing, or their mask ends where the image does.
+#: Rules about readers without a fault: nothing drawn, or a mask at the border of the image.
 BLAMELESS = ("presence", "cut at the border", "near-identical raters")
 
 
 def reads_well(found: Diagnostics) -> None:
-    """No sentence twice, no reader praised and blamed, no consequence without its cause."""
+    """Check: no duplicates, no contradictions about a reader, no consequence without a cause."""
     said = [one.what for one in found.noted]
     assert len(said) == len(set(said))
     causes = {one.rule for one in found.causes}
@@ -183,7 +183,7 @@ def reads_well(found: Diagnostics) -> None:
             assert not blamed & set(one.names)
         if one.rule == "near-identical raters":
             assert not blamed & set(one.names)
-    # A rule that found something does not say of the same label that all is well.
+    # A rule with a finding must not report that all is well for the same label.
     noted = {(one.rule, one.label) for one in found.noted}
     assert not noted & {(one.rule, one.label) for one in found.findings if not one.severity}
     shares = [one.facts["share"] for one in found.noted if "share" in one.facts]
@@ -225,7 +225,7 @@ def test_two_camps_are_named() -> None:
 
 
 def test_two_groups_are_told_apart_in_their_sentence() -> None:
-    """Names joined by "and" on both sides once read as one list."""
+    """Names joined by "and" in both groups were read as one list."""
     facts = {"first": (1, 3), "second": (0, 2, 4), "within": 0.91, "between": 0.74}
     names = ("anna", "ben", "clara", "dan", "eva")
     found = Finding("two camps", 0.74, "look", facts=facts, about="raters").named(names)
@@ -234,7 +234,7 @@ def test_two_groups_are_told_apart_in_their_sentence() -> None:
 
 @pytest.mark.parametrize("rule", ["swapped structures", "swapped labels", "mirrored mask"])
 def test_a_swap_stands_before_near_copies_of_the_same_grade(rule: str) -> None:
-    """A wrong file comes first: whoever reads two findings must see it."""
+    """A wrong file comes first, so that it is among the first two findings."""
     copies = Finding("near-identical raters", 1, "look", (0, 1))
     swap = Finding(rule, 0.8, "look", (2,), about="raters")
     grave = Finding("empty result", 0.0, "do not use")
@@ -276,7 +276,7 @@ def test_a_slip_explains_why_the_result_differs_from_the_vote() -> None:
 
 
 def test_a_reader_whom_staple_lets_outvote_the_others_is_named() -> None:
-    """Of five readers one draws three voxels wider, and STAPLE believes that one."""
+    """One of five readers draws three voxels wider, and STAPLE follows this reader."""
     case = SLIP_SETTINGS["5 readers, one three wider"](0)
     maps = [reader.astype(np.uint8) for reader in case.raters]
     wide = int(np.argmax([one.sum() for one in maps]))
@@ -307,7 +307,7 @@ def test_a_tie_is_no_distance_from_the_vote() -> None:
 
 
 def test_the_best_of_many_ways_to_part_readers_is_no_camp() -> None:
-    """Of seven readers who differ by chance two groups are always somewhat apart."""
+    """Seven readers who differ by chance can always be split into slightly separate groups."""
     rng = np.random.default_rng(5)
     cloud = [ellipsoid((8, 16, 18), (6, *(9 + rng.normal(0, 1.2, 2)))) for _ in range(7)]
     moved = [
@@ -319,7 +319,7 @@ def test_the_best_of_many_ways_to_part_readers_is_no_camp() -> None:
 
 
 def test_a_mask_that_is_far_for_another_reason_is_not_called_shifted() -> None:
-    """A part of a structure fits better somewhere else, and is no shifted file."""
+    """A partial mask fits better elsewhere, but is not a shifted file."""
     radii = [(6, 9, 12), (6, 9.2, 12), (6, 9, 12.3), (6, 9, 11.8), (6, 9, 12)]
     maps = [ellipsoid((8, 16, 18), one).astype(np.uint8) for one in radii]
     maps[4][:, :, 22:] = 0

@@ -1,4 +1,4 @@
-"""Structures and labels that a rater calls otherwise than the others."""
+"""Structures and labels that a rater names differently from the others."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_one_name_for_another_is_told_only_where_it_plainly_is() -> None:
 
 
 def derived(readers: tuple[Mask, Mask]) -> list[Mask]:
-    """Five readers of two: both, and moved by a voxel."""
+    """Five readers derived from two: both, and copies shifted by a voxel."""
     one, other = readers
     moved = [np.roll(one, 1, 2), np.roll(other, 1, 1), np.roll(one, -1, 1)]
     return [one, other, *moved]

@@ -32,7 +32,7 @@ ROOT = Path(itk_consensus.__file__).resolve().parents[1]
 
 
 def write_cohort(folder: Path, number: int) -> list[BatchCase]:
-    """Discs of three raters who agree the less the later the case."""
+    """Write discs by three raters whose agreement decreases from case to case."""
     y, x = np.mgrid[:20, :24]
     for index in range(number):
         case = folder / f"c{index:02d}"
@@ -54,7 +54,7 @@ def in_this_process(cases: list[BatchCase], plan: Plan) -> list[CaseResult]:
 
 
 def records(folder: Path) -> dict[Path, int]:
-    """Of cases that are done."""
+    """Records of the finished cases."""
     return {
         path: path.stat().st_mtime_ns
         for path in folder.glob("*/case.json")
@@ -221,7 +221,7 @@ def test_cases_that_are_not_found_say_what_was_looked_for(
 def test_results_never_lie_among_the_raters(
     cohort: list[BatchCase], tmp_path: Path, capsys: Any
 ) -> None:
-    """A second run would take the consensus of the first for a rater."""
+    """A second run would read the consensus of the first one as a rater."""
     pattern = f"{tmp_path}/in/{{case}}/{{rater}}.nii.gz"
     assert main(["batch", pattern, "-o", str(tmp_path / "in"), "--method", "vote"]) == 2
     assert "would lie among its raters" in capsys.readouterr().err
@@ -231,7 +231,7 @@ def test_results_never_lie_among_the_raters(
 def test_paths_are_those_of_any_worker(
     cohort: list[BatchCase], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A worker of a cluster starts in a folder of its own."""
+    """Workers of a cluster may start in another folder."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "elsewhere").mkdir()
 

@@ -1,4 +1,4 @@
-"""A batch loses nobody's file, and a case counts as done only with the files of its own run."""
+"""A batch overwrites no foreign file, and a case is done only with the files of its own run."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def batch(*words: str, cases: str = "in/{case}/{rater}.nii.gz", method: str = "v
 
 
 def list_of(rows: dict[str, str], image: str = "") -> str:
-    """A list in which case a is as ever."""
+    """Write a list of cases with case a unchanged."""
     lines = ["case,raters,image", f"a,in/a/r0.nii.gz;in/a/r1.nii.gz,{image or 'in/a/r2.nii.gz'}"]
     lines += [f"{case},{files},{image or 'in/b/r2.nii.gz'}" for case, files in rows.items()]
     Path("cases.csv").write_text("\n".join(lines))
@@ -181,7 +181,7 @@ def plans(folder: Path) -> tuple[Plan, Plan]:
 
 
 def answers(folder: Path, case: BatchCase) -> list[np.ndarray]:
-    """What each of the plans gives by itself."""
+    """Results of each plan, run separately."""
     found = []
     for number, plan in enumerate(plans(folder)):
         alone = Plan(plan.method, folder / f"alone{number}", plan.parameters)
@@ -193,7 +193,7 @@ def answers(folder: Path, case: BatchCase) -> list[np.ndarray]:
 def test_a_run_that_was_stopped_after_its_consensus_leaves_nothing_that_counts_as_done(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Item 4: run X, kill Y when it has replaced the consensus, run X: done, with Y's answer."""
+    """Issue 27, item 4: plan X, plan Y killed after writing, plan X: done, with Y's result."""
     case = find_cases("in/{case}/{rater}.nii.gz")[0]
     few, many = plans(folder)
     wanted = answers(folder, case)
@@ -225,7 +225,7 @@ def test_a_page_of_another_plan_does_not_stay_beside_the_consensus(
 
 
 def test_two_batches_do_not_write_into_one_folder(folder: Path, capfd: Any) -> None:
-    """Item 4: two methods at once gave tables and files that did not belong together."""
+    """Issue 27, item 4: two methods at once gave tables and files that did not belong together."""
     Path("out").mkdir()
     with exclusive_lock(Path("out/batch.json")):
         assert batch() == 2
@@ -236,7 +236,7 @@ def test_two_batches_do_not_write_into_one_folder(folder: Path, capfd: Any) -> N
 
 @pytest.mark.parametrize("damage", ["emptied", "gone"])
 def test_a_consensus_that_is_lost_is_made_again(folder: Path, damage: str) -> None:
-    """Item 4: an emptied consensus counted as done."""
+    """Issue 27, item 4: an emptied consensus counted as done."""
     assert batch() == 0
     consensus = Path("out/a/consensus.nii.gz")
     content = consensus.read_bytes()
@@ -251,7 +251,7 @@ def test_a_consensus_that_is_lost_is_made_again(folder: Path, damage: str) -> No
 def test_changed_voxels_beside_an_unchanged_header_are_read_again(
     folder: Path, suffix: str
 ) -> None:
-    """Item 3: only the header was hashed, by the batch and on its pages."""
+    """Issue 27, item 3: only the header was hashed, by the batch and on its pages."""
     for rater in range(3):
         write(Path("pairs/a", f"r{rater}{suffix}"), RATERS % (rater + 2) > 0)
     case = BatchCase.of_files("a", sorted(Path("pairs/a").glob(f"*{suffix}")))
@@ -278,7 +278,7 @@ def test_changed_voxels_beside_an_unchanged_header_are_read_again(
 
 
 def test_a_name_that_is_not_utf8_costs_no_other_case(folder: Path, capfd: Any) -> None:
-    """Item 13: it cost the table of all cases."""
+    """Issue 27, item 13: it cost the table of all cases."""
     odd = os.fsdecode(b"in/\xff\xfe")
     try:
         os.rename("in/b", odd)
@@ -294,7 +294,7 @@ def test_a_name_that_is_not_utf8_costs_no_other_case(folder: Path, capfd: Any) -
 def test_a_case_called_like_the_table_is_refused_before_any_work(
     folder: Path, name: str, capfd: Any
 ) -> None:
-    """Item 13: the table of all cases could not be written after all the work."""
+    """Issue 27, item 13: the table of all cases could not be written after all the work."""
     Path("in/b").rename(f"in/{name}")
     assert batch() == 2
     assert "would overwrite" in capfd.readouterr().err
@@ -313,7 +313,7 @@ def test_a_case_called_like_the_table_is_refused_before_any_work(
     ],
 )
 def test_a_tampered_record_leads_to_the_right_table(folder: Path, damage: Any, capfd: Any) -> None:
-    """Item 15: it led to an unexpected TypeError."""
+    """Issue 27, item 15: it led to an unexpected TypeError."""
     assert batch() == 0
     table = Path("out/summary.csv").read_text("utf-8")
     raters = snapshot(Path("in"))
@@ -345,7 +345,7 @@ def test_a_record_that_is_a_pipe_does_not_hang(folder: Path, capfd: Any) -> None
 
 
 def test_no_cell_of_the_table_is_a_formula() -> None:
-    """Item 15: +1+1 and @SUM(1) reached the table as they are."""
+    """Issue 27, item 15: +1+1 and @SUM(1) reached the table as they are."""
     names = ["+1+1", "@SUM(1)", "=1", "-a", "\x1b[31mred", "plain", "a\udcffb"]
     rows = [CaseResult(name, "done", mean_dice=-0.5) for name in names]
     found = list(csv.DictReader(table_text(rows).splitlines()))

@@ -35,7 +35,7 @@ READERS = ("anna", "ben", "chris")
 
 
 def write_study(folder: Path, cases: int = 4) -> dict[str, dict[str, np.ndarray]]:
-    """Two structures by three readers; ben draws too much, and chris missed the last case."""
+    """Two structures by three readers; ben over-segments, and chris lacks the last case."""
     z, y, x = np.indices((6, 24, 26))
     drawn: dict[str, dict[str, np.ndarray]] = {}
     for number in range(cases):
@@ -228,7 +228,7 @@ def test_the_index_page_needs_nothing_else_and_shows_all(study: Any) -> None:
 
 
 def test_the_index_says_first_which_cases_may_be_used_and_what_failed(tmp_path: Path) -> None:
-    """Equal tiles of numbers named no case; the error came before what to do."""
+    """The page named no case, and the error came before the advice."""
     write_study(tmp_path / "in")
     (tmp_path / "in/c1/ben.nii.gz").write_bytes(b"no image")
     empty = sitk.ReadImage(str(tmp_path / "in/c2/anna.nii.gz")) * 0
@@ -254,7 +254,7 @@ def test_a_case_that_is_unlike_the_others_says_first_who_did_what() -> None:
 
 
 def test_a_second_run_without_pages_keeps_those_there_are(study: Any) -> None:
-    """A resumed run that did not ask for pages made everything again, and removed them."""
+    """A resumed run without --reports repeated all cases, and removed the pages."""
     out, _ = study
     before = {path: path.stat().st_mtime_ns for path in out.glob("*/*")}
     cases = find_cases(str(out.parent / "in/{case}/{rater}.nii.gz"))

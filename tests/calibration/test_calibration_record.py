@@ -69,7 +69,7 @@ def test_case_ids_cannot_be_read_from_a_record(record):
 
 
 def edited(record, **fields):
-    """Somebody's edit, by a hand that knows how to make the checksum right again."""
+    """An edited record with a recomputed checksum."""
     written = {**json.loads(record.to_json()), **fields}
     return json.dumps({**written, "checksum": checksum(written)})
 

@@ -81,7 +81,7 @@ def test_log_odds_are_finite_and_mirror_each_other():
 
 
 def test_probabilities_that_mirror_each_other_tie(blob):
-    """1 - 0.8 is not 0.2 in binary, yet both must be in or out of the band together."""
+    """1 - 0.8 is not 0.2 in binary, but both must be inside or outside the band."""
     p = np.where(blob != 0, 0.8, 0.2)
     maps = probability_scores([p], blob, WHOLE, SPACING, 100.0)
     assert len(np.unique(np.abs(maps.scores[1]))) == 1

@@ -50,7 +50,7 @@ def _record() -> Any:
 
 
 def learned() -> ic.LearnedFusionFilter:
-    """A filter that has learned of the known cases."""
+    """A filter fitted to the known cases."""
     return ic.LearnedFusionFilter.FromRecord(_record())
 
 
@@ -192,7 +192,7 @@ def test_probabilities_are_learned_from_and_masks_refuse_them() -> None:
     images, truth = case(3706, HABITS)
     answer = filter_.Execute([soft(rater) for rater in images])
     assert ic.dice(answer == 1, truth == 1) > ic.dice(ic.Consensus(images) == 1, truth == 1)
-    filter_.Execute(images)  # certain ones are masks
+    filter_.Execute(images)  # probabilities of 0 and 1 are masks
     with pytest.raises(InputError, match="masks were learned from, got probabilities"):
         fitted(of).Execute([soft(rater) for rater in images])
 
@@ -382,7 +382,7 @@ def test_nothing_of_the_images_is_kept() -> None:
 
 
 def test_what_most_raters_left_empty_stays_empty_and_what_is_there_does_not_vanish() -> None:
-    """Whether a structure is there is no question of its outline."""
+    """The presence of a structure is decided separately from its outline."""
     filter_ = learned()
     images, _ = case(3710, HABITS)
     lone = [images[0], *(np.zeros_like(image) for image in images[1:])]

@@ -1,4 +1,4 @@
-"""The margin that a case needs, by brute force, and what is promised of the next, by repetition."""
+"""The margin of a case by brute force, and the guarantee for the next case by repetition."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def masks(seed, shape=(6, 12, 13)):
 
 
 def of_arrays(consensus, reference, spacing=SIDES):
-    """A case of these masks."""
+    """Make a case of these masks."""
     return ProbabilityCase(
         (consensus.astype(float),), spacing, reference=reference.astype(np.uint16)
     )
@@ -71,7 +71,7 @@ def test_the_margin_inward_is_the_depth_of_what_is_not_in_the_reference(seed):
 @pytest.mark.parametrize("share", [1.0, 0.99, 0.8])
 @pytest.mark.parametrize("seed", range(4))
 def test_a_case_is_covered_with_its_own_margin_and_no_smaller_one(seed, share, direction):
-    """Read off the sets, by the definition."""
+    """Checked on the label sets, by the definition."""
     consensus, reference = masks(seed)
     case = of_arrays(consensus, reference)
     options = replace(OUTWARD, direction=direction, covered_share=share)
@@ -140,7 +140,7 @@ TESTS = 10
 
 
 def drawn_scores(family, cohorts):
-    """(cohorts, cases) the margin that each case of repeated cohorts needs; seeds from 3000 on."""
+    """(cohorts, cases) sufficient margins in repeated cohorts; seeds from 3000 on."""
     more, options = FAMILIES[family]
     scores = np.empty((cohorts, max(SIZES) + TESTS))
     for place in np.ndindex(scores.shape):
@@ -158,13 +158,13 @@ def drawn_scores(family, cohorts):
 )
 @pytest.mark.parametrize("family", FAMILIES)
 def test_cases_are_covered_as_often_as_exchangeable_ones_are(family, cohorts, worth):
-    """Of 10 further cases BetaBinomial(10, k, n + 1 - k) are covered: the law of any such margin.
+    """The number of covered cases among 10 others is distributed as BetaBinomial(10, k, n + 1 - k).
 
-    Each ten of a cohort's sixty cases are the further ones in turn. Of exchangeable scores the mean
-    over these turns has from a fourteenth (n = 20, alpha = .05) to an eightieth of the variance of
-    one turn, so that 40 cohorts are worth 500 that were drawn for one turn each. The mean over
-    cohorts lies within 3.3 standard errors of so many; of the 18 means of the full test one in 50
-    such tests would leave them by chance.
+    Each ten of a cohort's sixty cases are the others in turn. For exchangeable scores, the variance
+    of the mean over these turns is a fourteenth (n = 20, alpha = .05) to an eightieth of that of
+    one turn, so 40 cohorts are as informative as 500 with a single turn. The mean over cohorts must
+    be within 3.3 standard errors for 500 cohorts; by chance, one of the 18 means of the full test
+    would exceed them in one of 50 such tests.
     """
     scores = drawn_scores(family, cohorts)
     for alpha in ALPHAS:
@@ -181,7 +181,7 @@ def test_cases_are_covered_as_often_as_exchangeable_ones_are(family, cohorts, wo
 
 
 def test_the_law_would_notice_a_margin_that_promises_too_much():
-    """The control: a rank too low by two cases leaves the band that the margin must keep."""
+    """The control: with a rank too low by two cases, the mean exceeds the limits."""
     rng = np.random.default_rng(0)
     n, alpha, cohorts = 50, 0.1, 500
     rank = conformal_rank(alpha, n)

@@ -60,7 +60,7 @@ def test_samples_overlap_as_readers_do_and_samples_of_the_vote_alone_more(fuser,
     samples = ic.SampleSegmentations(fuser, ROUND, seed=1)
     assert abs(mean_dice(masks_of(samples)) - between_readers) <= 0.03
     plain = ic.SampleSegmentations(fuser, ROUND, seed=1, widen=False)
-    # Of J readers p is known from J votes: too sharp by a J-th of their disagreement.
+    # p is estimated from J votes only, so it underestimates their disagreement by 1 / J.
     expected = between_readers + (1 - between_readers) / 4
     assert mean_dice(masks_of(plain)) == pytest.approx(expected, abs=0.03)
 
@@ -95,7 +95,7 @@ def test_samples_are_images_like_the_inputs_and_files(fuser, readers, tmp_path):
 
 
 def test_samples_have_no_specks_as_noise_would(fuser):
-    """A coherent sample of one nodule has few pieces; the same probability voxel by voxel many."""
+    """Coherent samples of a nodule have few components; independent voxels have many."""
 
     def pieces(mask):
         image = sitk.GetImageFromArray(mask.astype(np.uint8))
@@ -201,7 +201,7 @@ def test_labels_that_cannot_be_sampled_have_no_volume_interval():
 
 
 def leaves_out(family, number):
-    """Whether the interval of the others holds the volume of a reader left out, case by case."""
+    """By case, whether the interval of the others contains the volume of a left-out reader."""
     for seed in range(3000, 3000 + number):
         case = level_case(seed, family)
         masks = [member > 0 for member in case.members]
@@ -243,7 +243,7 @@ def test_volumes_of_arrays_are_voxels_and_of_large_structures_hardly_other_ones(
     fine = [ic.SampleSegmentations(vote, seed=seed).volume() for seed in range(5)]
     assert coarse.estimate == pytest.approx(np.mean([r.sum() for r in raters]), rel=1e-3)
     assert coarse.estimate == pytest.approx(fine[0].estimate, rel=1e-3)
-    # The ends are those of two hundred draws: as far apart as with another seed, at most.
+    # The bounds are from two hundred draws: they differ at most as with another seed.
     for end in ("low", "high"):
         ends = [getattr(one, end) for one in fine]
         assert 0.98 * min(ends) < getattr(coarse, end) < 1.02 * max(ends)

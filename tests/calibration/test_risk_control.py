@@ -91,7 +91,7 @@ def test_larger_alpha_never_widens_the_band(cases):
 
 
 GRID_STEP = 0.01
-# What MAPIE 1.6 finds for `segmentations`; the test below asks it again where it is installed.
+# Thresholds of MAPIE 1.6 for `segmentations`; a test below repeats them if it is installed.
 MAPIE_THRESHOLDS = {0.05: 0.18, 0.1: 0.3, 0.2: 0.45}
 
 

@@ -1,4 +1,4 @@
-"""A scaling is taken only where it helps on cases left out of the fit."""
+"""A scaling is used only if it helps on cases that are left out of the fit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itk_consensus.calibration.scaling import METHODS, ScalingTable, choose_scal
 
 
 def case(true_share: float, said: float = 0.9, voxels: int = 400) -> ScalingTable:
-    """Half of the voxels said to be foreground with probability `said`, half with 1 - `said`."""
+    """A case in which half of the voxels have probability `said`, the others 1 - `said`."""
     labels = np.arange(voxels) < true_share * voxels
     p = np.full(voxels, said)
     mirrored = np.concatenate([p, 1 - p])

@@ -21,7 +21,7 @@ probabilities = hnp.arrays(float, 40, elements=st.floats(0, 1))
 
 
 def drawn(temperature, bias, size=200_000, seed=0):
-    """Overconfident probabilities whose honest version is known."""
+    """Overconfident probabilities whose calibrated version is known."""
     rng = np.random.default_rng(seed)
     p = expit(rng.normal(0, 4, size))
     labels = rng.random(size) < expit(log_odds(p) / temperature + bias)

@@ -49,7 +49,7 @@ def test_nothing_to_miss_is_missed_by_no_threshold():
 
 
 def test_tolerance_means_its_decimal_digits():
-    """0.1 of 30 voxels are 3, and 0.7 of 10 are 7, whatever binary makes of them."""
+    """0.1 of 30 voxels are 3, and 0.7 of 10 are 7, despite binary rounding."""
     ranks = np.arange(1, 31)
     assert ScoreDistribution.of(ranks).threshold_for(0.1) == 27
     assert ScoreDistribution.of(ranks[:10]).threshold_for(0.7) == 3

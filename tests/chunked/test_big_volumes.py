@@ -245,13 +245,13 @@ def client() -> Iterator[Client]:
 
 
 def test_a_cluster_of_this_machine_takes_a_free_port() -> None:
-    """dask takes 8787 even for a dashboard that nobody asked for, and warns where it is in use."""
+    """dask uses port 8787 for its dashboard by default, and warns if it is in use."""
     with socket.socket() as other:
         try:
             other.bind(("localhost", 8787))
             other.listen()
         except OSError:
-            pass  # somebody else has it, which serves as well
+            pass  # another process has it, which is as good for the test
         with dask_client(LOCAL, 1) as client:
             assert client.submit(sum, [1, 2]).result() == 3
 
@@ -307,7 +307,7 @@ def test_a_folder_that_is_no_store_is_not_replaced(stores: list[Path], tmp_path:
     output = tmp_path / "mine.zarr"
     output.mkdir()
     (output / "thesis.txt").write_text("irreplaceable")
-    with pytest.raises(FileError, match="is no zarr store"):
+    with pytest.raises(FileError, match="is not a zarr store"):
         fuse_volumes(stores, output, ic.LabelVotingImageFilter(), overwrite=True)
     assert (output / "thesis.txt").exists()
     with pytest.raises(FileError, match="would overwrite the input"):

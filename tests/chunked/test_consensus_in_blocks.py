@@ -1,4 +1,4 @@
-"""Consensus and the coherence vote of chunks: the bits of memory, whatever the chunks are."""
+"""Consensus and the coherence vote in chunks are bitwise equal to those in memory."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS
 
 FILTERS = (ic.CoherenceVoteFilter, ic.ConsensusFilter)
 
-#: The largest shapes by dimension: some blocks, each smaller than what bands see around it.
+#: The largest shapes by dimension: several blocks, each smaller than the halo of bands.
 LARGEST = {2: (60, 60), 3: (30, 30, 30), 4: (3, 13, 13, 13)}
 
 
@@ -56,7 +56,7 @@ OUTPUTS = [
 
 
 class Drawn(NamedTuple):
-    """Raters of one volume, where they looked, how it is cut, and how large blocks are."""
+    """Raters of a volume, their masks, the chunks, and the size of blocks."""
 
     raters: list[Any]
     given: dict[str, Any]
@@ -69,14 +69,14 @@ class Drawn(NamedTuple):
 
 
 def smooth(rng: np.random.Generator, shape: tuple[int, ...], sigma: float) -> NDArray[Any]:
-    """Noise of variance one."""
+    """Smooth noise of unit variance."""
     found = gaussian_filter(rng.standard_normal(shape), sigma, mode="wrap")
     return np.asarray(found / max(found.std(), 1e-9))
 
 
 @st.composite
 def drawn_cases(draw: Callable[..., Any], dimension: int) -> Drawn:
-    """Structures that several raters draw with errors of their own, in uneven chunks."""
+    """Structures drawn by several raters with individual errors, in uneven chunks."""
     shape = tuple(draw(st.integers(min(6, n), n)) for n in LARGEST[dimension])
     number, labels = draw(st.integers(1, 7)), draw(st.integers(2, 4))
     rng = np.random.default_rng(draw(st.integers(0, 2999)))
@@ -174,7 +174,7 @@ def in_chunks(filter_: type[LabelFusionFilter], drawn: Drawn) -> tuple[Any, ...]
 
 
 def check(filter_: type[LabelFusionFilter], drawn: Drawn) -> None:
-    """Raise unless chunks come to what memory comes to."""
+    """Raise unless the results in chunks and in memory are equal."""
     with pytest.MonkeyPatch.context() as patch:
         for module in (blocked_masks, near_copies):
             patch.setattr(module, "SIDE", drawn.side)

@@ -27,7 +27,7 @@ WHOLE = [fuser for fuser in FUSERS if fuser().chunking == "whole"]
 
 
 def raters(labels: int = 2, number: int = 4, seed: int = 0, shape: Any = SHAPE) -> list[Any]:
-    """Balls of several labels, each rater with voxels of its own error."""
+    """Balls of several labels, with individual errors of each rater."""
     rng = np.random.default_rng(seed)
     grid = np.stack(np.meshgrid(*map(np.arange, shape), indexing="ij"))
     truth = np.zeros(shape, np.uint8)
@@ -41,7 +41,7 @@ def raters(labels: int = 2, number: int = 4, seed: int = 0, shape: Any = SHAPE) 
 
 
 def made(fuser: type[LabelFusionFilter]) -> LabelFusionFilter:
-    """A filter that need not come to an end: equal bits are equal after a few iterations too."""
+    """A filter with few iterations, which suffice to compare results bitwise."""
     iterates = hasattr(fuser, "MaximumIterations")
     return fuser(MaximumIterations=5) if iterates else fuser()
 
@@ -293,7 +293,7 @@ def test_masked_chunks_are_missing_votes_as_in_memory(fuser: LabelFusionFilter) 
     """Issue 27, item 9: masks were dropped, and half of the voxels differed."""
     rng = np.random.default_rng(3)
     gaps = [rng.random(SHAPE) < 0.4 for _ in range(4)]
-    gaps[0][:5, :8] = True  # a rater who says nothing in a whole chunk
+    gaps[0][:5, :8] = True  # a rater without annotations in a whole chunk
     masked = [np.ma.masked_array(a, g) for a, g in zip(raters(3), gaps, strict=True)]
     wanted = fuser.Execute(masked)
     for chunks in CHUNKINGS[:2]:

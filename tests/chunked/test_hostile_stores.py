@@ -1,4 +1,4 @@
-"""Zarr stores: nothing of anybody else's is lost, and broken ones are one clear error."""
+"""Zarr stores: foreign files are not lost, and damaged stores give one clear error."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_a_store_is_written_through_links(folder: Path) -> None:
 def test_somebody_elses_folder_in_the_way_is_left_alone(
     folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Its name is ours for an unfinished run; it was filled, and deleted in the end."""
+    """A folder with the name of our unfinished runs was written to, and deleted at the end."""
     Path("out.zarr.partial").mkdir()
     Path("out.zarr.partial/plan.json").write_text("of another program")
     Path("file.zarr.partial").touch()
@@ -109,7 +109,7 @@ def test_somebody_elses_folder_in_the_way_is_left_alone(
 
 
 def group() -> dict[str, Any]:
-    """What describes an OME-Zarr image."""
+    """The metadata of an OME-Zarr image."""
     scale = {"type": "scale", "scale": [1, 1, 1]}
     datasets = [{"path": "0", "coordinateTransformations": [scale]}]
     axes = [{"name": name, "type": "space"} for name in "zyx"]
@@ -118,7 +118,7 @@ def group() -> dict[str, Any]:
 
 
 def damaged(whole: Any) -> Iterator[Any]:
-    """The same with something else, or nothing, at each place in turn."""
+    """Copies with another value, or none, at each place in turn."""
     if not isinstance(whole, (dict, list)):
         return
     for key in list(whole) if isinstance(whole, dict) else range(len(whole)):
@@ -162,11 +162,11 @@ def test_damaged_chunks_pipes_and_impossible_sizes_are_refused(
     if hasattr(os, "mkfifo"):
         chunk.unlink()
         os.mkfifo(chunk)
-        assert "is no regular file" in refused(f"{FUSE} -o out.zarr", capfd)
+        assert "is not a regular file" in refused(f"{FUSE} -o out.zarr", capfd)
     metadata = json.loads(Path("z2.zarr/zarr.json").read_text(encoding="utf-8"))
     Path("z2.zarr/zarr.json").write_text(json.dumps({**metadata, "shape": [10**12] * 3}))
     words = "fuse z2.zarr z2.zarr --method vote -o out.zarr"
-    assert "cannot be a volume of the shape" in refused(words, capfd)
+    assert "must be a volume, got the shape" in refused(words, capfd)
 
 
 def test_after_a_damaged_chunk_nothing_is_said_of_tasks_that_are_left(

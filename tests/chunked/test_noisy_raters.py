@@ -1,4 +1,4 @@
-"""So many noisy raters that there are too many patterns for a table of codes: the same bits too."""
+"""Many noisy raters, with too many patterns for 16-bit codes: results are bitwise equal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHAPE = (40, 50, 60)
 
 
 def noisy_raters(number: int = 24) -> list[Any]:
-    """Voxels in which nearly every vote is another, beside a block on which all agree."""
+    """Voxels with nearly random votes, and a block on which all agree."""
     rng = np.random.default_rng(7)
     truth = rng.random(SHAPE) < 0.3
     raters = [truth ^ (rng.random(SHAPE) < 0.2 + 0.01 * j) for j in range(number)]
@@ -84,7 +84,7 @@ def test_sums_over_a_pattern_table_are_those_over_voxels_to_the_last_bit() -> No
     packed = PackedVotes.from_stack(stack), PackedVotes.from_patterns(patterns)
     rng = np.random.default_rng(2)
     theta = rng.dirichlet([1, 9], (24, 1, 2)).transpose(0, 3, 1, 2)
-    theta[5, 1] = 1e-40  # hardly possible is not impossible
+    theta[5, 1] = 1e-40  # tiny probabilities are not 0
     prior = np.array([[0.3, 0.7]])
     voxels, rows = (votes.expectation(theta, prior) for votes in packed)
     for one, other in zip(voxels, rows, strict=True):
@@ -97,7 +97,7 @@ def test_sums_over_a_pattern_table_are_those_over_voxels_to_the_last_bit() -> No
 
 
 def test_exact_sums_agree_with_sums_of_fractions() -> None:
-    """The log likelihood of many equal voxels drifts in floating point; whole numbers do not."""
+    """Floating-point sums over many equal voxels drift; integer sums do not."""
     raters = [np.ones((100, 1000), np.uint8) for _ in range(18)]
     raters[0][:, ::2] = 0
     packed = PackedVotes.from_stack(LabelStack.binary(raters, 1))

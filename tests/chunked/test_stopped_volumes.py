@@ -1,4 +1,4 @@
-"""What a stopped run left is taken up only if it is of the same plan, and whole."""
+"""Results of a stopped run are reused only if they are complete and of the same plan."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def stores(tmp_path: Path) -> list[Path]:
 def stopped(
     inputs: list[Path], output: Path, share: float, filter_: Any = None, **more: Any
 ) -> None:
-    """A run that ends when so much of it is done."""
+    """Start a run that is stopped at a given fraction of the work."""
 
     def stop(done: float, doing: str) -> None:
         if done > share:
@@ -65,7 +65,7 @@ def found(output: Path) -> Any:
 def test_a_rater_of_a_stopped_run_is_not_the_mask_of_the_next(
     stores: list[Path], tmp_path: Path
 ) -> None:
-    """Item 5: fuse a b c was stopped, then fuse a b --mask c took up its votes."""
+    """Issue 27, item 5: fuse a b c was stopped, then fuse a b --mask c took up its votes."""
     output = tmp_path / "out.zarr"
     stopped(stores, output, 0.7)
     one, other, mask = stores
@@ -77,7 +77,7 @@ def test_a_rater_of_a_stopped_run_is_not_the_mask_of_the_next(
 
 @pytest.mark.parametrize("kind", ["zarr", "mha"])
 def test_stores_and_files_that_were_written_over_are_read_anew(kind: str, tmp_path: Path) -> None:
-    """Item 6: stores, and headers of files, were kept open from call to call."""
+    """Issue 27, item 6: stores, and headers of files, were kept open from call to call."""
     filter_ = ic.LabelVotingImageFilter()
     for seed, (shape, chunks) in enumerate([(SHAPE, CHUNKS), (SHAPE[::-1], (5, 8, 6))]):
         images = [np.roll(array.reshape(shape), seed, 0) for array in arrays()]
@@ -95,7 +95,7 @@ def test_stores_and_files_that_were_written_over_are_read_anew(kind: str, tmp_pa
 
 
 def test_two_runs_do_not_write_one_store(stores: list[Path], tmp_path: Path) -> None:
-    """Item 7: both ended well, with a store that could not be read, or was a mixture."""
+    """Issue 27, item 7: both ended well, with a store that could not be read, or was a mixture."""
     output = tmp_path / "out.zarr"
     with exclusive_lock(output), pytest.raises(FileError, match="is being written by process"):
         fuse_volumes(stores, output, ic.LabelVotingImageFilter())
@@ -121,7 +121,7 @@ def damage(path: Path, how: str) -> None:
 def test_whatever_is_lost_of_a_stopped_run_is_made_again(
     how: str, share: float, stores: list[Path], tmp_path: Path
 ) -> None:
-    """Item 12: a cut pass file, missing chunks and a missing plan ended in errors or holes."""
+    """Issue 27, item 12: truncated files, missing chunks or plans ended in errors or holes."""
     output, partial = tmp_path / "out.zarr", tmp_path / "out.zarr.partial"
     stopped(stores, output, share)
     files = sorted(path for path in partial.rglob("*") if path.is_file())
@@ -149,7 +149,7 @@ def test_chunks_that_are_gone_though_they_were_written_are_written_again(
 def test_a_chunk_of_an_input_that_is_lost_or_changed_between_runs_is_noticed(
     how: str, stores: list[Path], tmp_path: Path
 ) -> None:
-    """Item 12: half of the answer was that of the input before."""
+    """Issue 27, item 12: half of the answer was that of the input before."""
     output, images = tmp_path / "out.zarr", arrays()
     stopped(stores, output, 0.6)
     chunk = stores[0] / "c" / "2" / "1" / "0"
@@ -170,7 +170,7 @@ def test_a_chunk_of_an_input_that_is_lost_or_changed_between_runs_is_noticed(
 def test_a_worker_of_another_plan_cannot_write_into_the_next(
     stores: list[Path], tmp_path: Path
 ) -> None:
-    """One that outlives a killed run, on a cluster, still knows where it was to write."""
+    """On a cluster, a worker may outlive a killed run and still write to its folder."""
     output, kept = tmp_path / "out.zarr", []
     write = VolumeFile.write
 
@@ -190,7 +190,7 @@ def test_a_worker_of_another_plan_cannot_write_into_the_next(
 
 
 def test_a_record_makes_nothing_but_what_records_hold(tmp_path: Path) -> None:
-    """A folder beside an output may come from anywhere: nothing in it is run."""
+    """The folder next to an output may be untrusted: reading it must not run code."""
     record = RunRecord(tmp_path)
     value = InputNotes(*(np.arange(3).astype(kind) for kind in ("?", "u1", "f4", "i8")))
     record.save("pass-0", (0, 1), (value, None, 5))
@@ -231,7 +231,7 @@ def test_a_store_whose_successor_was_not_there_yet_is_put_back(
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
 def test_a_private_store_stays_private(stores: list[Path], tmp_path: Path) -> None:
-    """Item 16, for stores."""
+    """Issue 27, item 16, for stores."""
     output = tmp_path / "out.zarr"
     words = ["fuse", *map(str, stores), "-o", str(output), "--method", "vote", "--overwrite"]
     assert main(words) == 0

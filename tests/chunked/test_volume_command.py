@@ -1,4 +1,4 @@
-"""``itk-consensus fuse ... -o fused.zarr`` at the keyboard: what it says, and with which code."""
+"""Messages and exit codes of ``itk-consensus fuse ... -o fused.zarr``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHAPE = (4, 6, 8)
 
 @pytest.fixture
 def stores(tmp_path: Path) -> list[str]:
-    """Three raters of labels 0 to 2, the third of whom is the first again."""
+    """Three raters of labels 0 to 2; the third is a copy of the first."""
     arrays = [np.random.default_rng(i % 2).integers(0, 3, SHAPE).astype("u1") for i in range(3)]
     paths = [tmp_path / f"{name}.zarr" for name in ("ann", "bob", "eve")]
     for path, array in zip(paths, arrays, strict=True):
@@ -118,7 +118,7 @@ def test_stores_want_a_store(
 def test_a_scheduler_that_does_not_answer_is_forgotten(
     stores: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It used to stay dask's default, for which everything later waited."""
+    """It remained dask's default client, for which later computations waited."""
     output = str(tmp_path / "f.zarr")
     assert run([*stores, "-o", output, "--scheduler", "nowhere"], capsys)[0] == 2
     assert dask.config.get("scheduler", None) is None
@@ -129,7 +129,7 @@ def test_a_scheduler_that_does_not_answer_is_forgotten(
 def test_workers_may_live_in_another_folder(
     stores: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Relative paths used to be sent to them as they were."""
+    """Relative paths were sent to them unchanged."""
     monkeypatch.chdir(tmp_path)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()

@@ -1,4 +1,4 @@
-"""Where volumes on disk lie is compared as that of images in memory is, by the same check."""
+"""Geometry of volumes on disk is compared by the same check as that of images in memory."""
 
 from __future__ import annotations
 
@@ -86,11 +86,11 @@ def test_the_command_names_the_option_of_a_tolerance(
 
 def test_a_turned_output_says_so_and_keeps_its_direction(tmp_path: Path) -> None:
     paths = [image_file(tmp_path / f"{i}.mha", i, TURNED) for i in range(2)]
-    with pytest.warns(ConsensusWarning, match=r"0\.mha is turned"):
+    with pytest.warns(ConsensusWarning, match=r"0\.mha has axes that are not parallel"):
         fuse_volumes(paths, tmp_path / "fused.zarr", ic.LabelVotingImageFilter())
     assert open_volume(tmp_path / "fused.zarr").geometry.direction == TURNED
     # So an output can be fused again with what it came from.
-    with pytest.warns(ConsensusWarning, match="turned"):
+    with pytest.warns(ConsensusWarning, match="not parallel"):
         fuse_volumes(
             [paths[0], tmp_path / "fused.zarr"], tmp_path / "g.zarr", ic.LabelVotingImageFilter()
         )
@@ -116,9 +116,9 @@ def test_axes_in_another_order_are_no_same_space(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("names", ["yxc", "tyx"])
 def test_time_and_channels_are_not_taken_for_space(names: str, tmp_path: Path) -> None:
-    """A smoothed vote would smooth along them."""
+    """Otherwise a smoothed vote would smooth along them."""
     path = store(tmp_path / "one.zarr", 0, [1.0, 1.0, 1.0], None, names)
-    with pytest.raises(FileError, match=f"those of space, got {' '.join(names)}"):
+    with pytest.raises(FileError, match=f"time or channels, got {' '.join(names)}"):
         open_volume(path)
 
 
@@ -141,7 +141,7 @@ def test_raters_of_different_types_give_what_memory_gives(
 
 
 def test_voxels_rewritten_after_a_kill_are_read_again(tmp_path: Path) -> None:
-    """Only the metadata of a store used to be looked at, and then only times."""
+    """Only modification times of the store's metadata were checked."""
     path = store(tmp_path / "a.zarr", 0, [1.0, 1.0, 1.0], None)
     before = open_volume(path).content()
     chunk = next(file for file in (path / "0" / "c").rglob("*") if file.is_file())

@@ -1,4 +1,4 @@
-"""A cohort as the lists that Fit takes, and a training that is over in a second."""
+"""Cohorts as arguments of Fit, and settings of a training that takes a second."""
 
 from __future__ import annotations
 

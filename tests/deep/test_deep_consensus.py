@@ -201,7 +201,7 @@ def test_another_trainings_checkpoint_is_refused(cohort, tmp_path):
     DeepConsensusFilter(**QUICK).Fit(*arguments, checkpoint=checkpoint)
     with pytest.raises(FileError, match="belongs to another training: its seed is 0, here it is 3"):
         DeepConsensusFilter(**QUICK, RandomSeed=3).Fit(*arguments, checkpoint=checkpoint)
-    with pytest.raises(FileError, match="holds a checkpoint, a model was wanted"):
+    with pytest.raises(FileError, match="holds a checkpoint, but a model is needed"):
         DeepConsensusFilter.Load(checkpoint)
 
 

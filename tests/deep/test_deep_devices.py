@@ -1,6 +1,6 @@
-"""What a GPU is spared: waiting for files, for copies, and to be asked after every batch.
+"""A GPU waits neither for files nor for copies, and is not synchronised after every batch.
 
-There is none here: devices are faked where torch allows, and the results compared with the CPU's.
+Devices are faked where torch allows it, and the results are compared with those of the CPU.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Models and checkpoints: kept exactly, and refused with one clear error if anything is wrong."""
+"""Models and checkpoints are restored exactly, or refused with one clear error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much raters count beside the image, chosen without a truth."""
+"""Choice of the weight of raters relative to the image, without a truth."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_raters_with_errors_of_their_own_count_fully_where_the_image_tells_nothi
 def test_raters_count_less_beside_an_image_that_is_right_than_beside_one_that_is_wrong():
     cases = drawn_cases(copies=0)
     wrong = [Case(one.image[:, ::-1].copy(), one.labels, one.raters) for one in cases]
-    # Of three others two outvote one by log 4: up to this weight an image of odds 7 : 3 prevails.
+    # Two of three others outvote one by log 4: up to this weight, an image with odds 7 : 3 wins.
     prevails = np.log(7 / 3) / np.log(4)
     assert 0.5 < prevails < 0.7
     assert choose_rater_weight(model_that_sees(0.7), cases) == 0.5
@@ -58,7 +58,7 @@ def test_raters_count_less_beside_an_image_that_is_right_than_beside_one_that_is
 
 
 def test_a_weight_that_changes_no_label_is_not_avoided_for_being_less_sure():
-    """An image of odds 9 : 1 prevails at any weight, but by likelihood weights below .5 won."""
+    """An image with odds 9 : 1 wins at any weight, but likelihood preferred weights below .5."""
     assert choose_rater_weight(model_that_sees(0.9), drawn_cases(copies=0)) == 1
 
 

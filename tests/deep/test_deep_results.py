@@ -1,4 +1,4 @@
-"""What DeepConsensusFilter makes is assessed, reported, shown and reviewed like all results."""
+"""Results of DeepConsensusFilter are assessed, reported, shown and reviewed like all others."""
 
 from __future__ import annotations
 

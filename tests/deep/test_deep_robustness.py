@@ -1,4 +1,4 @@
-"""Odd material and odd settings: a right answer or an error that says what is wrong."""
+"""Unusual data and settings give a correct result, or an error that states the problem."""
 
 from __future__ import annotations
 

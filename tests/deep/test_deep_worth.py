@@ -1,4 +1,4 @@
-"""Whether a trained network is worth asking: gains on held-out cases, and images unlike its own."""
+"""Gains of a trained network on held-out cases, and images unlike those of its training."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ignored = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.Consensu
 
 @pytest.fixture(scope="module")
 def worthy():
-    """A filter that has learnt to look at the image, and its cases."""
+    """A filter that has learned to use the image, and its cases."""
     cohort = easy_cohort(30, 1, shape=(32, 32))
     filter_ = DeepConsensusFilter(**{**QUICK, "NumberOfIterations": 150, "WithoutGain": "raters"})
     filter_.Fit(image_list(cohort), label_lists(cohort), truth_list(cohort))
@@ -74,13 +74,13 @@ def test_the_vote_gains_nothing_on_itself(cohort, by_truth):
 
 
 def last_of_tied(given):
-    """The vote, but of tied classes the last wins."""
+    """The vote, with ties going to the last of the tied classes."""
     shares = vote_shares(given, (0, 1))
     return (1 - shares[::-1].argmax(0)).astype(np.uint8)
 
 
 def test_whoever_votes_and_breaks_ties_otherwise_has_no_gain_with_an_odd_number_of_raters(cohort):
-    """Without one of five raters the others tie, which five never do."""
+    """Four of five raters can tie, but all five cannot."""
     cases = loaded(cohort)
     assert all(len(one.stack.arrays) == 5 for one in cases)
     gain = gain_of(last_of_tied, cases, (0, 1), by_truth=False, with_atlases=False)
@@ -180,7 +180,7 @@ def test_a_network_that_gained_answers_and_nothing_speaks_against_it(worthy):
 
 @pytest.mark.parametrize("mode", ["truth", "set", "joint"])
 def test_where_no_gain_is_found_the_filter_says_so_and_votes(cohort, mode):
-    """Images of noise, and a training too short to learn anything of the raters."""
+    """Images of noise, and a training too short to learn the raters' errors."""
     filter_ = DeepConsensusFilter(**{**QUICK, "WithoutGain": "raters"}, Mode=mode)
     truths = truth_list(cohort) if mode == "truth" else None
     with pytest.warns(ConsensusWarning, match=r"\. Vote instead, or train"):

@@ -1,4 +1,4 @@
-"""MultiLabelSTAPLE where votes tie: as ITK 5.4 if asked, otherwise as ITK since it was fixed."""
+"""MultiLabelSTAPLE with tied votes equals ITK 5.4 on request, and the fixed ITK by default."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def test_with_the_fault_300_stacks_with_ties_are_simpleitks(tied_votes: Any) -> 
 
 
 def fixed_algorithm(votes: np.ndarray, labels: int, iterations: int) -> tuple[Any, Any]:
-    """ITK's main branch, voxel by voxel: (raters, voxels) votes to posteriors and matrices."""
+    """ITK's main branch, voxel by voxel: posteriors and matrices from (raters, voxels) votes."""
     said = np.stack([votes == label for label in range(labels)], axis=1).astype(float)  # (J, K, N)
     counts = said.sum(axis=0)
     wins = (counts == counts.max(axis=0)).astype(float)
-    wins[:, wins.sum(axis=0) > 1] = 0  # the fix: a tie is nobody's
+    wins[:, wins.sum(axis=0) > 1] = 0  # the fix: ties are not counted
     seed = np.einsum("jdn,tn->jdt", said, wins)
     rows = seed.sum(axis=2, keepdims=True)
     theta = np.divide(seed, rows, out=np.zeros_like(seed), where=rows > 0)
@@ -59,7 +59,7 @@ def test_without_it_300_stacks_with_ties_are_the_fixed_algorithms(tied_votes: An
         filter_.Execute(images)
         truth, theta = fixed_algorithm(votes.reshape(stack.shape), len(values), 12)
         np.testing.assert_allclose(np.nan_to_num(filter_.GetConfusionTables()), theta, atol=1e-9)
-        explained = truth.any(axis=0)  # the paper says nothing of what no label explains
+        explained = truth.any(axis=0)  # elsewhere the posterior is undefined
         for label, expected in zip(values, truth, strict=True):
             ours = sitk.GetArrayFromImage(filter_.GetProbabilityImage(int(label))).ravel()
             np.testing.assert_allclose(ours[explained], expected[explained], atol=1e-9)
@@ -80,5 +80,5 @@ def test_the_fault_is_no_default_and_has_a_name_that_warns() -> None:
 @pytest.mark.slow
 def test_the_kept_figures_are_those_of_this_version(tied_votes: Any) -> None:
     kept = json.loads(tied_votes.RESULTS.read_text())
-    assert kept.pop("run")["commit"]  # which differs with every run
+    assert kept.pop("run")["commit"]  # differs between runs
     assert kept == tied_votes.measured()

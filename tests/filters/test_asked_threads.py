@@ -39,7 +39,7 @@ from itk_consensus.methods.registry import FUSERS
 SHAPE = (6, 7, 8)
 
 STUB = ast.parse(Path(_kernels.__file__).parent.joinpath("_kernels.pyi").read_text())
-#: Of each kernel the names of its parameters.
+#: Names of the parameters of each kernel.
 PARAMETERS = {
     node.name: [parameter.arg for parameter in node.args.args]
     for node in STUB.body
@@ -54,7 +54,7 @@ def three_labels() -> list[np.ndarray]:
 
 @contextmanager
 def counted_threads() -> Iterator[list[int]]:
-    """The threads that every kernel was given, and 2 for each that Python started."""
+    """Number of threads passed to each kernel, and 2 for each thread that Python started."""
     given: list[int] = []
 
     def call(name: str, kernel: Callable[..., Any], *args: Any, **options: Any) -> Any:

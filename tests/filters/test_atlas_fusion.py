@@ -48,7 +48,7 @@ def test_images_say_more_than_votes(kind: Any, case: AtlasCase) -> None:
 
 @pytest.mark.slow
 def test_images_beat_the_corrected_vote_and_noise_costs_less_than_images_gain() -> None:
-    """Of images of noise the search finds chance, and moves the votes by it."""
+    """In images of noise, the search finds random shifts, which displace the votes."""
     gains: dict[Any, list[float]] = {LocallyWeightedVoteFilter: [], JointLabelFusionFilter: []}
     falls: dict[Any, list[float]] = {kind: [] for kind in gains}
     below = []
@@ -119,7 +119,7 @@ def test_atlases_that_agree_everywhere_are_believed(kind: Any, case: AtlasCase) 
 
 
 def test_a_search_finds_labels_that_lie_beside() -> None:
-    """An atlas that is off by one voxel votes from where it fits."""
+    """An atlas that is shifted by one voxel votes with the best-fitting patch."""
     rng = np.random.default_rng(8)
     target = rng.normal(size=(10, 12, 14))
     labels = (rng.random(target.shape) < 0.5).astype(np.uint8)
@@ -208,7 +208,7 @@ def image_of(*arrays: Any) -> sitk.Image:
 
 @every_filter
 def test_modalities_come_in_a_list_or_as_components(kind: Any, case: AtlasCase) -> None:
-    """A second modality of noise is worth less than one image; the second image is worth more."""
+    """A second modality of noise reduces Dice, a second image increases it."""
     rng = np.random.default_rng(4)
     noise = [rng.normal(size=SHAPE).astype(np.float32) for _ in range(7)]
     lists = [[image, other] for image, other in zip(case.images, noise[1:], strict=True)]
@@ -356,7 +356,7 @@ def test_the_largest_power_of_equal_images_stays_finite(case: AtlasCase) -> None
 
 @every_filter
 def test_patches_from_where_nobody_annotated_leave_what_was_said_at_the_voxel(kind: Any) -> None:
-    """They said nothing, and the answer was background with probability 0."""
+    """The result was background with probability 0."""
     rng = np.random.default_rng(0)
     shape = (4, 6, 7)
     raters = [rng.integers(0, 3, shape).astype(np.uint8) for _ in range(3)]

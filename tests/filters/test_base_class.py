@@ -1,4 +1,4 @@
-"""What LabelFusionFilter does for every filter, whatever the filter itself forgets."""
+"""The base class provides what the author of a filter does not implement."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from itk_consensus.votes.kept_stack import KeptStack
 
 
 class ForgetfulFilter(UndecidedLabelMixin, LabelFusionFilter):
-    """A vote whose author thought of nothing but the vote."""
+    """A vote that implements nothing but `_fuse`."""
 
     method = "forgetful"
 
@@ -92,7 +92,7 @@ def test_an_undecided_label_that_fits_is_written(fuser: Fuser) -> None:
 
 
 def lines_blamed(call: Callable[[], Any]) -> list[tuple[str, int]]:
-    """Where each of our warnings says that it comes from."""
+    """File and line to which each of our warnings is attributed."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         call()

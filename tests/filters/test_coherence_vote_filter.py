@@ -107,3 +107,18 @@ def test_the_frechet_map_has_the_highest_mean_dice_of_whole_patterns():
         mask = flags[codes]
         best = max(best, float(np.mean([itk_consensus.dice(mask, rater) for rater in raters])))
     assert frechet.GetMeanOverlaps()[1] == pytest.approx(best, abs=0.01)
+
+
+@pytest.mark.parametrize("seed", [11, 84])
+def test_fractions_of_a_vote_exactly_at_the_first_cut_do_not_depend_on_the_order_of_raters(
+    seed: int,
+) -> None:
+    """Of raters who say 0, .1, .4 or .5 many means are half of the largest, but for rounding."""
+    rng = np.random.default_rng(seed)
+    raters = [rng.choice([0, 0.1, 0.4, 0.5], size=(6, 7, 5)).astype(np.float32) for _ in range(5)]
+    found = []
+    for order in ([0, 1, 2, 3, 4], [4, 0, 1, 2, 3], [2, 4, 3, 0, 1], [1, 0, 4, 3, 2]):
+        filter_ = itk_consensus.CoherenceVoteFilter()
+        filter_.Execute([raters[index] for index in order])
+        found.append(filter_.GetProbabilityImage())
+    np.testing.assert_allclose(found[1:], [found[0]] * 3, rtol=0, atol=1e-5)

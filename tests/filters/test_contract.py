@@ -52,7 +52,7 @@ every_parameter = pytest.mark.parametrize(("fuser", "parameter"), CASES, ids=CAS
 
 
 def all_outputs(filter_: Any) -> list[np.ndarray]:
-    """Everything that is an image."""
+    """All output images."""
     labels = filter_.GetLabels()
     return [
         to_array(filter_.GetLabelImage()),
@@ -73,7 +73,7 @@ def assert_same(one: Any, other: Any) -> None:
 
 
 def outcome(call: Any) -> Any:
-    """What a call returned, or how it failed."""
+    """The return value of a call, or its error."""
     try:
         return to_array(call())
     except ConsensusError as error:
@@ -246,7 +246,7 @@ def test_every_layout_of_memory_gives_the_same_voxels(fuser: Fuser, layout: str)
     for array in arrays:
         array.setflags(write=False)
     other.Execute(arrays)
-    # Floats may be probabilities, whose sums are rounded otherwise than counts of votes.
+    # Floats may be probabilities, whose sums are rounded differently from counts of votes.
     rounded = 1e-12 if fuser.takes_probabilities and layout.startswith("float") else 0
     for one, two in zip(all_outputs(plain), all_outputs(other), strict=True):
         np.testing.assert_allclose(one, two, rtol=0, atol=rounded)
@@ -387,7 +387,7 @@ soft_fuser = pytest.mark.parametrize(
 
 
 def soft(shape: tuple[int, ...] = (9, 11)) -> list[np.ndarray]:
-    """Masks, blurred by how unsure each rater is."""
+    """Masks, blurred differently for each rater."""
     return [
         gaussian_filter(array.astype(float), 0.3 + 0.2 * k).astype(np.float32)
         for k, array in enumerate(raters(shape))
@@ -441,7 +441,7 @@ def test_soft_raters_may_be_missing_weigh_nothing_and_lie_outside_a_mask(fuser: 
 
 @soft_fuser
 def test_certain_soft_inputs_are_masks(fuser: Fuser) -> None:
-    """One fraction, where raters differ anyway, makes probabilities of all."""
+    """A single fraction, at a disputed voxel, makes all inputs probabilities."""
     masks = raters((12, 13))
     place = tuple(np.argwhere(np.ptp(masks, axis=0) > 0)[0])
     hard, almost = fuser(**without_chance(fuser)), fuser(**without_chance(fuser))
@@ -778,7 +778,7 @@ def test_abort_in_an_iteration_returns_the_current_estimate(fuser: Fuser) -> Non
 
 @every_fuser
 def test_without_any_tolerance_a_run_ends_by_itself(fuser: Fuser) -> None:
-    """Boundary SIMPLE and Spatial STAPLE went on until four thousand million iterations."""
+    """Boundary SIMPLE and Spatial STAPLE ran for up to four thousand million iterations."""
     names = {"Tolerance", "TerminationUpdateThreshold"} & {p.name for p in parameters_of(fuser)}
     if not names:
         pytest.skip("has no tolerance")
@@ -1025,19 +1025,19 @@ def test_diagnostics_are_made_on_demand_and_can_be_printed(fuser: Fuser) -> None
 
 # -- laws, for the filters that declare them --------------------------------------------------
 
-#: They keep their fields in single precision; a broken law shows far above this.
+#: Filters with single-precision fields; violations of laws are far larger than rounding.
 SINGLE_PRECISION = (
     "CoherenceVoteFilter",
     "ConsensusFilter",
-    "HybridFusionFilter",  # of consensuses
-    "InstanceConsensusFilter",  # of a coherence vote
+    "HybridFusionFilter",  # runs Consensus
+    "InstanceConsensusFilter",  # runs a coherence vote
     "ShapeBasedAveragingFilter",
     "SpatialSTAPLEFilter",
 )
 
 
 def rounding(fuser: Fuser) -> float:
-    """How far apart two equal answers may be."""
+    """Largest difference of results that are mathematically equal."""
     return 1e-5 if fuser.__name__ in SINGLE_PRECISION else 1e-9
 
 
@@ -1048,7 +1048,7 @@ def declaring(law: str) -> pytest.MarkDecorator:
 
 @st.composite
 def stacks(draw: st.DrawFn, values: tuple[int, ...]) -> list[np.ndarray]:
-    """Raters of one truth who err differently, with at least two labels in all."""
+    """Raters of one truth with different errors and at least two labels in total."""
     shape = draw(st.sampled_from([(6, 7), (13,), (3, 4, 5)]))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     truth = rng.choice(values, shape)
@@ -1079,7 +1079,7 @@ def probabilities(filter_: Any, labels: Any) -> np.ndarray:
 
 
 def is_clear(shares: np.ndarray, fuser: Fuser) -> np.ndarray:
-    """Where no rounding decides the label."""
+    """Where the label does not depend on rounding."""
     ordered = np.sort(np.append(shares, np.zeros((1, *shares.shape[1:])), axis=0), axis=0)
     return ordered[-1] - ordered[-2] > 10 * rounding(fuser)
 

@@ -1,4 +1,4 @@
-"""Whoever writes into what a filter handed out changes nothing of the filter."""
+"""Writing to a value that a filter returned does not change the filter."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from itk_consensus.core.errors import ConsensusError
 from itk_consensus.core.results import Result
 from itk_consensus.methods.registry import FUSERS
 
-#: What getters that ask for something are asked.
+#: Arguments of getters that need any.
 ARGUMENTS = {"rater": 0, "observed": 0, "true": 1, "label": 1, "level": 0}
 
 
 def members(value: Any) -> list[Any]:
-    """What a value is made of, one step down."""
+    """The direct members of a value."""
     if isinstance(value, dict):
         return list(value.values())
     if isinstance(value, (list, tuple)):
@@ -46,7 +46,7 @@ def members(value: Any) -> list[Any]:
 
 
 def scribble(value: Any) -> None:
-    """Write into all that can be written into."""
+    """Overwrite all writable parts of a value."""
     for member in members(value):
         scribble(member)
     if isinstance(value, np.ndarray) and value.flags.writeable:
@@ -66,7 +66,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def getters(filter_: Any) -> dict[str, Any]:
-    """Every Get method, with something to ask it."""
+    """Every Get method, with its arguments."""
     found = {}
     for name, method in inspect.getmembers(filter_, callable):
         if name.startswith("Get") and not name.startswith("GetGlobal"):
@@ -83,7 +83,7 @@ def getters(filter_: Any) -> dict[str, Any]:
 
 
 def executed(kind: Any) -> Any:
-    """A filter that has answered; images that it looks at are noise."""
+    """A filter after Execute; images that it needs are noise."""
     images = contract.raters((8, 9, 10))
     rng = np.random.default_rng(0)
     looked_at = {

@@ -1,4 +1,4 @@
-"""An image is no rater, wherever it enters: drop-ins warn, all other filters refuse."""
+"""Intensity images as raters: filters with SimpleITK's names warn, all others refuse them."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_an_image_within_a_border_of_nothing_is_still_one() -> None:
 
 @pytest.mark.parametrize("masked", ["MaskImage", "RaterMasks"])
 def test_a_mask_of_nan_is_refused(masked: str) -> None:
-    """NaN is not 0, and counted as inside."""
+    """NaN differs from 0, so it counted as inside."""
     region = np.where(mask(), np.nan, 0.0)
     given = region if masked == "MaskImage" else [region, None]
     with pytest.raises(InputError, match=rf"{masked}.* must not hold NaN"):

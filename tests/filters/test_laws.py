@@ -1,6 +1,6 @@
-"""What filters declare, as they come: on grids of any spacing, until their iterations end.
+"""Declared laws of filters with default parameters, on grids of any spacing.
 
-The fast suite looks at a few stacks, some of which broke a law once; the slow one at 200.
+The fast suite tests a few stacks, some of which violated a law before; the slow one tests 200.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from itk_consensus import (
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.methods.registry import FUSERS
 
-#: Filters, and those that would be among them if they did not need images.
+#: Fusers, and similar filters that need images.
 FILTERS = (*FUSERS, JointLabelFusionFilter, LocallyWeightedVoteFilter, IntensityRefinementFilter)
 FEW = (0, 1, 6, 86)
 MANY = range(200)
-#: Among specks ties are many, and these go by place.
+#: Filters that break ties, which are frequent among specks, by position.
 TIES_BY_PLACE = ("InstanceConsensusFilter",)
-#: Fields in single precision, and iterations that end near where they lead, differ by less.
+#: Larger than the effect of single precision and of stopping iterations.
 ROUNDING = 1e-5
 
 pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 
 
 class Stack(NamedTuple):
-    """Three to six raters of one to three labels, and what they looked at."""
+    """Three to six raters of one to three labels, and an image."""
 
     raters: list[np.ndarray]
     image: np.ndarray
@@ -78,14 +78,14 @@ def drawn(seed: int, most_labels: int) -> tuple[Stack, np.random.Generator]:
 
 
 def stacks(fuser: type[LabelFusionFilter], seeds: Any) -> Iterator[tuple[Stack, Any]]:
-    """Stacks that a filter takes, and a generator for what is done to each."""
+    """Suitable stacks for a filter, and a random generator for each."""
     for seed in seeds:
         stack, _ = drawn(seed, 1 if hasattr(fuser, "ForegroundValue") else 3)
         yield stack, np.random.default_rng([8, seed])
 
 
 def shares(fuser: type[LabelFusionFilter], stack: Stack, labels: Any) -> np.ndarray:
-    """(labels, *shape) probabilities that a filter as it comes gives."""
+    """(labels, *shape) probabilities of a filter with default parameters."""
 
     def image(array: np.ndarray) -> sitk.Image:
         made = sitk.GetImageFromArray(np.ascontiguousarray(array))
@@ -140,7 +140,7 @@ def test_the_names_of_labels_move_no_probability(fuser: Any, seeds: Any) -> None
 
 @on_stacks()
 def test_a_mirrored_stack_has_the_mirrored_answer(fuser: Any, seeds: Any) -> None:
-    """Of any filter: no axis has a better end."""
+    """For any filter: results do not depend on the direction of an axis."""
     if fuser.__name__ in TIES_BY_PLACE:
         pytest.skip("which of two objects with equal overlap is meant goes by place")
     for stack, rng in stacks(fuser, seeds):
@@ -155,7 +155,7 @@ def test_a_mirrored_stack_has_the_mirrored_answer(fuser: Any, seeds: Any) -> Non
 def test_patches_that_are_one_when_normalised_are_found_alike_in_a_mirrored_stack(
     fuser: Any,
 ) -> None:
-    """Thick slices leave patches of three voxels, of which any two are one at the border."""
+    """On thick slices, patches have three voxels, two of which are equal at the border."""
     test_a_mirrored_stack_has_the_mirrored_answer(fuser, (27, 43, 113))
 
 

@@ -1,4 +1,4 @@
-"""The contract suite on a fuser that has learned something, for as many raters as a test has."""
+"""The contract suite for a fitted learned fusion, with the number of raters of each test."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from itk_consensus.calibration.learned.learned_record import LearnedRecord
 
 pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.core.errors.ConsensusWarning")
 
-#: What asks for function forms, which a filter that must learn first has not; for probabilities of
-#: raters of masks; for missing raters in other places, who are other raters to this filter.
+#: Tests that do not apply: those of function forms, which need a record; of probabilities, since
+#: the raters gave masks; and of missing raters at other positions, which are other raters here.
 EXCEPT = {
     "test_calling_without_arguments_is_an_error",
     "test_parameters_by_position_follow_simpleitks_order",
@@ -39,7 +39,7 @@ EXCEPT = {
 
 @cache
 def record(raters: int) -> LearnedRecord:
-    """Of a first rater who is always right, and others who are wide."""
+    """A record of a first rater without errors, and others who draw too wide."""
     of = cohort(6, ((0.0, 0.1), *((2.0, 0.8),) * (raters - 1)))
     filter_ = ic.LearnedFusionFilter()
     filter_.Fit(of.cases, of.truths)

@@ -1,4 +1,4 @@
-"""Crowds: ten thousand raters of ten voxels, whom nobody compares pair by pair."""
+"""Crowds: ten thousand raters of ten voxels, which must not be compared pair by pair."""
 
 from __future__ import annotations
 

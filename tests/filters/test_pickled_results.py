@@ -1,4 +1,4 @@
-"""A fused result is data: its pickle gives what it gives, bit by bit, and no more is in it."""
+"""Pickles of results give bitwise equal outputs, and contain nothing else."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def atlas_fuser(kind: Any) -> Any:
 
 
 def refined(noise: float) -> tuple[Any, list[np.ndarray]]:
-    """Raters who err at a wall's sides, and an image that shows the wall if it is not noise."""
+    """Raters with errors at a wall, and an image of the wall, or of noise."""
     rng, along = np.random.default_rng(8), np.arange(SHAPE[2])
     wall = np.broadcast_to((along >= 3) & (along < 9), SHAPE)
     shift = rng.choice([-1, 0, 0, 0, 0, 1], (2, 4, *SHAPE[:2], 1))
@@ -101,7 +101,7 @@ CASES: dict[str, Callable[[], tuple[Any, list[np.ndarray]]]] = {
 
 
 def outputs(fusion: Fusion, labels: int) -> dict[str, np.ndarray]:
-    """All that is made of a fusion."""
+    """All outputs of a fusion."""
     made: dict[str, np.ndarray] = {"labels": np.empty(SHAPE, np.int32)}
     fusion.write_labels(np.array([*range(labels), -1, -2], np.int32), made["labels"])
     for label in range(labels):

@@ -27,7 +27,7 @@ DEFAULTS = (
 
 @pytest.fixture(autouse=True)
 def usual_defaults(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Nothing is set on our side, and what a test sets on SimpleITK's is taken back."""
+    """Reset our global defaults, and restore SimpleITK's after the test."""
     monkeypatch.setattr(GlobalDefaults, "_global_defaults", {})
     theirs = sitk.ProcessObject
     before = {name: getattr(theirs, f"GetGlobal{name}")() for name in DEFAULTS}
@@ -48,7 +48,7 @@ def raters(shift: float = 0.0) -> list[sitk.Image]:
 
 
 def logged(filter_: Any, *names: str) -> list[str]:
-    """What is appended to as events come."""
+    """A list to which commands append the events."""
     log: list[str] = []
     for name in names:
         event = getattr(sitk, f"sitk{name}Event")

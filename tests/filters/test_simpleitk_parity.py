@@ -115,7 +115,7 @@ class Staple(NamedTuple):
     specificity: np.ndarray
 
     def equals(self, other: Staple) -> bool:
-        """Within what sequential sums of doubles may drift, with the same number of iterations."""
+        """Whether results are equal up to rounding, with the same number of iterations."""
         drift = max(1e-9, 2 * self.probability.size * 2.0**-53)
         differences = [
             np.abs(one - two).max()
@@ -176,7 +176,7 @@ def assert_parity(arrays: list[np.ndarray], **parameters: Any) -> None:
     assert ours.probability.dtype == theirs.probability.dtype
     if ours.equals(theirs) or not simpleitk_agrees_with_itself(arrays, **parameters):
         return
-    # 1 - W, summed, loses digits where W is nearly 1: then ours must be the answer that has them.
+    # Sums of 1 - W lose digits if W is nearly 1: then ours must be the more accurate result.
     capped = theirs.elapsed == parameters.get("MaximumIterations")
     exact = in_extended_precision(arrays, theirs.elapsed + (not capped), **parameters)
     assert ours.equals(exact._replace(elapsed=theirs.elapsed)), (ours, theirs)
@@ -185,7 +185,7 @@ def assert_parity(arrays: list[np.ndarray], **parameters: Any) -> None:
 @settings(max_examples=150)
 @given(structured_masks())
 def test_staple_equals_simpleitk(arrays: list[np.ndarray]) -> None:
-    # Some symmetric stacks creep along a ridge for ever; both are stopped at the same place.
+    # Some symmetric stacks converge extremely slowly; both are stopped at the same iteration.
     assert_parity(arrays, MaximumIterations=3000)
 
 

@@ -1,4 +1,4 @@
-"""What users of SimpleITK and itk do without thinking, and what must not pass unnoticed."""
+"""Habits of users of SimpleITK and itk that work here, and mistakes that raise errors."""
 
 from __future__ import annotations
 

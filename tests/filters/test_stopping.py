@@ -41,11 +41,11 @@ AT_ONCE = {"count_tiles", "unpack_bits"}  # unpacking is called tile by tile
 
 
 class Ended(Exception):
-    """What a test has a checkpoint raise."""
+    """The exception that a checkpoint raises in tests."""
 
 
 def in_new_thread(action: Callable[[], Any]) -> BaseException | None:
-    """What an action raised in a thread that never asked before, and so asks at once."""
+    """Exception of an action in a new thread, whose first checkpoint polls immediately."""
     raised: list[BaseException] = []
 
     def guarded() -> None:
@@ -61,7 +61,7 @@ def in_new_thread(action: Callable[[], Any]) -> BaseException | None:
 
 
 def everything() -> None:
-    """Run what calls all kernels: every fuser and its outputs, and what they leave out."""
+    """Call all kernels: every fuser with its outputs, and the remaining kernels."""
     rng = np.random.default_rng(0)
     three = [np.where(rng.random(SHAPE) < 0.3, 2, r).astype("u1") for r in contract.raters(SHAPE)]
     noise = [(rng.random((40, 40)) < 0.5).astype(np.uint8) for _ in range(18)]
@@ -226,7 +226,7 @@ def test_an_estimate_is_returned_after_an_abort_in_a_later_iteration() -> None:
 
 
 def test_what_makes_an_estimate_an_answer_is_not_stopped_again() -> None:
-    """An Abort within an iteration is heard once, whether by a kernel or by a report."""
+    """An Abort within an iteration takes effect once, in a kernel or in a report."""
     filter_ = MajorityVoteFilter()
 
     def aborted_while(stop: Callable[[], None]) -> None:

@@ -1,4 +1,4 @@
-"""One filter in many threads: each Execute answers its own images, and raises nothing."""
+"""One filter in many threads: each Execute returns the result of its own images."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from itk_consensus.methods.hybrid.hybrid_filter import HybridFusionFilter
 from itk_consensus.methods.registry import FUSERS, OTHER_FILTERS
 
 THREADS, EXECUTES = 8, 400
-#: Few enough for every kind of filter in the quick suite; the slow one makes all of EXECUTES.
+#: Number of Executes in the quick suite; the slow one has EXECUTES.
 FEW_EXECUTES = 16
 DROP_INS = ("STAPLEImageFilter", "MultiLabelSTAPLEImageFilter", "LabelVotingImageFilter")
 
@@ -29,7 +29,7 @@ Call = tuple[Any, ...]
 
 @pytest.fixture(autouse=True)
 def restless_threads() -> Iterator[None]:
-    """Threads change places as often as they can."""
+    """Make Python switch threads as often as possible."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     yield
@@ -84,7 +84,7 @@ def deep(name: str) -> tuple[Any, list[Call]]:
 
 
 def learned(name: str) -> tuple[Any, list[Call]]:
-    """A rule that is adopted: of cases in which one rater draws what is true."""
+    """A record with an adopted rule, from cases in which one rater draws the truth."""
     filter_ = ic.LearnedFusionFilter()
     of = cohort(6)
     with warnings.catch_warnings():
@@ -134,7 +134,7 @@ def told(answer: Any) -> Any:
 
 
 def faults(execute: Callable[..., Any], calls: Sequence[Call], number: int) -> list[str]:
-    """What went wrong when so many calls were made by several threads at once."""
+    """Errors of concurrent calls in several threads."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = [told(execute(*call)) for call in calls]
@@ -176,7 +176,7 @@ def test_four_hundred_executes_of_one_filter_in_eight_threads_go_well(name: str)
 
 
 def test_fusers_that_two_filters_share_serve_both() -> None:
-    """Inner fusers are borrowed with other terms and commands: by a copy, not by the fuser."""
+    """Inner fusers are run as copies with other parameters and commands."""
     inner = ic.STAPLEImageFilter()
     called: list[int] = []
     inner.AddCommand(sitk.sitkEndEvent, lambda: called.append(1))
@@ -209,7 +209,7 @@ def test_measurements_belong_to_one_execute_even_while_others_finish() -> None:
 
 
 def test_what_is_measured_is_the_last_finished_executes() -> None:
-    """A long Execute that begins first and ends last wins; until then the short one's stands."""
+    """The result is that of the Execute that finished last, even if it started first."""
     filter_ = ic.STAPLEImageFilter()
     began, may_end = threading.Event(), threading.Event()
     thread_of_long: list[int] = []

@@ -7,7 +7,8 @@ reporting half had shown a slip, ninety (`fresh`) of 303 once these had shown an
 (`last`) of 187 names of other lists after that; what was left over of both chose rules with them.
 Eighty (`final`) of 108 names are of lists that nobody had looked at when those rules were made.
 149 (`unseen`) are every name of one more list, left and right, and made no rule. After that, people
-who had not seen the matcher collected whole lists for it: 244 names (`sealed`), 176 (`sealed2`).
+who had not seen the matcher collected whole lists for it: 244 names (`sealed`), 176 (`sealed2`),
+160 (`sealed3`) and 155 (`sealed4`), each read before it made rules.
 Left out are names that stand above, that mean a copy or a part ("_new", "(2)", "opt", "partial",
 "resected"), and that lists give to two structures ("left orbit").
 The column `source` says where a name is from:
@@ -27,7 +28,9 @@ The column `source` says where a name is from:
 - eclipse2: another published planning script, with the names that its clinics gave
 - dvhvb, chulabhorn, esapi_clean, hmr, chum, alesund, sfrt, labelmap, pqm, naming_es, rs2mask,
   incan: twelve more public lists, whole (`sealed`); dvha, esapi_es, nnunet_dk, rs_match,
-  breast_nii: five more (`sealed2`)
+  breast_nii: five more (`sealed2`); clb, sbrt_thorax, cnao, mayolab, mskcc, o_prst, rsl_dls, rttb:
+  eight more (`sealed3`); clnet, therapanacea, structseg, cyc_es, rt_hn, creatis, carina, trots,
+  cort, glands_fr, mri_fr, slicerrt: the last twelve (`sealed4`)
 - mdacc: MD Anderson's head-and-neck cohort; clinic: what oncologists tried this package with
 """
 
@@ -50,7 +53,8 @@ from itk_consensus.images.structure_names import default_words, read_words, word
 
 TABLE = Path(__file__).with_name("structure_spellings.csv")
 PARTS = (
-    "choose", "report", "later", "fresh", "last", "final", "unseen", "sealed", "sealed2"
+    "choose", "report", "later", "fresh", "last", "final", "unseen", "sealed", "sealed2",
+    "sealed3", "sealed4",
 )  # fmt: skip
 
 
@@ -104,6 +108,10 @@ def _found(one: str, other: str) -> str:
         ("sealed", {"joined": 452, "proposed": 6, "apart": 234}),
         # At its first reading 314 of 493: "constrictors" was no plural where a part was named.
         ("sealed2", {"joined": 389, "proposed": 61, "apart": 43}),
+        # At its first reading 79 of 247: "carot", "I_Ear", "Pulm Art", and sides of French words.
+        ("sealed3", {"joined": 185, "proposed": 6, "apart": 56}),
+        # As it was first read; place proposes all but four of the others.
+        ("sealed4", {"joined": 74, "apart": 19}),
     ],
 )
 def test_true_pairs_are_joined_or_proposed(half: str, expected: dict[str, int]) -> None:

@@ -23,7 +23,7 @@ from itk_consensus.methods.staple.staple import MULTILABEL, VARIANTS, StapleSett
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 
-#: Reached only by a run that does not end by itself: a few hundred iterations are usual.
+#: A limit that only runs without convergence reach; a few hundred iterations are usual.
 NEVER = StopRule(0.0, 30_000)
 
 

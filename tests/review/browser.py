@@ -1,4 +1,4 @@
-"""The application as a process, and a page of a real Chromium that shows it."""
+"""Run the application as a process, and open it in Chromium."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROOT = Path(ic.__file__).resolve().parents[1]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 _LACKING = [name for name in ("trame_slicer", "slicer", "playwright") if find_spec(name) is None]
 
-#: What a module of tests in the browser is skipped by.
+#: Markers that skip modules of browser tests.
 MARKS = [
     pytest.mark.skipif(bool(_LACKING), reason=f"not installed: {', '.join(_LACKING)}"),
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium"),
@@ -34,7 +34,7 @@ MARKS = [
 
 
 class Running:
-    """The command, until it is ended."""
+    """A running command."""
 
     def __init__(self, words: list[str], folder: Path) -> None:
         said = folder / "stdout.txt"
@@ -52,7 +52,7 @@ class Running:
         self.address = said.read_text().splitlines()[0].removeprefix("Review: ")
 
     def end(self) -> int:
-        """Ctrl-C."""
+        """Send Ctrl-C."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
         return self.process.wait(30)
@@ -60,7 +60,7 @@ class Running:
 
 @contextmanager
 def started(words: list[str], folder: Path) -> Iterator[Running]:
-    """The command, killed at the end if it still runs."""
+    """Start the command; kill it at the end if it is still running."""
     running = Running(words, folder)
     try:
         yield running
@@ -71,7 +71,7 @@ def started(words: list[str], folder: Path) -> Iterator[Running]:
 
 
 def opened(chromium: Any, address: str) -> Any:
-    """The page, when its views show something."""
+    """Open the page, and wait until its views show something."""
     page = chromium.new_page(viewport={"width": 1400, "height": 900})
     page.goto(address)
     page.wait_for_selector("#dispute-1, #disputes .dispute")
@@ -80,7 +80,7 @@ def opened(chromium: Any, address: str) -> Any:
 
 
 def picture(page: Any, view: str, other_than: bytes = b"") -> bytes:
-    """What a view shows when it has come to rest, and has changed."""
+    """Screenshot of a view after it has changed and is stable."""
     frame = page.locator(f"#view-{view}").locator("xpath=..")
     last = b""
     for _ in range(120):
@@ -93,14 +93,14 @@ def picture(page: Any, view: str, other_than: bytes = b"") -> bytes:
 
 
 def pixels(shot: bytes, color: str, within: float = 40.0) -> int:
-    """How many of a picture's pixels have about a colour."""
+    """Number of pixels of a picture with about this colour."""
     seen = np.asarray(Image.open(io.BytesIO(shot)).convert("RGB"), float)
     wanted = [int(color[at : at + 2], 16) for at in (1, 3, 5)]
     return int(np.count_nonzero(np.linalg.norm(seen - wanted, axis=-1) < within))
 
 
 def shows(page: Any, view: str, wanted: Callable[[bytes], bool]) -> bytes:
-    """What a view shows as soon as that is as wanted."""
+    """Wait until the picture of a view satisfies a condition, and return it."""
     frame = page.locator(f"#view-{view}").locator("xpath=..")
     for _ in range(100):
         shot = bytes(frame.screenshot())

@@ -1,4 +1,4 @@
-"""Who may talk to the application, asked without a browser."""
+"""Access control of the application, tested without a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A record says what was decided, is applied again to the same inputs only, and knows damage."""
+"""Records store decisions, apply only to the same inputs, and detect damage."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def case_of(readers: list[Path], record: Path | None = None) -> ReviewCase:
 
 
 def decided(readers: list[Path], record: Path) -> tuple[ReviewCase, np.ndarray]:
-    """Three disputes decided in three ways, one painted; the record written."""
+    """A record of three disputes, decided in three ways, one by painting."""
     case = case_of(readers, record)
     review = case.begun("Ann")
     review.decide(2, "rater", 2)
@@ -222,7 +222,7 @@ def test_blinded_readers_are_shuffled_alike_each_time_and_the_record_keeps_the_k
     assert case.given_order == again.given_order
     assert sorted(case.given_order or ()) == [0, 1, 2, 3]
     orders = set()
-    for number in range(6):  # other cases are shuffled otherwise
+    for number in range(6):  # other cases are shuffled differently
         image = sitk.ReadImage(str(readers[0]))
         image[number, 0, 0] = 1
         other = tmp_path / "other.nii.gz"

@@ -1,4 +1,4 @@
-"""A session is on disk after every action, and knows no screen."""
+"""A session is saved after every action, and works without a screen."""
 
 from __future__ import annotations
 

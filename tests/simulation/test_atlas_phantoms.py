@@ -1,4 +1,4 @@
-"""Multi-atlas cases: what is known of the truth, and what the atlases make of it."""
+"""Multi-atlas cases: properties of the truth and of the atlases."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def fields(draw):
 
 
 def to_grid(volume: np.ndarray, steps: tuple[int, ...]) -> np.ndarray:
-    """Weights 1/4, 1/2, 1/4 around every second voxel; beyond the volume is 0."""
+    """Reduce with weights 1/4, 1/2, 1/4 around every second voxel; 0 beyond the volume."""
     for axis, step in enumerate(steps):
         if step == 2:
             size = volume.shape[axis]
@@ -48,7 +48,7 @@ def to_grid(volume: np.ndarray, steps: tuple[int, ...]) -> np.ndarray:
 
 
 def from_grid(points: np.ndarray, shape: tuple[int, ...], steps: tuple[int, ...]) -> np.ndarray:
-    """Linear between the points."""
+    """Interpolate linearly between the points."""
     for axis, (size, step) in enumerate(zip(shape, steps, strict=True)):
         if step == 2:
             line = np.moveaxis(points, axis, 0)

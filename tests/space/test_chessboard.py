@@ -44,7 +44,7 @@ def brute_force(
 
 
 def drawn_beliefs(number: int, labels: int, rng: np.random.Generator) -> np.ndarray:
-    """(n, K) of which most are zero."""
+    """(n, K) random beliefs, most of which are zero."""
     beliefs = rng.random((number, labels)) * (rng.random((number, labels)) < 0.5)
     beliefs[np.arange(number), rng.integers(0, labels, number)] += 0.1
     return beliefs / beliefs.sum(axis=1, keepdims=True)

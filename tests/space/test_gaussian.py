@@ -88,7 +88,7 @@ def raters(draw):
     if draw(st.booleans()):
         masks = masks < 0.4
     if draw(st.booleans()):
-        # One and the same but for a box, which may touch the edge.
+        # Constant except for a box, which may touch the edge.
         corners = [sorted(draw(st.tuples(*[st.integers(0, side)] * 2))) for side in shape]
         inside = np.zeros(shape, bool)
         inside[tuple(slice(*ends) for ends in corners)] = True
@@ -141,7 +141,7 @@ def test_a_wieners_answer_from_bands_is_that_of_scipy(drawn):
         window = max(5.0, 2 * SCALES[band + 1]) * sides
         difference = fine - coarse
         power, mean = np.mean(difference**2, axis=0), np.mean(difference, axis=0)
-        # A gain of next to no power is rounding.
+        # The gain of bands without power is dominated by rounding.
         strong = gaussian_filter(power, window, mode="nearest", truncate=3.0) > 1e-5
         wanted += wiener(gaussian_filter, power, mean, window, number, strong) * mean
         mean = found.values[band]

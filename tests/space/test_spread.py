@@ -1,4 +1,4 @@
-"""Flags that spread over boxes, against scipy's dilation."""
+"""Dilation by a box, compared with scipy's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiled EM sums against the confusion model written in NumPy."""
+"""Compiled EM sums, compared with the confusion model in NumPy."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_sums_from_votes(drawn: Drawn) -> None:
 
 
 def test_posteriors_far_below_the_peak_are_kept_down_to_underflow() -> None:
-    """What EM has not yet made zero must stay able to grow, so nothing above 1e-300 is dropped."""
+    """Posteriors that are not 0 may grow again, so nothing above 1e-300 is dropped."""
     digits = np.zeros((1, 3), np.uint8)
     theta = np.array([[1.0, 1e-90], [0.0, 1.0 - 1e-90]])[None, :, None].repeat(3, axis=0)
     sums = VoteTable(digits, np.ones(1), 2).expectation(theta, np.array([[0.5, 0.5]]))

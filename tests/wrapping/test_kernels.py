@@ -1,4 +1,4 @@
-"""The compiled kernels called as labels/ calls them, and as nobody should."""
+"""The compiled kernels, called as the package does, and with invalid arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of errors and warnings is complete, and each of them says something."""
+"""The list of errors and warnings is complete, and all texts are well formed."""
 
 from __future__ import annotations
 

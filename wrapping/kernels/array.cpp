@@ -7,7 +7,7 @@ namespace consensus {
 
 namespace {
 
-// Cached, since an import takes as long as a small kernel.
+// Returns numpy.empty; cached, since looking it up takes as long as a small kernel.
 nb::handle numpy_empty() {
   static const nb::handle empty = nb::object(nb::module_::import_("numpy").attr("empty")).release();
   return empty;
@@ -58,7 +58,7 @@ void* Array::mutable_data() const {
 ElementType Array::type() const {
   const char* format = view_->format ? view_->format : "B";
   if (*format && std::strchr(PY_LITTLE_ENDIAN ? "@=<" : "@=>", *format)) ++format;
-  // Formats of more than one letter are byte-swapped, complex or structured: unsupported.
+  // Formats longer than one letter (byte-swapped, complex or structured) are not supported.
   char kind = '?';
   if (std::strlen(format) == 1) {
     if (std::strchr("BHILQ", *format)) kind = 'u';

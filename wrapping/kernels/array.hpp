@@ -1,5 +1,5 @@
-// NumPy arrays as kernels see them: a pointer, a shape and an element type, read through Python's
-// buffer protocol, which the stable ABI has. Arrays given back are made by numpy.empty.
+// NumPy arrays for kernels: a pointer, a shape and an element type, accessed by Python's buffer protocol,
+// which is part of the stable ABI. Returned arrays are created by numpy.empty.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -14,7 +14,7 @@ namespace consensus {
 
 namespace nb = nanobind;
 
-// NumPy's letter for the kind of elements (u, i, f; ? for unsupported ones), and their size in bytes.
+// NumPy's letter for the kind of element (u, i or f; ? if unsupported), and its size in bytes.
 struct ElementType {
   char kind;
   std::size_t bytes;
@@ -28,7 +28,7 @@ constexpr ElementType element_type() {
   return {std::is_floating_point_v<T> ? 'f' : std::is_signed_v<T> ? 'i' : 'u', sizeof(T)};
 }
 
-// An array of any type. Copies share the buffer; the last one releases it, which needs the GIL.
+// An array of any type. Copies share the buffer; the last copy must be destroyed with the GIL held.
 class Array {
  public:
   Array() = default;
@@ -36,7 +36,7 @@ class Array {
 
   // Returns false, without a Python error, for objects without a buffer.
   bool load(nb::handle source) noexcept;
-  // Also converts type and order by a copy if necessary, if NumPy considers the cast safe.
+  // The same, but if `convert` is true and NumPy considers the cast safe, copies an array of another type or order.
   bool load_as(nb::handle source, ElementType type, bool convert) noexcept;
   nb::handle object() const { return view_->obj; }
 
@@ -53,7 +53,7 @@ class Array {
   std::shared_ptr<Py_buffer> view_;
 };
 
-// A contiguous array of one type.
+// A contiguous array of elements of type T.
 template <class T>
 class ArrayOf : public Array {
  public:

@@ -1,4 +1,4 @@
-// Atlases with images: fusion by patches.
+// Bindings of patch-based fusion of atlases with images.
 #include <algorithm>
 #include <memory>
 
@@ -11,7 +11,7 @@ namespace consensus {
 
 namespace {
 
-// An image in Python: keeps the array alive as long as the pointer into it.
+// An image, which owns the array that its intensities point into.
 struct AtlasImage {
   Array data;
   std::unique_ptr<Intensities> values;
@@ -53,7 +53,7 @@ std::vector<const Intensities*> intensities_of(const Images& images, std::size_t
   return found;
 }
 
-// All settings, by the names that Python uses.
+// The settings, with the names that Python uses.
 struct AtlasSettings {
   std::vector<std::size_t> shape, patch, search, tile;
   std::vector<std::vector<std::ptrdiff_t>> shifts;
@@ -93,8 +93,8 @@ ArrayOf<T> joined(const std::vector<TileShares>& tiles, std::vector<T> TileShare
   return all;
 }
 
-// Fuses some tiles; returns places, numbers, labels and shares of the voxels that were weighed, and
-// each tile's sums of weights.
+// Fuses a range of tiles. Returns places, numbers of labels, labels and shares (see TileShares) of the voxels
+// that were computed, and each tile's sums of weights.
 nb::tuple run_patch_fusion(const std::vector<const RaterVotes*>& votes, const Images& target,
                            const std::vector<Images>& atlases, const std::vector<float>& own_weights,
                            const Mask& mask, const std::vector<std::pair<std::size_t, ArrayOf<std::uint8_t>>>& exclusions,

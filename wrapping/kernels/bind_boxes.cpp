@@ -1,4 +1,4 @@
-// Boxes: around the voxels of every label, and around each flagged voxel.
+// Bindings for bounding boxes, bits of labels, connected components and dilation by a box.
 #include <algorithm>
 
 #include "bindings.hpp"
@@ -22,7 +22,7 @@ Extents four_extents(const std::vector<std::size_t>& values, std::size_t least) 
   return {values[0], values[1], values[2], values[3]};
 }
 
-// (labels, 4, 2): first voxel and end along each axis; an end of 0 for unused labels.
+// Returns (labels, 4, 2): first voxel and end along each axis; the end is 0 for labels that do not occur.
 ArrayOf<std::int64_t> run_label_boxes(const std::vector<const RaterVotes*>& raters, std::size_t labels,
                                           const std::vector<std::size_t>& shape, std::size_t threads) {
   const Extents extents = four_extents(shape, 1);
@@ -67,7 +67,7 @@ void run_spread(const Flags& flags, const std::vector<std::size_t>& reach, const
                 [&](Spread& worker, const Box& box) { worker.compute(from, box, to); });
 }
 
-// A rater with an empty value has no voxel of the label; bits are added to `planes`.
+// Sets bits in `planes`. An empty array as a rater's value means that the rater never gave the label.
 void run_pack_marks(const std::vector<Array>& raters, const std::vector<Array>& values,
                     const std::vector<std::size_t>& shape, const std::vector<std::size_t>& low,
                     const std::vector<std::size_t>& high, Flags planes) {
@@ -82,7 +82,7 @@ void run_pack_marks(const std::vector<Array>& raters, const std::vector<Array>& 
     require_extent(raters[rater], whole_box(extents).voxels());
     if (values[rater].type() != raters[rater].type()) throw std::invalid_argument("a value of the rater's type wanted");
   }
-  // Neighbours of one type in one byte are read together.
+  // Consecutive raters with the same label type and the same byte are processed together.
   for (std::size_t first = 0, end = 0; first < raters.size(); first = end) {
     const std::size_t next_byte = std::min(raters.size(), (first / 8 + 1) * 8);
     for (end = first + 1; end < next_byte && raters[end].type() == raters[first].type();) ++end;
@@ -101,7 +101,7 @@ void run_pack_marks(const std::vector<Array>& raters, const std::vector<Array>& 
   }
 }
 
-// (pieces, 9): voxels, then first voxel and end along each axis.
+// Returns (pieces, 10): number of voxels; begin and end along each of four axes; index of the first voxel.
 ArrayOf<std::int64_t> run_label_pieces(const Array& labels, const std::vector<std::size_t>& shape, bool corners,
                                        ArrayOf<std::int32_t> places) {
   const Extents extents = four_extents(shape, 1);
@@ -128,7 +128,7 @@ ArrayOf<std::int64_t> run_label_pieces(const Array& labels, const std::vector<st
   return found;
 }
 
-// Outputs, which begin with zeros, as in pieces.hpp; no place is beyond them.
+// Outputs are those of pieces.hpp. Preconditions: they are initially 0, and every place is an index into them.
 void run_find_finders(const ArrayOf<std::int32_t>& places, const Flags& bits, Flags finders,
                       ArrayOf<std::int64_t> shared) {
   const std::size_t voxels = extent_of(places), planes = bits.size() / std::max<std::size_t>(1, voxels);

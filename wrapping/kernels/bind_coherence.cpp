@@ -1,4 +1,4 @@
-// The coherence vote: bands of scale of raters' masks, their gains, and the threshold.
+// Bindings of the coherence vote: bands of scale of raters' masks, their gains, and the threshold.
 #include <algorithm>
 #include <type_traits>
 #include <utility>
@@ -46,7 +46,7 @@ std::vector<GaussianWeights> gaussians_of(const std::vector<Weights>& scales) {
 using Bits = ArrayOf<std::uint8_t>;
 using MaybeBits = std::optional<Bits>;
 
-// The raters' votes: bits (uint8) or probabilities (float32).
+// The arguments that describe the raters' votes, which are bits (uint8) or probabilities (float32).
 struct Said {
   const Array& masks;
   const MaybeBits& present;
@@ -84,7 +84,7 @@ struct Said {
 
   MaskField field() const { return {raters(), there(), weights, gaussians_of(scales), shape}; }
 
-  // A single rater, who annotated everything.
+  // The field of a single rater, who annotated every voxel.
   MaskField field_of(std::shared_ptr<const RaterRows> one) const {
     return {std::move(one), {nullptr, 0}, {1.0}, gaussians_of(scales), shape};
   }
@@ -105,7 +105,7 @@ CoarseGrid coarse_grid(const Extents& shape, const std::vector<std::size_t>& ste
   return grid;
 }
 
-// Outputs as in band_means.hpp.
+// Writes the outputs of band_means.hpp.
 void run_band_means(const Array& masks, const MaybeBits& present, const std::vector<double>& weights,
                     const std::vector<Weights>& scales, const std::vector<std::size_t>& shape,
                     const std::vector<std::size_t>& tile, std::size_t threads, Floats values, Floats squares,
@@ -143,7 +143,7 @@ std::pair<std::int64_t, std::int64_t> powers_of_tiles(const TileGrid& grid, std:
   return {power, shared};
 }
 
-// A box of four axes, first voxels and then ends, that lies in another.
+// Returns the box with the given four begins and four ends; throws unless it lies in `all`.
 Box box_in(const std::vector<std::size_t>& sides, const Box& all) {
   if (sides.size() != 2 * kAxes) throw std::invalid_argument("a box of four axes wanted");
   Box box;
@@ -153,7 +153,7 @@ Box box_in(const std::vector<std::size_t>& sides, const Box& all) {
   return box;
 }
 
-// Returns, in units of 2^-30, the coarsest level's power, and the part of it that raters share.
+// Returns the power of the coarsest level and the part of it that raters share, in units of 2^-30.
 std::pair<std::int64_t, std::int64_t> run_band_powers(const Array& masks, const MaybeBits& present,
                                           const std::vector<double>& weights, const std::vector<Weights>& scales,
                                           const std::vector<std::size_t>& shape,
@@ -200,15 +200,15 @@ void run_keep_bands(const Array& masks, const MaybeBits& present, const std::vec
   const TileGrid grid = tiles_of(said.shape, tile);
   require_extent(answer, said.voxels());
   float* out = answer.mutable_data();
-  // Smoothing is linear, so if all raters are present, their mean is smoothed instead of each.
+  // Smoothing is linear: if no rater is missing, only the mean is smoothed.
   const MaskField field = present ? said.field() : said.field_of(said.mean());
   nb::gil_scoped_release release;
   for_each_tile(grid, {0, grid.count()}, threads, BandAnswer(field, kept),
                 [&](BandAnswer& worker, const Box& box) { worker.compute(box, out); });
 }
 
-// Returns voxels and votes, in units of 2^-30, of both sides, then of what is far from the contour. Counts the
-// clean answer's values.
+// Returns the number of voxels and the sum of votes, in units of 2^-30: outside, inside, far outside, far
+// inside. Adds the histogram of the filtered mask to `values`.
 nb::tuple counted_by(const CutField& cut, const MaskField& one, const KeptShares& kept, const TileGrid& grid,
                      std::size_t threads, const RaterRows& votes, std::int64_t* values) {
   std::vector<CutCounts> workers;
@@ -245,7 +245,7 @@ nb::tuple run_cut_counts(const Array& masks, const MaybeBits& present, const std
   return counted_by(cut, one, kept, grid, threads, *said.mean(), values.mutable_data());
 }
 
-// Writes the mask or, without one, overwrites the answer with its probability.
+// Writes the thresholded mask to `chosen` or, if that is None, replaces `answer` by the probability.
 void run_cut(const Floats& detail, const std::vector<std::size_t>& shape, const std::vector<std::size_t>& steps,
              double outside, double inside, double between, double tolerance, std::size_t threads, Floats answer,
              std::optional<Bits> chosen) {
@@ -270,7 +270,7 @@ void run_cut(const Floats& detail, const std::vector<std::size_t>& shape, const 
   });
 }
 
-// The gains are written into `shared`.
+// Replaces `shared` by the gains.
 void run_keep_shares(const Floats& power, Floats shared, MaybeFloats detail, const std::optional<Floats>& raters,
                      float number_of_raters, float least_power, float gain_sharpness, float detail_sharpness,
                      std::size_t threads) {

@@ -1,5 +1,5 @@
-// EM over patterns: expected counts, starts from votes, and the posterior in the form asked for; and the
-// moves of direct inference.
+// Bindings of EM over patterns (expected counts, initial counts from votes, posterior as a decision or as
+// probabilities) and of the moves of direct inference.
 #include <algorithm>
 
 #include "bindings.hpp"
@@ -22,7 +22,7 @@ Reals reals(std::vector<std::size_t> shape, const std::vector<double>& values) {
   return array;
 }
 
-// Calls f(PatternRows) for digits of one or two bytes.
+// Calls f with a PatternRows of the type of the digits: one or two bytes.
 template <class F>
 auto with_rows(const Array& digits, std::size_t labels, std::size_t truths, std::size_t starts,
                F f) {
@@ -127,7 +127,7 @@ nb::tuple run_vote_expectation(const Array& digits, const Reals& weights, std::s
   });
 }
 
-// Calls write(pattern, start, posterior) for every pattern; patterns are shared among threads.
+// Calls write(pattern, start, posterior) for every pattern and start, on several threads.
 template <class Write>
 void for_each_posterior(const Array& digits, const GivenParameters& given, std::size_t threads,
                         Write write) {
@@ -147,7 +147,8 @@ void for_each_posterior(const Array& digits, const GivenParameters& given, std::
   });
 }
 
-// Index of the label with the highest log joint; -1 where several are within the tolerance, or none.
+// Returns the index of the label with the highest log joint; -1 if several are within the tolerance of it, or
+// if no label is possible.
 ArrayOf<std::int32_t> run_posterior_decision(const Array& digits, const Reals& log_theta,
                                                  const Reals& log_prior, const Rows& prior_rows,
                                                  double tolerance, std::size_t threads) {
@@ -173,7 +174,7 @@ ArrayOf<std::int32_t> run_posterior_decision(const Array& digits, const Reals& l
   return decision;
 }
 
-// Probabilities [pattern][start][wanted label].
+// Returns probabilities [pattern][start][requested label].
 Reals run_posterior_shares(const Array& digits, const Reals& log_theta, const Reals& log_prior,
                            const Rows& prior_rows, const std::vector<std::uint16_t>& wanted,
                            std::size_t threads) {
@@ -196,7 +197,7 @@ Reals run_posterior_shares(const Array& digits, const Reals& log_theta, const Re
   return shares;
 }
 
-// The gain of each block's best move, and its new label: [block][map].
+// Returns the gain of each block's best move and the new label, both [block][map].
 nb::tuple run_best_moves(const Array& digits, const ArrayOf<std::int64_t>& own, const Reals& joining,
                          const Reals& prior_joining, const Reals& leaving, const Reals& prior_leaving,
                          std::size_t threads) {

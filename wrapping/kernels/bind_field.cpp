@@ -1,4 +1,4 @@
-// The Potts field of STAPLE: candidates by pattern, beliefs by voxel, and the sums of both.
+// Bindings of STAPLE's Potts field: candidates of patterns, beliefs of voxels, and their sums.
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace consensus {
 
 namespace {
 
-// Ends, labels and values of lists.
+// The arrays of LabelLists: ends, labels, values.
 template <class Value>
 using ListArrays = std::tuple<ArrayOf<std::int64_t>, ArrayOf<std::uint16_t>, ArrayOf<Value>>;
 
@@ -24,7 +24,7 @@ LabelLists<Value> checked(const ListArrays<Value>& arrays, std::size_t number) {
   return {ends.data(), labels.data(), values.data()};
 }
 
-// Columns, where rows begin, and patterns of one colour.
+// The arrays of ColourRows: columns, row_begin, patterns.
 using ColourArrays = std::tuple<ArrayOf<std::uint32_t>, ArrayOf<std::int64_t>, ArrayOf<std::uint32_t>>;
 
 // Owns the arrays that a grid points into.
@@ -64,7 +64,7 @@ class Grid {
   std::vector<ColourRows> colours_;
 };
 
-// Concatenates parts, freeing each part once it is copied.
+// Concatenates parts and frees each part after it is copied.
 template <class Value>
 class Joined {
  public:
@@ -95,7 +95,7 @@ class Joined {
   Value* value_;
 };
 
-// Number of slabs of rows, chosen so that their lists are small.
+// Divides rows into slabs, as a function of their number only; slabs are small, so that their lists are.
 std::vector<Slab> row_slabs(std::size_t rows) { return make_slabs(rows, 256, 16); }
 
 std::pair<ListArrays<float>, std::vector<double>> run_sweep(const Grid& grid, std::size_t colour,
@@ -149,7 +149,7 @@ std::pair<double, double> run_slope(const Grid& grid, std::size_t colour, const 
   return {sums.slope, sums.curvature};
 }
 
-// Calls f(PatternRows) for digits of one or two bytes.
+// Calls f with a PatternRows of the type of the digits: one or two bytes.
 template <class F>
 auto with_digits(const Array& digits, std::size_t labels, F f) {
   require_axes(digits, 2);

@@ -1,4 +1,4 @@
-// Gaussians of whole volumes.
+// Bindings of Gaussian smoothing of whole volumes.
 #include <algorithm>
 
 #include "bindings.hpp"

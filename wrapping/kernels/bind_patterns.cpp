@@ -1,4 +1,4 @@
-// Patterns: encoding a stack, writing answers back, which labels occur and where.
+// Bindings for patterns: encoding a stack, expanding answers, finding the labels that occur.
 #include <algorithm>
 
 #include "bindings.hpp"
@@ -17,7 +17,7 @@ namespace consensus {
 
 namespace {
 
-// Each key, and "outside" after the last one, needs its own count.
+// Throws unless there is a count for every code, including "outside the mask".
 void require_codes(std::size_t raters, std::uint32_t radix, bool masked, std::size_t number_of_codes) {
   std::size_t needed = 1;
   for (std::size_t k = 0; k < raters && needed <= number_of_codes; ++k) needed *= radix;
@@ -57,7 +57,7 @@ ArrayOf<std::int64_t> run_encode_direct(const std::vector<const RaterVotes*>& ra
   return total;
 }
 
-// One slab's patterns as Python sees them: (begin, end, digits, strata, counts).
+// Returns the patterns of a slab as (begin, end, digits, strata, counts).
 template <class Digit, class Encoder>
 nb::tuple slab_patterns(const Encoder& encoder, Slab slab, std::size_t raters) {
   const auto n = encoder.size();
@@ -71,7 +71,7 @@ nb::tuple slab_patterns(const Encoder& encoder, Slab slab, std::size_t raters) {
   return nb::make_tuple(slab.begin, slab.end, digits, strata, counts);
 }
 
-// None when the patterns outnumber the codes of this width.
+// Returns None if patterns outnumber the codes of this width.
 nb::object run_encode_hashed(const std::vector<const RaterVotes*>& raters, std::uint32_t radix,
                               const Mask& mask, const Strata& strata, Array codes,
                               std::size_t threads) {
@@ -99,7 +99,7 @@ nb::object run_encode_hashed(const std::vector<const RaterVotes*>& raters, std::
       parts.append(radix <= 256
                        ? slab_patterns<std::uint8_t>(*encoders[k], slabs[k], raters.size())
                        : slab_patterns<std::uint16_t>(*encoders[k], slabs[k], raters.size()));
-      encoders[k].reset();  // its table is needed no more
+      encoders[k].reset();  // frees its table
     }
     return parts;
   });
@@ -113,7 +113,7 @@ nb::tuple merged_tables(const std::vector<nb::tuple>& tables, std::size_t raters
   std::vector<TablePart<Digit>> parts;
   std::vector<std::int64_t*> ranks;
   nb::list rank_arrays;
-  std::vector<Array> kept;  // a cast may have made a copy
+  std::vector<Array> kept;  // keeps arrays alive, since a cast may have copied them
   for (const nb::tuple& table : tables) {
     auto digits = nb::cast<Digits>(table[0]);
     auto strata = nb::cast<StrataOf>(table[1]);
@@ -140,7 +140,7 @@ nb::tuple merged_tables(const std::vector<nb::tuple>& tables, std::size_t raters
   return nb::make_tuple(digits, strata, counts, rank_arrays);
 }
 
-// Tables are (digits, strata, counts); also each table's ranks in the union.
+// Takes tables (digits, strata, counts); returns the merged table and the rank of each table's rows in it.
 nb::tuple run_merge_tables(const std::vector<nb::tuple>& tables) {
   if (tables.empty()) throw std::invalid_argument("at least one table wanted");
   std::size_t width = 1;
@@ -197,8 +197,8 @@ void run_renumber(Array codes, std::size_t begin, std::size_t end, const Array& 
   });
 }
 
-// The values, unsorted and with repeats between slabs; None when more than `limit` in a slab. Those
-// of a reference may be left out.
+// Returns the distinct values, unsorted and possibly repeated for different slabs, or None if a slab has more
+// than `limit`. Values of the reference may be missing.
 nb::object run_distinct(const Array& data, std::size_t limit, std::size_t threads,
                         const std::optional<Array>& reference) {
   const std::size_t extent = extent_of(data);
@@ -276,7 +276,7 @@ ArrayOf<std::int64_t> run_pair_counts(const Array& rows, const ArrayOf<std::int6
     using Digit = typename decltype(tag)::type;
     const auto* said = static_cast<const Digit*>(rows.data());
     nb::gil_scoped_release release;
-    // Enough work per thread to justify its own table.
+    // Each thread needs enough work to justify a table of its own.
     const auto slabs = make_slabs(extent, threads, std::max(kSmallestSlab, size));
     std::vector<std::vector<std::int64_t>> parts(slabs.size());
     for_each_slab(slabs, [&](std::size_t k, Slab slab) {

@@ -1,4 +1,5 @@
-// Tiles: smoothed and unmixed votes of a stack of raters, and counts for estimating the mixing.
+// Bindings of tiled kernels: smoothed and unmixed votes of a stack of raters, and sums for estimating the
+// mixing.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -29,7 +30,8 @@ Extents extents_of(const std::vector<std::size_t>& sizes) {
   return {sizes[0], sizes[1], sizes[2], sizes[3]};
 }
 
-// Constructed in `place`. The binding keeps the raters alive (nb::keep_alive); the field only refers to them.
+// Constructs a field in `place`. The field holds pointers to the raters; the binding keeps them alive
+// (nb::keep_alive).
 void make_field(VoteField* place, const std::vector<const RaterVotes*>& raters, const std::vector<double>& weights,
                 const RaterVotes* mask, std::size_t labels, bool may_miss, const std::vector<double>& frequencies,
                 const std::vector<std::size_t>& shape, const std::vector<std::vector<double>>& gaussian) {
@@ -226,7 +228,7 @@ ArrayOf<std::int64_t> run_count_votes(const std::vector<const RaterVotes*>& rate
   {
     nb::gil_scoped_release release;
     for_each_slab(slabs, [&](std::size_t k, Slab slab) {
-      // Larger pieces, since counts of bytes are looked up at the end of each.
+      // Pieces are larger than usual, since counts of bytes are converted at the end of each.
       in_pieces(slab, 4 * kPiece, [&](Slab piece) {
         for (std::size_t rater = 0; rater < votes.size(); ++rater) {
           count_votes(*votes[rater], inside, piece.begin, piece.end, parts[k].data() + rater * digits);

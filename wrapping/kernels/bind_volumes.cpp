@@ -1,4 +1,4 @@
-// Real volumes: sums over boxes and signed distances.
+// Bindings for real-valued volumes: box sums and signed distances.
 #include <algorithm>
 
 #include "bindings.hpp"
@@ -27,7 +27,7 @@ void run_box_sum(Array volume, const std::vector<std::size_t>& radii, std::size_
   });
 }
 
-// A size of 0 makes an axis hold independent volumes.
+// An axis with a voxel size of 0 indexes independent volumes.
 void run_signed_distance(const ArrayOf<std::uint8_t>& inside,
                           const std::vector<double>& sizes, Array out, std::size_t threads) {
   const std::size_t extent = extent_of(inside);
@@ -47,8 +47,8 @@ void run_signed_distance(const ArrayOf<std::uint8_t>& inside,
   });
 }
 
-// Adds to `out` the weighted sum over raters, or, without weights, writes each rater's distances. The
-// box is given by its lower corner and its size; places are flat indices in it.
+// With weights, adds the weighted sum over raters to `out`; without, writes each rater's distances. The box is
+// given by its lower corner and its size; places are flat indices in the box.
 void run_label_distances(const Array& codes, const std::vector<std::size_t>& low,
                          const std::vector<std::size_t>& size,
                          const Array& said, std::size_t label, std::size_t also,

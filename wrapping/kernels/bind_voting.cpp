@@ -1,4 +1,4 @@
-// Voting: labels, the share of a label, uncertainty, and each rater's counts of labels.
+// Bindings of voting: labels, the share of a label, uncertainty, and each rater's counts of labels.
 #include <algorithm>
 #include <optional>
 
@@ -40,7 +40,7 @@ void vote_slabs(const VoteRule& rule, MakeRows make_rows, const std::uint8_t* ma
   });
 }
 
-// The symbol of the second of two labels, if all other symbols stand for the first; otherwise none.
+// Returns the symbol of the second of two labels if all other symbols are the first label, else nothing.
 std::optional<std::uint8_t> second_of_two(const Alphabet& alphabet, std::uint32_t labels) {
   if (alphabet.width != 1 || labels != 2) return std::nullopt;
   const auto& digits = alphabet.digits;
@@ -62,7 +62,7 @@ void count_slabs(const std::vector<const Votes*>& votes, std::uint8_t label, con
   });
 }
 
-// What masks say that were packed, a row each, for as many raters.
+// Returns pointers to the rows of packed masks, one per rater.
 std::vector<const std::uint8_t*> rows_of(const Bits& bits, std::size_t raters, std::size_t extent) {
   require_extent(bits, raters * stretches_of(extent) * kLane);
   std::vector<const std::uint8_t*> rows;
@@ -81,7 +81,7 @@ void bit_slabs(const std::vector<const std::uint8_t*>& rows, const AnswersByCoun
   });
 }
 
-// A threshold below 0 means none. Bits, if there are any, say the same as all raters.
+// A threshold below 0 means none. `bits`, if given, must hold the same votes as `raters`.
 void run_vote(const Raters& raters, const std::optional<Bits>& bits, std::uint32_t labels, const Mask& mask,
               const Reals& weights, double threshold, double tolerance, int ties,
               const Reals& prior, const Array& values, Array out,

@@ -1,4 +1,4 @@
-// Sums over windows: Spatial STAPLE's step, and Boundary SIMPLE's similarity.
+// Bindings of window sums: an EM iteration of Spatial STAPLE, and the similarity of Boundary SIMPLE.
 #include <memory>
 #include <variant>
 
@@ -19,7 +19,7 @@ auto with_vote_type(const Array& votes, F f) {
 
 using Mentions = std::pair<ArrayOf<std::uint32_t>, ArrayOf<std::int64_t>>;
 
-// For each label, the voxels to which any rater gave it, and where its list begins.
+// Returns, label by label, the voxels to which any rater gave the label, and the begin of each label's list.
 Mentions run_mentions(const ArrayOf<std::uint32_t>& patterns, const Array& votes, std::size_t labels) {
   require_axes(votes, 2);
   require_extent(votes, votes.shape(0) * votes.shape(1));
@@ -81,7 +81,7 @@ class Frame {
   std::variant<WindowFrame<std::uint8_t>, WindowFrame<std::uint16_t>> frame_;
 };
 
-// (volume, first plane, last plane, exclusive)
+// (volume, first plane, end plane)
 using Planes = std::array<std::size_t, 3>;
 
 template <class Vote>

@@ -1,6 +1,6 @@
-// Shared by all bindings: dispatch from element types to templates, and the checks that keep memory
-// safe. Each bind_*.cpp unpacks arrays into pointers and extents, releases the GIL and runs a
-// template of include/ over slabs; callers are in itk_consensus/votes and space, which check preconditions.
+// Helpers of all bindings: dispatch from element types to templates, and the checks that ensure memory
+// safety. Each bind_*.cpp unpacks arrays into pointers and extents, releases the GIL and runs a template of
+// include/ over slabs. The Python callers, in itk_consensus/votes and space, check preconditions.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -27,8 +27,9 @@ struct Tag {
   using type = T;
 };
 
-// Calls f(Tag<T>) for native-endian integers or floating elements. Labels are only compared for
-// equality, which unsigned integers do for signed ones too; floating ones are not bits: -0.0 is 0.0.
+// Calls f(Tag<T>) for native-endian integer or floating-point elements. Labels are only compared for
+// equality, so signed integers are treated as unsigned ones of the same width. Floating-point labels are
+// not compared as bits, since -0.0 equals 0.0.
 template <class F>
 auto with_label_type(const Array& array, F f) {
   const auto [kind, bytes] = array.type();
@@ -50,7 +51,7 @@ auto with_code_type(const Array& codes, F f) {
   throw std::invalid_argument("codes must have 1, 2 or 4 bytes");
 }
 
-// Values are moved as bits, so one unsigned type per width serves every element type.
+// Calls f(Tag<T>) with the unsigned type of the elements' width: values are only copied, so it serves all types.
 template <class F>
 auto with_value_width(const Array& values, F f) {
   if (values.itemsize() == 1) return f(Tag<std::uint8_t>{});

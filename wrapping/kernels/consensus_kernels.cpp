@@ -1,4 +1,4 @@
-// The compiled module: one bind_*.cpp per room, each of which adds its functions here.
+// The compiled module. Each bind_*.cpp adds its functions here.
 #include <nanobind/nanobind.h>
 
 namespace nb = nanobind;
@@ -21,7 +21,8 @@ void bind_windows(nb::module_& m);
 }  // namespace consensus
 
 NB_MODULE(_kernels, m) {
-  // Python may exit while something, such as an exception's frame, still refers to a rater: no warning.
+  // No warnings about leaks: Python may exit while a rater is still referenced, for example by the frame of an
+  // exception.
   nb::set_leak_warnings(false);
   m.doc() = "Compiled kernels of itk_consensus; see wrapping/README.md.";
   consensus::bind_atlas(m);

@@ -1,2 +1,2 @@
-// nanobind's library, compiled into the module, so that a wheel does not depend on it.
+// Compiles the library of nanobind into the module, so that a wheel does not depend on it.
 #include <nb_combined.cpp>

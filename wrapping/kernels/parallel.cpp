@@ -25,12 +25,12 @@ struct Run {
 // Thrown in a slab that is abandoned because another one failed.
 struct GivenUp {};
 
-// Per thread: the run that it works for, and whether it was created for it.
+// Per thread: the run for which it works, and whether it was created by run_slabs.
 thread_local const Run* working_for = nullptr;
 thread_local bool was_made = false;
 thread_local Clock::time_point next_look{};
 
-// Sets the run of a thread, the caller's or a created one, while it works for it.
+// Sets these variables for the lifetime of the object.
 class AtWork {
  public:
   AtWork(const Run& run, bool made) : run_(working_for), made_(was_made) {
@@ -49,7 +49,7 @@ class AtWork {
   bool made_;
 };
 
-// The running threads of a run.
+// The number of threads that are still running.
 class Countdown {
  public:
   explicit Countdown(std::size_t left) : left_(left) {}
@@ -83,7 +83,7 @@ void checkpoint() {
 void run_slabs(const std::vector<Slab>& slabs, SlabWork work) {
   Run run{working_for};
   std::mutex mutex;
-  std::exception_ptr error;  // the first that is no consequence of another
+  std::exception_ptr error;  // the first error that is not a consequence of another
   auto guarded = [&](auto&& action) noexcept {
     try {
       action();
@@ -110,7 +110,7 @@ void run_slabs(const std::vector<Slab>& slabs, SlabWork work) {
       });
     }
   } catch (...) {
-    // No more threads could be created: the caller's thread does the rest.
+    // No more threads could be created: the calling thread processes the remaining slabs.
   }
   do_slab(0, false);
   for (std::size_t k = started; k < slabs.size(); ++k) {
@@ -124,7 +124,7 @@ void run_slabs(const std::vector<Slab>& slabs, SlabWork work) {
   }
   for (auto& thread : threads) thread.join();
   if (error) std::rethrow_exception(error);
-  if (run.ended) throw GivenUp();  // the run around this one has ended
+  if (run.ended) throw GivenUp();  // the enclosing run has ended
 }
 
 }  // namespace consensus

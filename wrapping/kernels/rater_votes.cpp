@@ -1,4 +1,4 @@
-// Instantiates the raters of all types, in this file only.
+// Instantiates VotesOf for all label types, in this file only.
 #include "rater_votes.hpp"
 
 #include <utility>

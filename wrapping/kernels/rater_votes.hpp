@@ -1,4 +1,4 @@
-// A rater in Python, and a stack of raters as the templates of include/ read it.
+// A rater as a Python object, and the stack of raters that the templates of include/ read.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace consensus {
 
-// A rater in Python: keeps the arrays alive as long as the pointers into them.
+// A rater as a Python object, which owns the arrays that its votes point into.
 struct RaterVotes {
   Array data;
   Mask mask;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs the kernels' tests under the address and undefined-behaviour sanitizers.
 # Usage: sh wrapping/kernels/sanitize.sh path/to/python [pytest options]
-# The instrumented extension is built in a copy of the package, so the one in place stays as it is.
+# The instrumented extension is built in a copy of the package; the installed one is not touched.
 set -eu
 
 python=$1
@@ -23,8 +23,8 @@ cd "$work"
 flags="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -g -O1"
 ITK_CONSENSUS_CXXFLAGS=$flags "$python" setup.py -q build_ext --inplace
 
-# Python itself is not instrumented, so the runtimes have to be loaded before it. Python does not
-# free everything at exit, so leak detection is off.
+# Python itself is not instrumented, so the sanitizers' runtimes must be preloaded. Python does not free
+# all memory at exit, so leak detection is disabled.
 compiler=${CXX:-g++}
 preload="$("$compiler" -print-file-name=libasan.so) $("$compiler" -print-file-name=libubsan.so)"
 status=0

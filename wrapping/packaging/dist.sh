@@ -1,7 +1,7 @@
 #!/bin/sh
 # Build sdist and wheel, install each into a clean environment outside the checkout, and test it there.
-# On Linux the wheel is one that any distribution since glibc 2.28 can load: zig's compiler links
-# against that version and bundles its own C++ library, and auditwheel checks and renames the wheel.
+# On Linux, any distribution with glibc 2.28 or later can load the wheel: zig's compiler links against that
+# version and bundles its own C++ library, and auditwheel checks and renames the wheel.
 # Usage: wrapping/packaging/dist.sh path/to/python (with the extra dist)
 set -eu
 unset PYTHONPATH
@@ -18,7 +18,7 @@ logged() {
 
 rm -rf "$root/dist"
 logged "$python" -m build --no-isolation --sdist --outdir "$root/dist" "$root"
-# The tests run from the sdist, so a file that was not packed makes them fail.
+# The tests run from the sdist, so they fail if a file is missing from it.
 mkdir "$work/unpacked"
 tar -xzf "$root"/dist/*.tar.gz -C "$work/unpacked" --strip-components 1
 
@@ -37,7 +37,7 @@ else
     logged "$python" -m build --no-isolation --wheel --outdir "$root/dist" "$work/unpacked"
 fi
 
-# tried NAME WHAT [REQUIREMENT...]: install as from an index, in a new environment, and test it.
+# tried NAME FILE [REQUIREMENT...]: install a file in a new environment, as from an index, and test it.
 tried() {
     name=$1 built=$2
     shift 2

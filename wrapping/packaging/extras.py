@@ -1,4 +1,4 @@
-"""Print the requirements of the package with extras, so that they install without building it."""
+"""Print the requirements of the package and of extras, to install them without the package."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
 
 
 def requirements(*extras: str, oldest: bool = False) -> list[str]:
-    """What pyproject.toml asks for: always, and for each extra; or its lower bounds."""
+    """Return the requirements of the package and the given extras, or only their lower bounds."""
     project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
     asked = [*project["dependencies"]]
     for extra in extras:

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Install the oldest versions that pyproject.toml allows and run the quick tests with them.
-# Usage: wrapping/packaging/oldest.sh python3.10 (the oldest Python has wheels of all of them)
+# Usage: wrapping/packaging/oldest.sh python3.10 (wheels of all of these versions exist for the oldest Python)
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

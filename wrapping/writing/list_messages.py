@@ -1,7 +1,7 @@
-"""All texts of errors and warnings, each with its file and line, to be read aloud.
+"""List all texts of errors and warnings, each with its file and line, for proofreading.
 
-``python wrapping/writing/list_messages.py`` prints them; with ``--silent-about-where`` those whose
-call names neither filter, file nor input: of each, somebody must know that a caller adds it.
+``python wrapping/writing/list_messages.py`` prints them; with ``--silent-about-where``, only those
+whose call names neither filter, file nor input, so that a caller must add it.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from itk_consensus.core import errors
 
 PACKAGE = Path(inspect.getfile(errors)).resolve().parents[1]
 
-#: Methods that make an error or a warning of a text, and which of their arguments it is.
+#: Methods that raise or return an error or warning, and the index of the argument with its text.
 _METHODS = {"_warn": 0, "_parameter_error": 1}
-#: Keywords, and methods, that say where something is wrong.
+#: Keywords that tell where the error is.
 _WHERE = {"owner", "path", "input_index", "parameter"}
 
 
 class Message(NamedTuple):
-    """One text, with what changes in braces."""
+    """One text, with computed parts in braces."""
 
     file: str
     line: int
@@ -37,7 +37,7 @@ class Message(NamedTuple):
 
 
 def error_classes() -> set[str]:
-    """Names of the classes of errors and warnings, those of single modules too."""
+    """Return the names of all classes of errors and warnings, wherever they are defined."""
     found = {name for name, one in vars(errors).items() if inspect.isclass(one)}
     found = {name for name in found if issubclass(getattr(errors, name), Exception)}
     while True:
@@ -54,12 +54,12 @@ def error_classes() -> set[str]:
 
 
 def sources() -> list[Path]:
-    """The modules of the package."""
+    """Return the modules of the package."""
     return sorted(PACKAGE.rglob("*.py"))
 
 
 def messages() -> Iterator[Message]:
-    """Every text, in the order of files and lines."""
+    """Yield every text, sorted by file and line."""
     kinds = error_classes()
     for path in sources():
         calls = [
@@ -85,7 +85,7 @@ def _kind(call: ast.Call, kinds: set[str]) -> str:
 
 
 def _template(text: ast.expr) -> str:
-    """A text as it stands in the code, what is computed in braces."""
+    """Return a text as it is written in the code, with computed parts in braces."""
     if isinstance(text, ast.Constant):
         return str(text.value)
     if isinstance(text, ast.JoinedStr):
@@ -103,7 +103,7 @@ def _template(text: ast.expr) -> str:
 
 
 def main() -> None:
-    """Print them."""
+    """Print the list."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--silent-about-where", action="store_true")
     only_silent = parser.parse_args().silent_about_where

@@ -1,7 +1,7 @@
-"""One documentation page per example: what it says, what it prints, and the same as a notebook.
+"""Write one documentation page per example: its text, code and output, and a notebook of it.
 
-Examples run while the pages are built, so that a page shows what today's code gives; one that fails
-fails the build.
+Examples run while the pages are built, so that a page shows the output of the current code. The
+build fails if an example does.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 def example_sections() -> dict[str, dict[str, str]]:
-    """The generated sections of docs/examples/index.md: the scripts, and the pages made of them."""
+    """Return the generated sections of docs/examples/index.md: the lists of scripts and pages."""
     lines = [f"- [{_title(script)}](../../examples/{script.name})" for script in _scripts()]
     contents = [script.stem for script in _scripts()]
     tree = ["```{toctree}", ":caption: Run when these pages were built", "", *contents, "```"]
@@ -65,7 +65,7 @@ def _write_page(script: Path, folder: Path) -> None:
 
 
 def _run(script: Path, folder: Path) -> tuple[str, list[str]]:
-    """What an example prints, and the names of the pictures it leaves, moved to the folder."""
+    """Run an example; return what it prints, and the names of its pictures, moved to the folder."""
     with tempfile.TemporaryDirectory() as place:
         command = [sys.executable, "-W", "ignore", str(script)]
         done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
@@ -79,7 +79,7 @@ def _run(script: Path, folder: Path) -> tuple[str, list[str]]:
 
 
 def _notebook(title: str, code: str, printed: str) -> dict[str, Any]:
-    """A notebook of two cells, as nbformat 4 has it."""
+    """Return a notebook of two cells, in the format nbformat 4."""
     output = {"output_type": "stream", "name": "stdout", "text": printed.splitlines(True)}
     cells = [
         {"cell_type": "markdown", "id": "title", "metadata": {}, "source": [f"# {title}"]},

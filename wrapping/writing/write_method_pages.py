@@ -1,8 +1,8 @@
-"""What a method's page takes from the filter itself: its use, its parameters, its measurements.
+"""Generate the parts of a method's page that follow from its filter: use, parameters, measurements.
 
-``docs/methods/<page>.md`` holds what only a person can write (what the method assumes, its model,
-which parameters matter, when it fails, what to cite); between its markers stands what follows from
-the filter, so that a page is whole in a checkout.
+``docs/methods/<page>.md`` is written by hand (what the method assumes, its model, which parameters
+matter, when it fails, what to cite). The generated sections are written between its markers and
+committed, so that pages are complete in a checkout.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ FILTERS = (*FUSERS, *OTHER_FILTERS)
 
 
 def page_name(filter_: type[ProcessObject]) -> str:
-    """Name of a filter's page: how the command line calls it, or its module."""
+    """Return the name of a filter's page: its name on the command line, or that of its module."""
     method = getattr(filter_, "method", "")
     return method or filter_.__module__.rpartition(".")[2].removesuffix("_filter").replace("_", "-")
 
 
 def method_sections() -> dict[str, dict[str, str]]:
-    """The generated sections of every page in docs/methods, by page and section."""
+    """Return the generated sections of all pages in docs/methods, by page and section."""
     pages = {
         f"methods/{page_name(filter_)}": {
             "method": _introduction(filter_),
@@ -41,7 +41,7 @@ def method_sections() -> dict[str, dict[str, str]]:
 
 
 def _introduction(filter_: type[ProcessObject]) -> str:
-    """What the filter does, in one line and in its docstring, and how it is called."""
+    """Return the filter's summary, how to call it, and the introduction of its docstring."""
     parts = [str(getattr(filter_, "summary", "")), _use(filter_)]
     parts.append(_as_markdown(str(introduction_of(filter_))))
     return "\n\n".join(part.strip() for part in parts if part)
@@ -58,7 +58,7 @@ def _use(filter_: type[ProcessObject]) -> str:
 
 
 def _as_markdown(docstring: str) -> str:
-    """A docstring for a page: its code marked as Markdown does, its examples without prompts."""
+    """Convert a docstring to Markdown, with examples as code blocks without prompts."""
     text = docstring.replace("``", "`")
     return re.sub(r"(?:^(?:>>>|\.\.\.) .*\n?)+", _as_code_block, text, flags=re.MULTILINE)
 
@@ -69,7 +69,7 @@ def _as_code_block(example: re.Match[str]) -> str:
 
 
 def _parameters(filter_: type[ProcessObject]) -> str:
-    """Tables of the parameters beyond every fuser's, and of what is known after Execute."""
+    """Return tables of the filter's own parameters and of its measurements."""
     common = {parameter.name for parameter in parameters_of(LabelFusionFilter)}
     own = [one for one in parameters_of(filter_) if one.name not in common]
     parts = [_table(own) if own else "None of its own."]
@@ -101,6 +101,6 @@ def _line(filter_: type[ProcessObject]) -> str:
 
 
 def _contents() -> str:
-    """The pages in the order of the list, for Sphinx."""
+    """Return the toctree of the pages, in the order of the list of methods."""
     pages = [*map(page_name, FILTERS), "every-fuser"]
     return "\n".join(["```{toctree}", ":hidden:", "", *pages, "```"])

@@ -1,4 +1,4 @@
-"""The stub file of the package, made from the filters' tables, so that editors see every setter."""
+"""Generate the stub of the package, in which editors find every setter and its documentation."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _IMAGES = """\
 _Image = Any
 _ImageT = TypeVar("_ImageT")
 """
-#: Images of one kind in a list give one of the same kind, as of the function forms.
+#: Overloads of Execute: a list of images of one type yields an image of that type.
 _EXECUTE_OF_ONE_KIND = (
     "    @overload",
     "    def Execute(self, images: Sequence[NDArray[Any] | None], /) -> NDArray[Any]: ...",
@@ -50,7 +50,7 @@ _KNOWN |= {"Sequence", "TypeVar"}
 
 
 def stub_text() -> str:
-    """The whole of __init__.pyi."""
+    """Return the text of __init__.pyi."""
     classes: list[type] = [ProcessObject, LabelFusionFilter, *FUSERS, *OTHER_FILTERS]
     code = "\n".join(
         [
@@ -65,7 +65,7 @@ def stub_text() -> str:
 
 @cache
 def _attributes() -> frozenset[str]:
-    """Names of parameters and measurements, which hide types of the same name in a class."""
+    """Return the names of parameters and measurements, which shadow types of the same name."""
     filters = (*FUSERS, *OTHER_FILTERS)
     return frozenset(
         one.name for cls in filters for one in (*parameters_of(cls), *measurements_of(cls))
@@ -73,14 +73,14 @@ def _attributes() -> frozenset[str]:
 
 
 def _type(text: str) -> str:
-    """A type as the stub calls it."""
+    """Return a type as the stub spells it: with an underscore if an attribute shadows its name."""
     return re.sub(r"\b[A-Z]\w*", lambda m: f"_{m[0]}" if m[0] in _attributes() else m[0], text)
 
 
 def _other_functions() -> Iterator[Any]:
-    """Public functions that are no form of a filter."""
+    """Yield the public functions that are not function forms of filters."""
     for name, load in sorted(itk_consensus._loaders().items()):
-        member = inspect.unwrap(load())  # a room stands for the function it is named after
+        member = inspect.unwrap(load())  # a callable package wraps the function of its name
         if inspect.isfunction(member) and name not in all_functions():
             yield member
 
@@ -138,7 +138,7 @@ def _class_stub(cls: type) -> Iterator[str]:
 
 
 def _constructor_keywords(cls: type) -> str:
-    """Every parameter in each of its spellings; any of them may be left out."""
+    """Return the constructor's keywords: every parameter in each of its spellings, all optional."""
     keywords = {
         name: _type(parameter.annotation)
         for parameter in parameters_of(cls)
@@ -148,7 +148,7 @@ def _constructor_keywords(cls: type) -> str:
 
 
 def _docstring(text: str | None, indent: str) -> Iterator[str]:
-    """A docstring as the body of what stands above it."""
+    """Yield a body that consists of a docstring, or of ``...`` without one."""
     if not text:
         yield f"{indent}..."
         return
@@ -175,7 +175,7 @@ def _method_stub(name: str, member: Any, indent: str) -> Iterator[str]:
     text = _type(text)
     text = text.replace("np.float64", "float64")
     for word in _words(text):
-        # A type variable of the implementation means little to a reader of the stub.
+        # A type variable of the implementation is not useful in the stub.
         if isinstance(getattr(sys.modules[member.__module__], word, None), TypeVar):
             text = re.sub(rf"(: type\[{word}\])|\b{word}\b", lambda m: "" if m[1] else "Any", text)
     yield f"{indent}def {name}{text}:"
@@ -183,7 +183,7 @@ def _method_stub(name: str, member: Any, indent: str) -> Iterator[str]:
 
 
 def _function_stubs(filter_class: type[ProcessObject]) -> Iterator[str]:
-    """The functions of a filter, in SimpleITK's spelling and in itk's."""
+    """Yield the function forms of a filter, in SimpleITK's spelling and in itk's."""
     write = _fusing_stub if issubclass(filter_class, LabelFusionFilter) else _executing_stub
     if filter_class.__name__ not in MEASURING_FILTERS:
         function = simpleitk_function(filter_class.__name__)
@@ -192,7 +192,7 @@ def _function_stubs(filter_class: type[ProcessObject]) -> Iterator[str]:
 
 
 def _keywords(filter_class: type[ProcessObject], style: str) -> dict[str, str]:
-    """The keywords of a function form, by the names of the parameters."""
+    """Return the keywords of a function form, keyed by the parameters' names."""
     given = {}
     if hasattr(filter_class, "Load"):
         given["record"] = "record: PathLike"
@@ -202,7 +202,7 @@ def _keywords(filter_class: type[ProcessObject], style: str) -> dict[str, str]:
 
 
 def _fusing_stub(filter_class: type[LabelFusionFilter], function: Any, style: str) -> Iterator[str]:
-    """Images of one kind in a list give one of the same kind."""
+    """Yield the overloads of a fuser's function form: images of one type yield that type."""
     name, keywords = function.__name__, _keywords(filter_class, style)
     by_position = [keywords[name] for name in filter_class.positional if style == "keyword"]
     others = [text for text in keywords.values() if text not in by_position]
@@ -217,7 +217,7 @@ def _fusing_stub(filter_class: type[LabelFusionFilter], function: Any, style: st
 
 
 def _executing_stub(filter_class: type[Any], function: Any, style: str) -> Iterator[str]:
-    """What Execute takes and returns, and then the parameters."""
+    """Yield a function form with the inputs and the return type of Execute, and the parameters."""
     execute = inspect.signature(filter_class.Execute)
     _, *inputs = execute.parameters.values()
     by_position = [one for one in inputs if one.kind is not one.KEYWORD_ONLY]
@@ -231,7 +231,7 @@ def _executing_stub(filter_class: type[Any], function: Any, style: str) -> Itera
 
 
 def _default(parameter: Parameter[Any]) -> str:
-    """A default that can be written down."""
+    """Return a default as source code, or ``...`` if it is not a literal."""
     value = default_of(parameter)
     is_plain = isinstance(value, (bool, int, float, str, tuple))
     if is_plain or (value is None and "None" in parameter.kind.annotation):
@@ -240,7 +240,7 @@ def _default(parameter: Parameter[Any]) -> str:
 
 
 def _imports(code: str, classes: list[type]) -> Iterator[str]:
-    """Import lines for public classes, and for the types that the stub names beside them."""
+    """Yield imports of the public classes and of all other types that the stub names."""
     defined = {cls.__name__ for cls in classes}
     public = {
         name: load()
@@ -257,7 +257,7 @@ def _imports(code: str, classes: list[type]) -> Iterator[str]:
 
 
 def _home_of(word: str) -> str:
-    """The module of the package that defines a class, or an alias of a type."""
+    """Return the module of the package that defines a class or a type alias."""
     for name, module in sorted(sys.modules.items()):
         value = getattr(module, word, None) if name.startswith("itk_consensus.") else None
         if inspect.isclass(value):
@@ -268,6 +268,6 @@ def _home_of(word: str) -> str:
 
 
 def _words(text: str) -> set[str]:
-    """Capitalised names in type positions: after a colon, an arrow, a bracket or a bar."""
-    # After a comma a name may be a keyword, too: what follows tells.
+    """Return the capitalised names in type positions: after a colon, arrow, bracket or bar."""
+    # After a comma, a name followed by a colon is a parameter, not a type.
     return set(re.findall(r"(?:(?:: |-> |\[|\| )|, (?!\w+:))(_?[A-Z]\w*)\b(?!=)", text))

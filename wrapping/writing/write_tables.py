@@ -1,7 +1,7 @@
-"""What is written about filters and results, made from tables and files: stub, README, pages.
+"""Write the generated parts of the stub, the README and the documentation pages.
 
-``make docs`` (python wrapping/writing/write_tables.py) rewrites them; ``--check`` only says whether
-they are current, as `make lint` does.
+``make docs`` (python wrapping/writing/write_tables.py) rewrites them from the filters and from
+stored results; ``--check``, which `make lint` uses, only reports whether they are current.
 """
 
 from __future__ import annotations
@@ -20,23 +20,21 @@ README = ROOT / "README.md"
 DOCS = ROOT / "docs"
 
 sys.path.insert(0, str(ROOT))
-from examples.benchmarks.readme_section import between_markers  # noqa: E402  (found only now)
+from examples.benchmarks.readme_section import between_markers  # noqa: E402  (needs the path above)
 from examples.benchmarks.written_figures import FIGURES  # noqa: E402
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write the files, or with --check compare them."""
+    """Write the files or, with --check, compare them."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="only say whether they are current")
+    parser.add_argument("--check", action="store_true", help="only report whether they are current")
     check = parser.parse_args(arguments).check
     sections = {
         README if name == "README" else DOCS / f"{name}.md": figures()
         for name, figures in FIGURES.items()
     }
-    sections |= {
-        DOCS / f"{name}.md": texts
-        for name, texts in (method_sections() | example_sections()).items()
-    }
+    for name, texts in (method_sections() | example_sections()).items():
+        sections[DOCS / f"{name}.md"] = sections.get(DOCS / f"{name}.md", {}) | texts
     wanted = {STUB: stub_text()}
     for path, contents in sections.items():
         wanted[path] = path.read_text(encoding="utf-8")

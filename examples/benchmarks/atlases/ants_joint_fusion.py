@@ -1,4 +1,4 @@
-"""ANTs's joint label fusion, run by an interpreter that has it (pip install antspyx there)."""
+"""ANTs's joint label fusion, run by another interpreter that has antspyx installed."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-#: What the other environment runs: images in, labels, seconds and bytes out. The function leaves
-#: the background out when it chooses a label; what no label has of the probability is the
-#: background's. Its own measure of likeness compares patches of which only one is normalised, the
-#: correlation is the program's default.
+#: The program for the other environment: reads images, writes labels, seconds and bytes. ANTs's
+#: function does not consider the background when it chooses a label, so the probability that is
+#: left by all labels is assigned to it. Its own similarity measure normalises only one of the two
+#: patches; the correlation is the default of the program.
 PROGRAM = """
 import json, resource, sys, time
 import ants, numpy as np
@@ -42,7 +42,7 @@ print(json.dumps(found))
 
 
 class AntsFusion(NamedTuple):
-    """What it said, and what it took."""
+    """Its labels, and the time and memory it needed."""
 
     labels: NDArray[Any]
     wall: float  #: seconds

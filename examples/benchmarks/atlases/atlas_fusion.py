@@ -1,14 +1,14 @@
-"""Phantoms of atlases with images: beside ANTs's joint label fusion, and at clinical size.
+"""Fusion of atlas phantoms with images: comparison with ANTs, and cases of clinical size.
 
-Phantoms are for speed and memory; what is better on brains says `real_atlases.py`.
+Phantoms are for speed and memory; `real_atlases.py` compares accuracy on brains.
 
-ANTs runs in an environment of its own, whose interpreter is given (pip install antspyx there):
+ANTs runs in a separate environment with antspyx, whose interpreter is an option:
 
     python -m examples.benchmarks.atlases.atlas_fusion --ants-python /path/to/bin/python
     python -m examples.benchmarks.atlases.atlas_fusion --clinical
 
-Times are of the fusion alone, on two threads, both in one run; on a busy machine compare the
-seconds of processor time. Dice is the mean over the labels of a phantom whose truth is known.
+Times are those of the fusion alone, on two threads, in the same run; on a busy machine, compare
+processor time. Dice is the mean over the labels of a phantom whose truth is known.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ BETA, ALPHA = 2.0, 0.1
 
 
 class Outcome(NamedTuple):
-    """What a fusion said, and what it took."""
+    """Result of a fusion, and the time it took."""
 
     labels: NDArray[Any]
     wall: float  #: seconds
@@ -56,7 +56,7 @@ def _seconds(wall: float, processor: float) -> str:
 
 
 def filters(case: AtlasCase) -> dict[str, ic.LabelFusionFilter]:
-    """Ours, by name."""
+    """Our filters by name."""
     images = {"Image": case.target, "AtlasImages": case.images, "NumberOfThreads": THREADS}
     radii = {"PatchRadius": PATCH, "SearchRadius": SEARCH, "Beta": BETA, "Alpha": ALPHA}
     return {
@@ -69,7 +69,7 @@ def filters(case: AtlasCase) -> dict[str, ic.LabelFusionFilter]:
 
 
 def print_peers(case: AtlasCase, python: str | None) -> None:
-    """Dice and seconds of all, and how many times faster than ANTs joint fusion is."""
+    """Print Dice and seconds of all filters, and their speed relative to ANTs joint fusion."""
     outcomes = {
         name: timed(lambda one=one: one.Execute(case.maps)) for name, one in filters(case).items()
     }
@@ -98,7 +98,7 @@ def print_peers(case: AtlasCase, python: str | None) -> None:
 
 
 def print_clinical(case: AtlasCase, repetitions: int = 3) -> None:
-    """Times beside SimpleITK's vote, and memory beyond the inputs."""
+    """Print times relative to SimpleITK's vote, and memory beyond the inputs."""
     images = [sitk.GetImageFromArray(one) for one in case.maps]
     votes = [timed(lambda: sitk.LabelVoting(images)) for _ in range(repetitions)]
     wall, processor = (min(vote[k] for vote in votes) for k in (1, 2))
@@ -106,7 +106,7 @@ def print_clinical(case: AtlasCase, repetitions: int = 3) -> None:
     for name, one in filters(case).items():
         if not isinstance(one, (ic.LocallyWeightedVoteFilter, ic.JointLabelFusionFilter)):
             continue
-        # Joint fusion takes long enough for one run to tell.
+        # Joint fusion takes so long that a single run is accurate enough.
         runs = repetitions if isinstance(one, ic.LocallyWeightedVoteFilter) else 1
         found = [
             rise_of_peak(lambda one=one: timed(lambda: one.Execute(case.maps))) for _ in range(runs)

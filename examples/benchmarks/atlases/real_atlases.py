@@ -3,12 +3,12 @@
     python -m examples.benchmarks.atlases.real_atlases --ants-python /path/to/bin/python --save
     python -m examples.benchmarks.atlases.real_atlases --choosing --save
 
-Defaults were chosen on the twelve targets with the lowest numbers: --choosing prints what joint
-fusion gains or loses there with other settings, and with something on top. The six others are
-reported. With --save both are kept in real_atlases.json, for docs/truth/atlases.md.
+Defaults were chosen on the twelve targets with the lowest numbers: --choosing prints the gain
+of other settings of joint fusion, and of additional steps, on these. Results are reported on the
+six others. With --save both are stored in real_atlases.json, for docs/truth/atlases.md.
 
-The images lie beside the repository (../shared/data/hippocampus). ANTs runs in an environment of
-its own; without one its rows are missing, and the output says so.
+The images are next to the repository (../shared/data/hippocampus). ANTs runs in a separate
+environment; without one its rows are missing, which the output mentions.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ class Target(NamedTuple):
 
     @property
     def near(self) -> NDArray[np.uint8]:
-        """Within three voxels of any atlas's label: where ANTs is asked."""
+        """Mask of the voxels within three voxels of any atlas's label, on which ANTs is run."""
         union = np.any([labels > 0 for labels in self.maps], axis=0)
         return scipy.ndimage.binary_dilation(union, np.ones((3, 3, 3)), 3).astype(np.uint8)
 
 
 def load(number: str, folder: Path = FOLDER) -> Target:
-    """A target by its number."""
+    """Load a target by its number."""
     image, truth, images, maps = (
         sitk.GetArrayFromImage(sitk.ReadImage(folder / f"t{number}_{part}.nrrd"))
         for part in ("image", "truth", "atlas_images", "atlas_labels")
@@ -68,12 +68,12 @@ def load(number: str, folder: Path = FOLDER) -> Target:
 
 
 def numbers(folder: Path = FOLDER) -> list[str]:
-    """Of all targets, in order."""
+    """Numbers of all targets, in order."""
     return sorted(path.name[1:4] for path in folder.glob("t*_image.nrrd"))
 
 
 def fusers(target: Target) -> dict[str, Callable[[], Any]]:
-    """Ours by name; each fuses the target's atlases."""
+    """Our fusers by name; each fuses the target's atlases."""
     maps = target.maps
     looking: dict[str, Any] = {"Image": target.image, "AtlasImages": target.images}
 
@@ -114,16 +114,16 @@ def fusers(target: Target) -> dict[str, Callable[[], Any]]:
 
 
 def dice_of(labels: Any, truth: NDArray[Any]) -> list[float]:
-    """Of each label."""
+    """Dice of each label."""
     found = np.asarray(labels)
     return [float(ic.dice(found == label, truth == label)) for label in LABELS]
 
 
 def measure(target: Target, ants_python: str | None) -> dict[str, dict[str, Any]]:
-    """Dice by label, seconds of processor time and bytes of every fuser."""
+    """Measure Dice by label, processor time in seconds and memory in bytes of every fuser."""
     rows: dict[str, dict[str, Any]] = {}
     for name, fuse in fusers(target).items():
-        # The first run of a process loads libraries; the second says what the fusion takes.
+        # The first run of a process also loads libraries, so the second one is measured.
         fuse()
         begin = time.process_time()
         labels, peak = rise_of_peak(fuse)
@@ -177,7 +177,7 @@ def _with_error(values: NDArray[Any], signed: bool = False) -> str:
 
 
 def ratios(targets: dict[str, dict[str, dict[str, Any]]]) -> str:
-    """How many times less processor time than ANTs joint fusion takes at the same radii."""
+    """Processor time of ANTs joint fusion, relative to ours, at the same radii."""
     seconds: dict[str, float] = {}
     for rows in targets.values():
         for name, row in rows.items():
@@ -194,7 +194,7 @@ def ratios(targets: dict[str, dict[str, dict[str, Any]]]) -> str:
     return f"Seconds of processor time, ANTs over JointLabelFusion: {', '.join(said)}."
 
 
-# -- what was tried on the targets that chose -----------------------------------------------------
+# -- alternatives on the targets for choosing -----------------------------------------------------
 
 #: Other settings of joint fusion, by what they change.
 VARIATIONS: dict[str, dict[str, Any]] = {
@@ -231,7 +231,7 @@ def with_potts(shares: NDArray[Any], _image: NDArray[Any], weight: float = 0.1) 
 def with_intensities(
     shares: NDArray[Any], image: NDArray[Any], weight: float = 0.2, sigma: float = 4.0
 ) -> NDArray[Any]:
-    """Shares times a power of how well a voxel's intensity fits the tissue that is sure nearby."""
+    """Shares weighted by how well a voxel's intensity fits the certain tissue nearby."""
     values, fitted = image.astype(float), np.log(shares + 0.02)
     near = scipy.ndimage.binary_dilation(shares[0] < 0.95, iterations=3)
     for tissue in (slice(0, 1), slice(1, None)):
@@ -256,7 +256,7 @@ ON_TOP = {
 
 
 def try_out(target: Target) -> dict[str, float]:
-    """Mean Dice of joint fusion as it comes, varied, and with something on top."""
+    """Mean Dice of joint fusion: by default, with other settings, and with additional steps."""
     looking: dict[str, Any] = {"Image": target.image, "AtlasImages": target.images}
 
     def fused(**more: Any) -> tuple[Any, NDArray[Any]]:
@@ -284,7 +284,7 @@ def try_out(target: Target) -> dict[str, float]:
 
 
 def choices_table(targets: dict[str, dict[str, float]]) -> str:
-    """Markdown: what each change gains on joint fusion as it comes."""
+    """Markdown: gain of each change over the default joint fusion."""
     usual = np.array([found["as it comes"] for found in targets.values()])
     lines = [
         f"| {len(targets)} targets on which defaults were chosen | mean Dice | gain |",
@@ -322,12 +322,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _keep(name: str, targets: dict[str, Any], chosen: argparse.Namespace) -> None:
-    """Write a part of the kept results, if that was asked for; the other part stays."""
+    """Write a part of the stored results, if requested; the other part is unchanged."""
     if not chosen.save:
         return
     kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     run = run_facts()
-    # Where somebody's interpreter lies is nobody's business.
+    # Paths of this machine are not stored.
     run["command"] = run["command"].replace(str(chosen.ants_python), "PYTHON")
     kept[name] = {"run": run, "targets": targets}
     RESULTS.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")

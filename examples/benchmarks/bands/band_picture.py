@@ -1,7 +1,7 @@
-"""The README's picture: a nodule, its four readers, the consensus of three and its band.
+"""Draw the README's picture: a nodule, its four readers, the consensus of three, and its band.
 
-The band comes from a calibration on 97 other nodules (lidc_band.json, made by lidc_bands.py): in
-nine of ten nodules it holds a reader who had no part in the consensus.
+The band is calibrated on 97 other nodules (lidc_band.json, made by lidc_bands.py): in nine of ten
+nodules it contains the contour of a reader who was held out of the consensus.
 
     python -m examples.benchmarks.bands.band_picture [--nodule LIDC-IDRI-0023] [--output band.png]
 """
@@ -44,14 +44,14 @@ NODULE = "LIDC-IDRI-0023"
 _CONSENSUS_COLOR = "#111111"
 _FINE, _BOLD = 1.0, 2.2
 
-# Of background, foreground, ambiguous and empty voxels.
+# Colours of background, foreground, ambiguous and empty voxels.
 _COLORS = np.array(
     [[255, 255, 255], [201, 205, 210], [250, 236, 160], [250, 236, 160]], dtype=np.uint8
 )
 
 
 def draw(nodule: str, output: Path) -> str:
-    """Draw one nodule and return what can be said about it."""
+    """Draw one nodule, and return a description of it."""
     readers = sample_case(nodule)
     others = [image for index, image in enumerate(readers) if index != HELD_OUT]
     vote = MajorityVoteFilter()
@@ -90,21 +90,21 @@ def draw_band(
     title: str,
     emphasised: str | None = None,
 ) -> None:
-    """Draw what is certain, what is ambiguous, and everybody's contour.
+    """Draw certain and ambiguous voxels, and all contours.
 
     Parameters
     ----------
     path : Path
-        PNG file, replaced in one step.
+        PNG file, replaced atomically.
     raters : mapping of str to (Z, Y, X) ndarray of bool
         Contours by name.
     consensus : (Z, Y, X) ndarray of bool
     band : (Z, Y, X) ndarray of uint8
-        What ConformalBandFilter returns.
+        Result of ConformalBandFilter.
     spacing : (3,) sequence of float
         Voxel size in mm, in the order of the axes.
     emphasised : str, optional
-        The rater drawn boldly, such as one who was held out of the consensus.
+        The rater drawn with a bold line, such as one who was held out of the consensus.
     """
     window = Window.around((band != 0) | np.any(list(raters.values()), axis=0), spacing)
     slices = slices_to_show(consensus)
@@ -149,7 +149,7 @@ def _draw_legend(figure: Any, styles: Mapping[str, tuple[str, float]]) -> None:
 
 
 def main() -> None:
-    """Draw, and say what is promised."""
+    """Draw the picture, and print the guarantee."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--nodule", choices=SAMPLE_NODULES, default=NODULE)
     parser.add_argument("--output", type=Path, default=Path("band.png"))

@@ -1,13 +1,13 @@
-"""Do conformal bands keep their promise on real nodules, and how thick are they?
+"""Does the guarantee of conformal bands hold on real nodules, and how thick are the bands?
 
-100 LIDC nodules, four radiologists each. One reader per nodule is held out (they take turns), the
-consensus is the vote of the other three; 60 nodules calibrate, 40 test, over 100 random splits.
-Needs the shared data beside the repository.
+100 LIDC nodules, four radiologists each. One reader per nodule is held out (readers take turns),
+and the consensus is the vote of the other three; 60 nodules are for calibration and 40 for testing,
+over 100 random splits. Needs the shared data next to the repository.
 
     python lidc_bands.py [--splits 100] [--record lidc_band.json]
 
---record also writes the calibration that band_picture.py draws: of all nodules but those
-bundled with the package, whose pictures it will be used for.
+--record also writes the calibration that band_picture.py uses: on all nodules except those
+bundled with the package, which it draws.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ SCORES = {
 
 @dataclass(frozen=True)
 class BandResult:
-    """Means over splits: share of covered test cases, mm of band, and the threshold."""
+    """Means over splits: share of covered test cases, thickness in mm, and threshold."""
 
     coverage: float
     thickness: float
@@ -54,32 +54,32 @@ class BandResult:
 
 
 def nodule_files() -> list[Path]:
-    """The nodules in order of patient."""
+    """Files of the nodules, sorted by patient."""
     return sorted(NODULES.glob("*.nrrd"))
 
 
 def readers(path: Path) -> list[Any]:
-    """Four masks of one nodule."""
+    """The four masks of a nodule."""
     loaded = convert.load(read_image(path), owner=path.name)
     return [convert.to_image(mask, loaded) for mask in loaded.arrays if mask is not None]
 
 
 def held_out_cohort(files: Sequence[Path]) -> HeldOutCohort:
-    """Reader (case index mod 4) against the vote of the other three."""
+    """Hold out the reader with index (case mod 4); fuse the other three by vote."""
     return hold_out_raters((readers(path) for path in files), MajorityVoteFilter())
 
 
 def calibrated(
     cohort: HeldOutCohort, case_ids: Sequence[str], **options: Any
 ) -> ConformalBandFilter:
-    """A filter calibrated on a whole cohort."""
+    """Calibrate a filter on a whole cohort."""
     band = ConformalBandFilter(Alpha=ALPHA, **options)
     band.Calibrate(**cohort._asdict(), case_ids=case_ids)
     return band
 
 
 def splits(cases: int, number: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Random calibration and test cases."""
+    """Yield random splits into calibration and test cases."""
     rng = np.random.default_rng(0)
     for _ in range(number):
         order = rng.permutation(cases)
@@ -87,10 +87,10 @@ def splits(cases: int, number: int) -> Iterator[tuple[NDArray[np.intp], NDArray[
 
 
 def measure(cohort: HeldOutCohort, number_of_splits: int, **options: Any) -> BandResult:
-    """Coverage and thickness of one kind of score.
+    """Measure coverage and thickness of bands with one kind of score.
 
-    A case's score does not depend on the split, so all are scored once; a threshold is one of the
-    scores, so few bands have to be made.
+    The score of a case does not depend on the split, so each case is scored once; a threshold is
+    one of the scores, so only few different bands are made.
     """
     record = calibrated(
         cohort, [str(i) for i in range(len(cohort.references))], **options
@@ -114,17 +114,17 @@ def measure(cohort: HeldOutCohort, number_of_splits: int, **options: Any) -> Ban
 
 
 def table(number_of_splits: int) -> dict[str, BandResult]:
-    """One row per score."""
+    """A row for each kind of score."""
     cohort = held_out_cohort(nodule_files())
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConsensusWarning)  # one case in twenty is unusual
+        warnings.simplefilter("ignore", ConsensusWarning)  # expected for one case in twenty
         return {
             name: measure(cohort, number_of_splits, **options) for name, options in SCORES.items()
         }
 
 
 def write_record(path: Path) -> None:
-    """Calibrate on every nodule but the bundled ones."""
+    """Calibrate on all nodules except the bundled ones."""
     files = [file for file in nodule_files() if not file.name.startswith(SAMPLE_NODULES)]
     band = calibrated(held_out_cohort(files), [file.stem for file in files])
     record = replace(band.GetRecord(), provenance={"run": run_facts()})

@@ -1,8 +1,8 @@
-"""Cuts, margins, samples, volumes, numbers of raters: do they keep what their pages say?
+"""Test the claims of the pages on cuts, margins, samples, volumes and numbers of raters.
 
-Simulated cases have seeds from 3000 on, used for nothing but this report; of LIDC the first fifty
-nodules chose, the others report where something was chosen on them. Parts that need the shared
-data are left out where it is absent.
+Simulated cases have seeds from 3000 on, which are used for nothing else. Settings that were chosen
+on LIDC were chosen on its first fifty nodules and are reported on the others. Parts that need the
+shared data are left out if it is missing.
 
     python -m examples.benchmarks.bands.margin_evidence
         [--only cut margin samples raters bias speed] [--quick] [--save margin_evidence.json]
@@ -61,7 +61,7 @@ Row = dict[str, Any]
 
 
 def nodules(first: int = 0) -> Iterator[tuple[Masks, tuple[float, ...]]]:
-    """Four readers of each LIDC nodule, with voxels of nothing around, from some nodule on."""
+    """Masks by four readers, padded with background, of each LIDC nodule from `first` on."""
     for path in sorted((DATA / "lidc").glob("*.nrrd"))[first:]:
         masks, sides = masks_of(path)
         yield [np.pad(mask, 4) for mask in masks], sides
@@ -71,7 +71,7 @@ def nodules(first: int = 0) -> Iterator[tuple[Masks, tuple[float, ...]]]:
 
 
 def cut_rows(repetitions: int, cases: int) -> list[Row]:
-    """Mean gain in Dice of learned cuts on cases that they were not learned from."""
+    """Mean gain in Dice of learned cuts on other cases."""
     pools: dict[str, NDArray[Any]] = {}
     for family in LEVEL_FAMILIES:
         for who, soft in (("readers", False), ("ensemble", True)):
@@ -117,7 +117,7 @@ def _cut_row(pool: NDArray[Any], repetitions: int) -> Row:
 
 
 def margin_rows(cohorts: int) -> list[Row]:
-    """Coverage over repeated cohorts, beside the law that exchangeable cases follow."""
+    """Coverage over repeated cohorts, and its distribution for exchangeable cases."""
     rows = []
     for family, (more, options) in FAMILIES.items():
         scores = np.empty((cohorts, max(SIZES) + TESTS))
@@ -149,7 +149,7 @@ def margin_rows(cohorts: int) -> list[Row]:
 
 
 def lidc_rows(splits: int) -> list[Row]:
-    """LIDC, a reader held out: coverage and width of margin and band with the same promise."""
+    """LIDC with held-out readers: coverage and width of margin and band with equal guarantee."""
     scores, spreads = [], []
     for number, (masks, sides) in enumerate(nodules()):
         others = tuple(m.astype(np.uint8) for k, m in enumerate(masks) if k != number % 4)
@@ -210,7 +210,7 @@ def sampled_cases(quick: bool) -> Iterator[tuple[str, Masks, tuple[float, ...]]]
 
 
 def sample_rows(quick: bool) -> list[Row]:
-    """How samples differ, what their mean is, and which volumes of readers left out they hold."""
+    """Differences and mean of samples, and how often their interval has a left-out volume."""
     found: dict[str, list[Row]] = {}
     for number, (family, masks, sides) in enumerate(sampled_cases(quick)):
         found.setdefault(family, []).append(_sample_row(number, masks, sides))
@@ -251,7 +251,7 @@ def _masks_of(model: SampleModel, number: int) -> Masks:
 
 
 def _left_out(masks: Masks, sides: tuple[float, ...], out: int, seed: int) -> Row:
-    """Whether the volume of a reader left out lies in the interval of the others."""
+    """Whether the volume of a left-out reader is in the interval from the others."""
     others = [mask for index, mask in enumerate(masks) if index != out]
     readers = differences_of_masks(others)
     model = fit_samples(np.mean(others, axis=0), sides, readers, seed)
@@ -273,7 +273,7 @@ def _left_out(masks: Masks, sides: tuple[float, ...], out: int, seed: int) -> Ro
 
 
 def rater_rows(cases: int) -> list[Row]:
-    """What five raters foretell of eight, and what eight others have."""
+    """Predictions for eight raters from five, and values of eight other raters."""
     rows = []
     for family in LEVEL_FAMILIES:
         cohort = [
@@ -301,7 +301,7 @@ def rater_rows(cases: int) -> list[Row]:
 
 
 def bias_rows() -> list[Row]:
-    """A ball, and readers who draw it 2 mm wider or tighter on the cranial side."""
+    """Measured bias of readers who draw a ball 2 mm wider or tighter on the cranial side."""
     steps = (1.5, 0.8, 0.8)
     shape = (34, 60, 60)
     z, y, x = (
@@ -366,7 +366,7 @@ def speed_rows(rounds: int = 3) -> list[Row]:
     ]
 
 
-# -- as a page shows it -------------------------------------------------------------------------
+# -- tables for pages ---------------------------------------------------------------------------
 
 
 def _lines(rows: Sequence[Row], **columns: tuple[str, Callable[[Any], str]]) -> list[str]:
@@ -393,7 +393,7 @@ def mm(value: float) -> str:
 
 
 def markdown(kept: Row) -> str:
-    """Every table, of all parts."""
+    """All tables of all parts."""
     runs = {name: part["run"] for name, part in kept.items()}
     results = {name: rows for part in kept.values() for name, rows in part.items()}
     made = " and ".join(dict.fromkeys(f"`{r['command']}` at {r['commit']}" for r in runs.values()))
@@ -514,7 +514,7 @@ def _sample_lines(rows: Sequence[Row]) -> list[str]:
 
 
 def main() -> None:
-    """Measure, print and keep."""
+    """Measure, print and store the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parts = ("bias", "speed", "raters", "cut", "margin", "samples")
     parser.add_argument("--only", nargs="+", choices=parts, default=parts)

@@ -1,8 +1,8 @@
-"""How often bands and margins notice readers who are not like those of their calibration.
+"""How often bands and margins detect readers who differ from those of their calibration.
 
-Calibrated on 45 simulated organs with five readers each, then used on others: with readers like
-those, with readers who copy one of them, and with readers twice as rough. The share of cases that
-are doubted (`GetDoubts`), and the share that is covered.
+Calibrated on 45 simulated organs with five readers each, then used on others: with similar
+readers, with readers who copy one of them, and with readers twice as rough. Prints the share of
+cases with doubts (`GetDoubts`) and the share of covered cases.
 
     python examples/benchmarks/bands/other_readers.py [--first-seed 3000] [--cases 40] [--rounds 3]
 """
@@ -29,14 +29,14 @@ FILTERS: dict[str, Any] = {
 
 
 class Noticed(NamedTuple):
-    """Of the cases of one kind of readers."""
+    """Results for the cases with one kind of readers."""
 
     doubted: float  #: Share of cases with doubts about their readers
-    covered: float  #: Share of cases of which 95 % of the truth is marked
+    covered: float  #: Share of cases with 95 % of the truth marked
 
 
 def noticed(name: str, first: int, cases: int) -> Iterator[tuple[str, Noticed]]:
-    """Calibrate one filter from a seed on, and use it on the cases that follow."""
+    """Calibrate a filter on cases from a seed on, and use it on the following cases."""
     calibrated = FILTERS[name]()
     drawn = [calibrated_case(first + i) for i in range(CALIBRATION_CASES)]
     with warnings.catch_warnings():

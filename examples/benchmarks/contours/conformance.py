@@ -1,6 +1,6 @@
-"""Contour measures with known answers: what volume, Dice and distances of simple bodies must be.
+"""Contour measures with known values: volume, Dice and distances of simple bodies.
 
-Thirteen centres that were given the same contours differed by half in Dice and Hausdorff distance
+Results of thirteen centres for the same contours differed by half in Dice and Hausdorff distance,
 and threefold in mean surface distance (PMC9679364). Here are pairs of spheres, shells and boxes on
 grids of several spacings, slice thicknesses and offsets, whose measures follow from geometry:
 
@@ -9,11 +9,11 @@ grids of several spacings, slice thicknesses and offsets, whose measures follow 
         --write FOLDER --dicom  also a CT series, SEG and RTSTRUCT of each
         [--save FILE.json]      ours, and the peers that are installed
 
-A grid cannot hold every number (`Case.holds`). Boxes whose faces are faces of voxels are held
-exactly. Of a curved body the voxels whose centres it holds have its volume, and so its Dice, if its
-radius has some voxels. Distances run between centres of surface voxels, which lie up to a voxel
-beside the true surface and are not spread evenly over it: on curved bodies, and most of all on
-thick slices, they are known to a part of a voxel, whatever package measures them.
+Not every value can be represented on a grid (`Case.holds`). Boxes with faces on voxel faces are
+exact. A curved body and the voxels whose centres it contains have the same volume, and so the same
+Dice, if the radius is several voxels. Distances are between centres of surface voxels, which are up
+to a voxel away from the true surface and not evenly distributed over it. On curved bodies, and
+especially on thick slices, they are therefore accurate to a fraction of a voxel in any package.
 """
 
 from __future__ import annotations
@@ -40,25 +40,25 @@ Body = Callable[[NDArray[np.float64]], Mask]
 DISTANCES = ("hausdorff_mm", "mean_distance_mm", "surface_dice")
 MEASURES = ("volume_a_ml", "volume_b_ml", "dice", *DISTANCES)
 
-#: Of the surface Dice.
+#: Tolerance of the surface Dice in mm.
 TOLERANCE = 2.0
 
-#: Voxel sides (x, y, z) in mm, and where the bodies' middle lies within a voxel.
+#: Voxel sizes (x, y, z) in mm, and the position of the bodies' centre within a voxel.
 SPACINGS = ((1.0, 1.0, 1.0), (0.5, 0.5, 0.5), (0.5, 0.5, 2.0), (1.0, 1.0, 4.0))
 OFFSETS = ((0.0, 0.0, 0.0), (0.3, 0.4, 0.2))
 
-#: Voxels of a radius from which a curved body's volume is held within a per cent.
+#: Smallest radius in voxels at which a curved body's volume is accurate to one per cent.
 ENOUGH_VOXELS = 20
 
 
 class Pair(NamedTuple):
-    """Two bodies about the origin, and what is known of them."""
+    """Two bodies around the origin, and the known values of their measures."""
 
     name: str
     a: Body
     b: Body
     expected: Values
-    radius: float = np.inf  #: Of the smallest curved surface; infinite if faces are voxels' faces
+    radius: float = np.inf  #: Smallest radius of curvature; infinite for boxes
 
 
 class Case(NamedTuple):
@@ -72,28 +72,28 @@ class Case(NamedTuple):
 
     @property
     def diagonal(self) -> float:
-        """Of a voxel, in mm."""
+        """Diagonal of a voxel in mm."""
         return float(np.linalg.norm(self.spacing))
 
     def holds(self, measure: str) -> bool:
-        """Whether the grid can hold a measure within a per cent."""
+        """Whether a measure on this grid is accurate to one per cent."""
         if np.isinf(self.pair.radius):
             return True
         return measure not in DISTANCES and self.pair.radius >= ENOUGH_VOXELS * max(self.spacing)
 
 
 def ball(radius: float, middle: float = 0.0) -> Body:
-    """A sphere whose middle is moved along x."""
+    """A sphere whose centre is shifted along x."""
     return lambda at: (at[..., 0] - middle) ** 2 + at[..., 1] ** 2 + at[..., 2] ** 2 < radius**2
 
 
 def shell(inner: float, outer: float) -> Body:
-    """Between two spheres."""
+    """The shell between two spheres."""
     return lambda at: ball(outer)(at) & ~ball(inner)(at)
 
 
 def box(*half: float) -> Body:
-    """With these half sides along x, y and z."""
+    """A box with these half sides along x, y and z."""
     return lambda at: (np.abs(at) < np.array(half)).all(axis=-1)
 
 
@@ -106,7 +106,7 @@ def _overlap(a: float, b: float, both: float) -> Values:
 
 
 def nested_spheres(small: float, large: float) -> Pair:
-    """About one middle: every distance is the difference of radii."""
+    """Concentric spheres: every distance is the difference of the radii."""
     a, b, gap = _volume(small), _volume(large), large - small
     known = _overlap(a, b, a) | {"hausdorff_mm": gap, "mean_distance_mm": gap}
     known |= {"surface_dice": 0.0}
@@ -114,14 +114,14 @@ def nested_spheres(small: float, large: float) -> Pair:
 
 
 def moved_spheres(radius: float, shift: float) -> Pair:
-    """Of one size: a point of one is | |p - middle| - radius | away from the other."""
+    """Spheres of equal size: a point p of one is ||p - centre| - radius| away from the other."""
     half = shift / 2
     lens = np.pi * (4 * radius + shift) * (2 * radius - shift) ** 2 / 12 / 1000
 
     def distance(cosine: float) -> float:
         return abs(np.sqrt(radius**2 + shift**2 - 2 * radius * shift * cosine) - radius)
 
-    # Cosines of a sphere's points are spread evenly over -1 to 1.
+    # The cosine is uniformly distributed from -1 to 1 over the points of a sphere.
     kink = half / radius
     mean = quad(distance, -1, 1, points=[kink])[0] / 2
 
@@ -135,7 +135,7 @@ def moved_spheres(radius: float, shift: float) -> Pair:
 
 
 def nested_shells(wide: tuple[float, float], thin: tuple[float, float]) -> Pair:
-    """A thin shell in the middle of a wide one, as far from its inner as from its outer surface."""
+    """A thin shell halfway between the inner and the outer surface of a thick one."""
     a, b = (_volume(outer) - _volume(inner) for inner, outer in (wide, thin))
     gap = wide[1] - thin[1]
     known = _overlap(a, b, b) | {"hausdorff_mm": gap, "mean_distance_mm": gap, "surface_dice": 0.0}
@@ -143,12 +143,12 @@ def nested_shells(wide: tuple[float, float], thin: tuple[float, float]) -> Pair:
 
 
 def nested_boxes(half: tuple[float, float, float], margin: float) -> Pair:
-    """The larger one by a margin on all sides; corners are farthest."""
+    """Boxes, one larger than the other by a margin on all sides; corners are farthest."""
     sides = 2 * np.array(half)
     a, b = np.prod(sides) / 1000, np.prod(sides + 2 * margin) / 1000
     known = _overlap(a, b, a) | {"hausdorff_mm": margin * np.sqrt(3)}
-    # From the small one's faces it is the margin everywhere; from the large one's it is the margin
-    # opposite to a face, and more along the strips and corners that lie opposite to an edge.
+    # From the small box the distance is the margin everywhere. From the large box it is the margin
+    # opposite a face, and more on the strips and corners opposite edges.
     strip = quad(lambda t: np.hypot(margin, t), 0, margin)[0]
     corner = dblquad(lambda t, u: np.sqrt(margin**2 + t**2 + u**2), 0, margin, 0, margin)[0]
     total = area = 0.0
@@ -169,7 +169,7 @@ PAIRS = (
 
 
 def cases() -> Iterator[Case]:
-    """Every pair on every grid; faces of boxes stay on faces of voxels, so boxes are not moved."""
+    """All pairs on all grids; boxes are not shifted, so that their faces are on voxel faces."""
     for pair in PAIRS:
         for spacing in SPACINGS:
             for number, offset in enumerate(OFFSETS[:1] if np.isinf(pair.radius) else OFFSETS):
@@ -179,7 +179,7 @@ def cases() -> Iterator[Case]:
 
 
 def _drawn(pair: Pair, spacing: Any, offset: Any) -> Iterator[sitk.Image]:
-    """Voxels whose centres the bodies hold; the grid has a face at the origin."""
+    """Voxels whose centres are inside the bodies; the origin is on a voxel face."""
     sides = np.array(spacing)
     number = 2 * np.ceil(26 / sides).astype(int)
     first = -(number - 1) / 2 * sides
@@ -193,7 +193,7 @@ def _drawn(pair: Pair, spacing: Any, offset: Any) -> Iterator[sitk.Image]:
 
 
 def ours(case: Case) -> Values:
-    """By the package's table of agreement."""
+    """Measure with AgreementFilter."""
     found = ic.agreement([case.a, case.b], Surfaces=True, SurfaceTolerance=TOLERANCE).labels[0]
     assert found.hausdorff is not None
     assert found.mean_distance is not None
@@ -204,7 +204,7 @@ def ours(case: Case) -> Values:
 
 
 def simpleitk(case: Case) -> Values:
-    """By SimpleITK's filters; its mean distance is one way, and the larger of both."""
+    """Measure with SimpleITK, whose mean distance is the larger of both directions."""
     overlap, distance = sitk.LabelOverlapMeasuresImageFilter(), sitk.HausdorffDistanceImageFilter()
     overlap.Execute(case.a, case.b)
     distance.Execute(case.a, case.b)
@@ -216,7 +216,7 @@ def simpleitk(case: Case) -> Values:
 
 
 def monai(case: Case) -> Values:
-    """By MONAI's metrics."""
+    """Measure with MONAI's metrics."""
     import monai.metrics as metrics
     import torch
 
@@ -233,7 +233,7 @@ def monai(case: Case) -> Values:
 
 
 def surface_distance(case: Case) -> Values:
-    """By the package of that name, whose surfaces have areas."""
+    """Measure with the package surface-distance, which weights surfaces by area."""
     import surface_distance as theirs
 
     a, b = (sitk.GetArrayFromImage(image) > 0 for image in (case.a, case.b))
@@ -255,7 +255,7 @@ PACKAGES = {
 
 
 def measured() -> list[dict[str, Any]]:
-    """A row for each case and measure: what is expected, and what each package says."""
+    """A row for each case and measure: the expected value, and those of all packages."""
     rows = []
     for case in cases():
         found = {name: _asked(ask, case) for name, ask in PACKAGES.items()}
@@ -282,7 +282,7 @@ def _asked(ask: Callable[[Case], Values], case: Case) -> Values:
 
 
 def write(folder: Path, with_dicom: bool) -> None:
-    """Masks, and a table of what is known of them."""
+    """Write masks and a table of their known measures."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "expected.csv").open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
@@ -299,7 +299,7 @@ def write(folder: Path, with_dicom: bool) -> None:
 
 
 def write_dicom(folder: Path, case: Case) -> Any:
-    """An empty CT series, which is returned, and both masks as SEG and as RTSTRUCT."""
+    """Write an empty CT series, which is returned, and both masks as SEG and as RTSTRUCT."""
     from examples.benchmarks.contours.rtstruct_rasterisation import image, write_series
 
     slices = folder / "ct"
@@ -315,7 +315,7 @@ def write_dicom(folder: Path, case: Case) -> Any:
 
 
 def errors(rows: list[dict[str, Any]]) -> Iterator[list[str]]:
-    """A table: the largest error over grids of each package, by body and measure."""
+    """Table of the largest error of each package over all grids, by body and measure."""
     yield ["body", "measure", *PACKAGES]
     for body in dict.fromkeys(row["body"] for row in rows):
         for measure in MEASURES:
@@ -324,7 +324,7 @@ def errors(rows: list[dict[str, Any]]) -> Iterator[list[str]]:
 
 
 def _worst(rows: list[dict[str, Any]], name: str) -> str:
-    """In per cent, and of a distance in voxel diagonals too; "-" where a package is silent."""
+    """Largest error in per cent, and of distances in voxel diagonals; "-" if not measured."""
     known = [row for row in rows if row[name] is not None]
     if not known:
         return "-"
@@ -339,7 +339,7 @@ def _worst(rows: list[dict[str, Any]], name: str) -> str:
 
 
 def main() -> None:
-    """Write the set, or measure it."""
+    """Write the set of masks, or measure it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--write", type=Path, metavar="FOLDER", help="write the set here")
     parser.add_argument("--dicom", action="store_true", help="with SEG and RTSTRUCT")

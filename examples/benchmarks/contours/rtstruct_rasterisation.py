@@ -1,13 +1,13 @@
-"""What an RTSTRUCT keeps of spheres and tubes of 6 mm: both ways to read the question.
+"""Accuracy of spheres and tubes in an RTSTRUCT, measured in two ways.
 
-"Round trip" begins with voxels: a body's voxels are written as contours and read back, here and,
-where it is installed, by plastimatch. "Drawn" begins with the body itself: its exact outlines, on
-the slices, are read, and the voxels compared with the volume that these outlines enclose, with the
-volume of the body, and with the voxels whose centres it holds. Needs itk-consensus[dicom].
+"Round trip" starts from voxels: the voxels of a body are written as contours and read back, by this
+package and, if installed, by plastimatch. "Drawn" starts from the body: its exact outlines on the
+slices are read, and the voxels are compared with the volume enclosed by these outlines, with the
+volume of the body, and with the voxels whose centres it contains. Needs itk-consensus[dicom].
 
     python -m examples.benchmarks.contours.rtstruct_rasterisation [--save FILE.json]
 
-From the kept file `make docs` writes the table of docs/howto/dicom.md.
+From the stored file, `make docs` writes the table of docs/howto/dicom.md.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ACROSS, ALONG = 34.0, 24.0
 
 @dataclass
 class Body:
-    """A sphere or an oblique tube: ellipses on slices, the voxels it holds, and its volume."""
+    """A sphere or an oblique tube: its ellipses on slices, its voxels, and its volume."""
 
     rings: dict[int, Any]
     voxels: Any
@@ -46,7 +46,7 @@ class Body:
 
 
 def sphere(radius: float, middle: Any, places: Any) -> Body:
-    """A sphere about a point; `places` are the centres of voxels, (3, slices, rows, columns)."""
+    """A sphere around a point; `places` are the centres of voxels, (3, slices, rows, columns)."""
     x, y, z = (axis - part for axis, part in zip(places, middle, strict=True))
     squared = np.maximum(radius**2 - z[:, 0, 0] ** 2, 0)
     rings = {n: ellipse(middle[:2], np.eye(2) * np.sqrt(s)) for n, s in enumerate(squared) if s > 0}
@@ -55,7 +55,7 @@ def sphere(radius: float, middle: Any, places: Any) -> Body:
 
 
 def tube(radius: float, middle: Any, places: Any, tilt: Any) -> Body:
-    """A tube that moves by `tilt` mm per mm of height, and ends two slices before the grid does."""
+    """A tube inclined by `tilt` mm per mm of height, which ends two slices before the grid."""
     height = places[2, :, 0, 0] - middle[2]
     stretch = np.hypot(1, np.hypot(*tilt))
     along = np.array(tilt) / max(np.hypot(*tilt), 1e-12)
@@ -75,13 +75,13 @@ def tube(radius: float, middle: Any, places: Any, tilt: Any) -> Body:
 def ellipse(middle: Any, axes: Any, points: int = 90) -> Any:
     """Points (n, 2) of an ellipse whose semi-axes are the columns of a matrix."""
     angles = 2 * np.pi * np.arange(points) / points
-    # A polygon is smaller than the ellipse it is inscribed in; this one has its area.
+    # An inscribed polygon is smaller than its ellipse; enlarge it to the same area.
     grow = np.sqrt(2 * np.pi / (points * np.sin(2 * np.pi / points)))
     return middle + grow * np.stack([np.cos(angles), np.sin(angles)], axis=1) @ axes.T
 
 
 def bodies(kind: str, radius: float, places: Any, number: int) -> list[Body]:
-    """Bodies anywhere within a voxel about the middle; tubes lean up to 30 degrees."""
+    """Bodies at random offsets within a voxel from the centre; tubes lean up to 30 degrees."""
     random = np.random.default_rng(3001)
     step = places[:, 1, 1, 1] - places[:, 0, 0, 0]
     middles = places.mean(axis=(1, 2, 3)) + random.uniform(-0.5, 0.5, (number, 3)) * step
@@ -92,7 +92,7 @@ def bodies(kind: str, radius: float, places: Any, number: int) -> list[Body]:
 
 
 def write_series(folder: Path, spacing: Any, size: Any) -> Any:
-    """Oblique slices, as empty as a header."""
+    """Write oblique slices without pixels."""
     common = {"SeriesInstanceUID": generate_uid(), "FrameOfReferenceUID": generate_uid()}
     common |= {"StudyInstanceUID": generate_uid(), "Modality": "CT", "PatientID": "phantom"}
     for number in range(size[2]):
@@ -121,13 +121,13 @@ def image(array: Any, series: Any) -> Any:
 
 
 def read(path: Path, series: Any) -> list[Any]:
-    """The voxels of each structure."""
+    """Read the voxels of each structure."""
     found = ic.read_dicom_contours(path, series)
     return [sitk.GetArrayFromImage(one.mask) == 1 for one in found]
 
 
 def write_drawn(path: Path, drawn: list[Body], series: Any) -> None:
-    """An RTSTRUCT of the outlines themselves."""
+    """Write an RTSTRUCT with the exact outlines."""
     empty = image(np.zeros(drawn[0].voxels.shape), series)
     names = {f"body{number}": empty for number in range(len(drawn))}
     ic.write_dicom_contours(names, path, series, method="by hand")
@@ -146,7 +146,7 @@ def write_drawn(path: Path, drawn: list[Body], series: Any) -> None:
 
 
 def read_by_plastimatch(path: Path, folder: Path, number: int) -> list[Any] | None:
-    """The same structures by an implementation that is not ours; None where it is missing."""
+    """Read the same structures with plastimatch; None if it is not installed."""
     if shutil.which("plastimatch") is None:
         return None
     out = path.with_suffix("")
@@ -158,7 +158,7 @@ def read_by_plastimatch(path: Path, folder: Path, number: int) -> list[Any] | No
 
 
 def row(kind: str, radius: float, pixel: float, thickness: float, number: int) -> list[str]:
-    """One line of the table: the worst of all bodies."""
+    """A row of the table: the worst values of all bodies."""
     spacing = np.array([pixel, pixel, thickness])
     size = [int(extent) for extent in (ACROSS, ACROSS, ALONG) / spacing]
     places = np.indices(size[::-1])[::-1] * spacing.reshape(3, 1, 1, 1)
@@ -187,7 +187,7 @@ def row(kind: str, radius: float, pixel: float, thickness: float, number: int) -
 
 
 def worst_dice(some: Any, others: Any) -> str:
-    """The smallest overlap."""
+    """The smallest Dice."""
     if some is None:
         return "-"
     return f"{min(ic.dice(one, other) for one, other in zip(some, others, strict=True)):.4f}"

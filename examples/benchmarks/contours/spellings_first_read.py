@@ -37,7 +37,7 @@ DATA = ROOT.parent / "shared" / "data" / "headneck"
 TABLE = "tests/images/structure_spellings.csv"
 MATCHER = ("itk_consensus/images/structure_names.py", "itk_consensus/images/structure_words.csv")
 #: The commit that added each part, and no rule.
-ADDED = {"sealed": "1248fef0"}
+ADDED = {"sealed": "1248fef0", "sealed2": "e69386c2", "sealed3": "8eecc878", "sealed4": "db6085ad"}
 
 
 def first_reading(part: str) -> dict[str, Counter[str]]:

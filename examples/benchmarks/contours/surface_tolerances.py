@@ -1,8 +1,8 @@
-"""How far two readers' surfaces lie apart, organ by organ: the tolerances of the surface Dice.
+"""Distance between two readers' surfaces by organ: the tolerances of the surface Dice.
 
-The 95th percentile of the distances from either reader's surface to the other's, mean over scans
-and sides of the head-and-neck data. `itk_consensus/assessment/agreement/surface_tolerances.csv` has
-these figures, to a tenth of a millimetre.
+The 95th percentile of the distances between both readers' surfaces, averaged over scans and sides
+of the head-and-neck data. `itk_consensus/assessment/agreement/surface_tolerances.csv` has these
+values, rounded to a tenth of a millimetre.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DATA = Path(__file__).resolve().parents[4] / "shared" / "data" / "headneck"
 
 
 def tolerances(folder: Path) -> dict[str, float]:
-    """The tolerance of each organ, whichever its side."""
+    """The tolerance of each organ, averaged over both sides."""
     with (folder / "labels.csv").open() as stream:
         organs = {int(row["label"]): row["organ"] for row in csv.DictReader(stream)}
     found: dict[str, list[float]] = defaultdict(list)

@@ -1,11 +1,12 @@
-"""How much an image can add to raters whose errors are known, on the hard phantoms.
+"""Upper bound of what an image can add to raters with known errors, on the hard phantoms.
 
-Near a contour everything is Gaussian: raters displace it by smooth fields, an image shows it behind
-blur, textures and noise, and a displacement d changes the image by contrast * blurred line * d. So
-the variance of the contour that is left, with and without the image, is a sum over frequencies, and
-Dice loses E|d| * length / (2 * area). Biases are known, no lesion is missed, nothing is rounded to
-voxels: it is the gain over the best fusion there is of raters alone, if displacements are small.
-Row 9 of deep_evidence.py is what a network gains that was trained on plenty of cases.
+Near a contour all distributions are Gaussian: raters displace it by smooth random fields, the image
+shows it with blur, texture and noise, and a displacement d changes the image by contrast * blurred
+line * d. So the remaining variance of the contour, with and without the image, is a sum over
+frequencies, and the loss of Dice is E|d| * length / (2 * area). Biases are assumed known, no lesion
+is missed, and nothing is rounded to voxels: this is the gain over the optimal fusion of raters
+alone, for small displacements. Row 9 of deep_evidence.py is the gain of a network that was trained
+on many cases.
 
 python -m examples.benchmarks.deep.deep_bound
 """
@@ -22,7 +23,7 @@ from itk_consensus.simulation.deep_phantoms import KNOWN_RATERS
 
 SIDE = 64
 CONTRASTS = (0.35, 0.7, 1.4)
-#: Standard deviation and smoothness of what `hard_cohort` adds to its images; 0 is white noise.
+#: Standard deviation and smoothness of the textures that `hard_cohort` adds; 0: white noise.
 TEXTURES = ((0.12, 1.5), (0.12, 6.0), (0.08, 0.0))
 BLUR = 1.5
 
@@ -33,11 +34,11 @@ class Structure(NamedTuple):
     Attributes
     ----------
     wobble : float
-        By which the raters' wobble is multiplied.
+        Factor of the raters' displacement.
     smoothness : float
-        Of the fields by which raters displace it.
+        Smoothness of the fields by which raters displace it.
     spread : float
-        Standard deviation of the true contour around the shape that is expected.
+        Standard deviation of the true contour around the expected shape.
     radii : tuple of float
         Smallest and largest; a circle loses E|d| / radius of Dice.
     """
@@ -63,7 +64,7 @@ def spectrum(
 
 
 def variance_left(variance: float, smoothness: float, contrast: float, side: int = SIDE) -> float:
-    """Variance of a contour's displacement once an image of that contrast has been seen."""
+    """Remaining variance of a contour's displacement, given an image with this contrast."""
     along = (2 * np.pi * np.fft.fftfreq(side)) ** 2
     squared = along[:, None] + along[None]
     noise = sum(spectrum(amount**2, smooth, squared) for amount, smooth in TEXTURES)
@@ -73,7 +74,7 @@ def variance_left(variance: float, smoothness: float, contrast: float, side: int
 
 
 def dice_lost(structure: Structure, wobbles: Sequence[float], contrast: float) -> float:
-    """Mean Dice that is lost around one structure."""
+    """Mean loss of Dice of one structure."""
     known = sum(1 / (structure.wobble * wobble) ** 2 for wobble in wobbles)
     variance = 1 / (known + 1 / structure.spread**2)
     low, high = structure.radii
@@ -83,7 +84,7 @@ def dice_lost(structure: Structure, wobbles: Sequence[float], contrast: float) -
 
 
 def gain(wobbles: Sequence[float], contrast: float) -> dict[str, float]:
-    """Dice that the image adds, by structure."""
+    """Gain in Dice by the image, by structure."""
     return {
         name: dice_lost(one, wobbles, 0.0) - dice_lost(one, wobbles, contrast)
         for name, one in STRUCTURES.items()
@@ -91,7 +92,7 @@ def gain(wobbles: Sequence[float], contrast: float) -> dict[str, float]:
 
 
 def table() -> str:
-    """What an image can add to five raters, to the worst three and to the worst one."""
+    """Gain by the image for five raters, for the worst three and for the worst one."""
     wobbles = sorted(rater.wobble for rater in KNOWN_RATERS)
     lines = ["| raters | contrast | organ | lesion | mean |", "|---|---|---|---|---|"]
     for title, some in {

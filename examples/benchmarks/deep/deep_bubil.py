@@ -2,12 +2,13 @@
 
     python -m examples.benchmarks.deep.deep_bubil [--networks ...] [--folds N] [--save]
 
-Every image has seven crowd workers, who differ from image to image, and a gold standard that only
-the scores look at. Five-fold cross-fitting: no image is fused by a model that has seen it. Beside
-the filter's answer stand that of its network, whether or not Fit found a gain; of the same network
-on images of noise; of the image alone, in the joint mode; and, with the gold standard's help, of
-the network trained on the gold standard of the other images, single experts, and the best threshold
-of the vote. With --save results are kept in deep_real.json, for docs/truth/deep.md.
+Every image has seven crowd workers, who differ between images, and a gold standard that is used for
+scoring only. With five-fold cross-fitting, no image is fused by a model that was trained on it. The
+result of the filter is compared with that of its network, whether or not Fit found a gain; of the
+same network on images of noise; of the image alone, in the joint mode; and, with access to the gold
+standard, of the network trained on the gold standard of the other images, single experts, and the
+best threshold of the vote. With --save results are stored in deep_real.json, for
+docs/truth/deep.md.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ TITLE = "Crowds of BU-BIL: 165 images, five-fold, no truth teaches"
 
 
 class CrowdCase(NamedTuple):
-    """An image, what its workers drew, and the gold standard."""
+    """An image, the masks of its workers, and the gold standard."""
 
     name: str
     image: Any
@@ -45,7 +46,7 @@ class CrowdCase(NamedTuple):
 
 
 def read_cases(folder: Path = DATA) -> list[CrowdCase]:
-    """Every case of a folder, in the order of their names."""
+    """Read every case of a folder, sorted by name."""
     return [
         CrowdCase(
             name,
@@ -70,7 +71,7 @@ def read_raters(path: Path) -> list[Any]:
 
 
 def nobody(case: CrowdCase) -> list[None]:
-    """Worker 3 of one image is not worker 3 of the next: none has a name."""
+    """Rater ids of a case: all unknown, since worker 3 differs between images."""
     return [None] * len(case.workers)
 
 
@@ -80,11 +81,11 @@ def score(fused: Any, case: CrowdCase) -> float:
 
 
 class Network(NamedTuple):
-    """How a row of the table is made."""
+    """How the network of a row of the table is trained."""
 
     parameters: dict[str, Any]
-    with_gold: bool = False  #: Whether the gold standard of other images teaches
-    with_noise: bool = False  #: Whether images show nothing
+    with_gold: bool = False  #: Whether to train on the gold standard of other images
+    with_noise: bool = False  #: Whether to replace images by noise
 
 
 NETWORKS = {
@@ -96,7 +97,7 @@ NETWORKS = {
 
 
 def image_of(case: CrowdCase, how: Network) -> Any:
-    """What the network is shown."""
+    """The image that the network gets."""
     if not how.with_noise:
         return case.image
     seed = sum(case.name.encode())
@@ -107,10 +108,10 @@ def image_of(case: CrowdCase, how: Network) -> Any:
 
 
 def fit(cases: Sequence[CrowdCase], how: Network, **parameters: Any) -> DeepConsensusFilter:
-    """Train on images and workers."""
+    """Train on images and workers' masks."""
     filter_ = DeepConsensusFilter(NumberOfClasses=2, **{**how.parameters, **parameters})
     with warnings.catch_warnings():
-        # It says that there is no gain, which is the finding here.
+        # The warning that there is no gain is a result here.
         warnings.simplefilter("ignore", ConsensusWarning)
         filter_.Fit(
             [image_of(case, how) for case in cases],
@@ -122,17 +123,17 @@ def fit(cases: Sequence[CrowdCase], how: Network, **parameters: Any) -> DeepCons
 
 
 class CrossFitted(NamedTuple):
-    """Of each case of some folds, fused by a model of the others."""
+    """Results for each case of some folds, fused by a model trained on the others."""
 
-    filter_: list[float]  #: Dice of the filter, which votes if Fit found no gain
+    filter_: list[float]  #: Dice of the filter, which uses the vote if Fit found no gain
     network: list[float]  #: Dice of its network in any case
-    said: list[str]  #: What each Fit says of its gain over the vote
+    said: list[str]  #: Statement of each Fit about its gain over the vote
 
 
 def cross_fitted(
     cases: Sequence[CrowdCase], folds: Sequence[int], how: Network, **parameters: Any
 ) -> CrossFitted:
-    """Dice of each case, by models that have not seen it."""
+    """Dice of each case, by models that were not trained on it."""
     found = CrossFitted([], [], [])
     for fold in folds:
         model = fit([c for i, c in enumerate(cases) if i % FOLDS != fold], how, **parameters)
@@ -142,7 +143,7 @@ def cross_fitted(
             for scores, answers in ((found.filter_, "raters"), (found.network, "network")):
                 model.SetWithoutGain(answers)
                 with warnings.catch_warnings():
-                    # Images of so many kinds are often unlike the others.
+                    # Images of different kinds are often unlike the training images.
                     warnings.simplefilter("ignore", ConsensusWarning)
                     fused = model.Execute(image_of(case, how), case.workers, nobody(case))
                 scores.append(score(fused, case))
@@ -150,7 +151,7 @@ def cross_fitted(
 
 
 def best_threshold(case: CrowdCase) -> float:
-    """Dice of the smoothed vote at the threshold that suits the gold standard best."""
+    """Dice of the smoothed vote at the best threshold for the gold standard."""
     share = MajorityVoteFilter(SmoothingSigma=SIGMA)
     share.Execute(case.workers)
     probability = share.GetProbabilityImage(1)
@@ -158,7 +159,7 @@ def best_threshold(case: CrowdCase) -> float:
 
 
 def without_network(cases: Sequence[CrowdCase]) -> dict[str, list[float]]:
-    """Dice of each case, by voting, by single experts and with the gold standard's help."""
+    """Dice of each case by the vote, by single experts, and with access to the gold standard."""
     fusers = {
         "vote": MajorityVoteFilter(),
         f"vote, sigma {SIGMA:g}": MajorityVoteFilter(SmoothingSigma=SIGMA),
@@ -176,7 +177,7 @@ def without_network(cases: Sequence[CrowdCase]) -> dict[str, list[float]]:
 
 
 def main() -> None:
-    """Print mean Dice to the gold standard, and keep it if that is asked for."""
+    """Print mean Dice to the gold standard, and store it if requested."""
     parser = argparse.ArgumentParser(description="Truth-free consensus of crowd workers.")
     parser.add_argument("--networks", nargs="*", choices=NETWORKS, default=list(NETWORKS))
     parser.add_argument("--folds", type=int, default=FOLDS, help="how many of the five")

@@ -1,4 +1,4 @@
-"""What DeepConsensusFilter must do on phantoms with known truth, and whether it does.
+"""Test the requirements of DeepConsensusFilter on phantoms with known truth.
 
 MODULE is examples.benchmarks.deep.deep_evidence:
 
@@ -9,9 +9,9 @@ python -m MODULE 9 --first-seed 10 --seeds 2 on plenty of cases: a quarter of an
 python -m MODULE --save deep_evidence.json also keeps the figures, from which make docs makes
                                                   a table, beside those of other seeds
 
-Beside every figure of a trained network stand two that know no image: of the same network, trained
-and tested on images of noise, and of the raters' errors and label frequencies without any network.
-What the image adds is the difference to the larger of them.
+Every figure of a trained network has two controls without images: the same network, trained and
+tested on images of noise, and a fusion by the raters' error rates and label frequencies without a
+network. The contribution of the image is the difference to the better of them.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ from itk_consensus.simulation.deep_phantoms import (
 SEEDS = (0, 1, 2)
 #: Test cohorts are drawn with seeds far from those of the training cohorts.
 TEST_SEED, UNSEEN_SEED = 1000, 2000
-#: Enough for phantoms, whose texture is noise; by default a training goes on until it has learnt.
+#: Enough for phantoms, whose texture is noise; by default training stops early.
 ITERATIONS = 200
 #: Experiments that are the same for every seed.
 WITHOUT_SEEDS = (6, 7)
@@ -73,12 +73,12 @@ def controls(
     missing: Sequence[Sequence[int]] | None = None,
     **parameters: Any,
 ) -> dict[str, float]:
-    """Dice on a test cohort without the help of any image.
+    """Dice on a test cohort without the use of images.
 
     Parameters
     ----------
     missing : sequence of sequences of int, optional
-        Raters of each case to leave out once more.
+        Raters of each case to leave out in addition.
     parameters
         Of `fitted`, and RaterWeight and LockUnanimousVoxels of Execute.
     """
@@ -88,7 +88,7 @@ def controls(
         if name in parameters
     }
     with warnings.catch_warnings():
-        # Noise foresees nobody, and the filter says so.
+        # On noise there is no gain, of which the filter warns.
         warnings.simplefilter("ignore", ConsensusWarning)
         blind, _ = fitted(with_noise(training, seed), RandomSeed=seed, **parameters)
     for name, value in later.items():
@@ -107,7 +107,7 @@ def controls(
 def easy_with_truth(
     seeds: Sequence[int] = SEEDS, train: int = 120, test: int = 30, **parameters: Any
 ) -> Experiment:
-    """No fuser that obeys unanimous raters could reach this: they are wrong too often."""
+    """Beyond the limit of fusers that keep unanimous labels, which are often wrong here."""
     experiment = Experiment("1. Easy 2D, truth")
     for seed in seeds:
         training, cohort = easy_cohort(train, seed), easy_cohort(test, TEST_SEED + seed)
@@ -136,7 +136,7 @@ def easy_with_truth(
 def easy_without_truth(
     seeds: Sequence[int] = SEEDS, train: int = 120, test: int = 30, **parameters: Any
 ) -> Experiment:
-    """Without a truth the image teaches who the outlier is."""
+    """Without a truth: the outlier is recognised from the image."""
     experiment = Experiment("2. Easy 2D, no truth, RaterWeight 0")
     for seed in seeds:
         training, cohort = easy_cohort(train, seed), easy_cohort(test, TEST_SEED + seed)
@@ -160,7 +160,7 @@ def easy_without_truth(
 def hard_with_truth(
     seeds: Sequence[int] = SEEDS, train: int = 160, test: int = 30, **parameters: Any
 ) -> Experiment:
-    """Raters who are known, partly missing, or were never seen."""
+    """Raters who are known, partly missing, or not in the training."""
     experiment = truth_figures("3. Hard 2D, truth", seeds, train, test, **parameters)
     experiment.at_least("Dice", 0.92)
     experiment.at_least("gain", 0.02)
@@ -174,7 +174,7 @@ def hard_with_truth(
 def hard_with_truth_and_plenty(
     seeds: Sequence[int] = SEEDS, train: int = 1280, test: int = 120, iterations: int = 1600
 ) -> Experiment:
-    """What the image adds if neither cases nor time are short: nothing is wanted of it."""
+    """Contribution of the image with many cases and long training; no requirement."""
     title = "9. Hard 2D, truth, eight times the cases and iterations"
     return truth_figures(title, seeds, train, test, NumberOfIterations=iterations)
 
@@ -182,7 +182,7 @@ def hard_with_truth_and_plenty(
 def truth_figures(
     title: str, seeds: Sequence[int], train: int, test: int, **parameters: Any
 ) -> Experiment:
-    """What training with truths gives on hard phantoms."""
+    """Figures of training with truths on hard phantoms."""
     experiment = Experiment(title)
     for seed in seeds:
         cohort = hard_cohort(test, TEST_SEED + seed)
@@ -215,7 +215,7 @@ def truth_figures(
 def hard_without_truth(
     seeds: Sequence[int] = SEEDS, train: int = 160, test: int = 30, **parameters: Any
 ) -> Experiment:
-    """Without a truth, where neither image nor votes suffice."""
+    """Without a truth, on phantoms where neither image nor votes suffice."""
     experiment = hard_figures("4. Hard 2D, no truth", seeds, train, test, **parameters)
     experiment.above("gain", 0)
     experiment.at_least("gain", 0.01, of_mean=True)
@@ -241,7 +241,7 @@ def hard_jointly(
 def hard_figures(
     title: str, seeds: Sequence[int], train: int, test: int, **parameters: Any
 ) -> Experiment:
-    """What training without a truth gives on hard phantoms."""
+    """Figures of training without a truth on hard phantoms."""
     experiment = Experiment(title)
     for seed in seeds:
         training, cohort = hard_cohort(train, seed), hard_cohort(test, TEST_SEED + seed)
@@ -276,7 +276,7 @@ def volumes_with_truth(
     volumes: int = 16,
     **parameters: Any,
 ) -> Experiment:
-    """A quarter of the volumes tests, the others train."""
+    """Volumes: a quarter for testing, the others for training."""
     experiment = Experiment("5. Hard 3D, truth")
     for seed in seeds:
         both = hard_cohort(volumes, seed, shape=shape)
@@ -304,9 +304,9 @@ def volumes_with_truth(
 
 
 def inference(shape: Sequence[int] = (128, 256, 256)) -> Experiment:
-    """Time and memory of a large volume; how well it is fused does not matter here."""
+    """Time and memory for a large volume, regardless of accuracy."""
     experiment = Experiment("6. Inference, 256 x 256 x 128, 5 raters")
-    # In a process of its own: a peak cannot be told from what was there before.
+    # In a separate process, so that the peak does not include earlier memory use.
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as fresh:
         experiment.add(**fresh.submit(inference_figures, shape).result())
     experiment.at_most("lesion_CPU_seconds", 5)
@@ -318,7 +318,7 @@ def inference(shape: Sequence[int] = (128, 256, 256)) -> Experiment:
 
 
 def inference_figures(shape: Sequence[int]) -> dict[str, float]:
-    """What `inference` measures."""
+    """Figures of `inference`."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConsensusWarning)
         filter_, _ = fitted(
@@ -343,7 +343,7 @@ def inference_figures(shape: Sequence[int]) -> dict[str, float]:
 
 
 def _outlines(shape: Sequence[int], share: float) -> Raters:
-    """Five raters of an ellipsoid off the window grid's corners, as lesions are."""
+    """Masks by five raters of an ellipsoid that is not aligned with the window grid."""
     centre = [0.55 * side for side in shape]
     truth = ellipsoid_mask(shape, [share * side for side in shape], centre).astype(np.uint8)
     return list(contour_error_raters(truth, 5, seed=1))
@@ -359,7 +359,7 @@ def _timed(
 
 
 def exactness() -> Experiment:
-    """What rater order, a file and a repetition change; tests/ hold its losses."""
+    """Changes by the order of raters, by saving, and by repetition; losses are tested in tests/."""
     experiment = Experiment("7. Largest change of a probability")
     training, cohort = hard_cohort(8, 0), hard_cohort(1, TEST_SEED)
     with warnings.catch_warnings():
@@ -391,7 +391,7 @@ def exactness() -> Experiment:
 
 
 def main() -> None:
-    """Print the experiments that are asked for."""
+    """Print the requested experiments."""
     parser = argparse.ArgumentParser(description="What DeepConsensusFilter must do.")
     parser.add_argument("numbers", nargs="*", type=int, help="1 to 9 [default: all but 9]")
     parser.add_argument("--seeds", type=int, default=len(SEEDS), help="how many seeds")
@@ -417,7 +417,7 @@ def main() -> None:
         for seed in seeds if number not in WITHOUT_SEEDS else seeds[:1]:
             one = makers[number]([seed])
             if arguments.save:
-                # Seed by seed: a run that is stopped keeps what it has done.
+                # Seed by seed, so that results of an interrupted run are stored.
                 save([one], arguments.save)
             experiment = one.joined(experiment)
         print(experiment, flush=True)

@@ -2,12 +2,12 @@
 
     python -m examples.benchmarks.deep.deep_hippocampus --save
 
-It trains on the twelve targets with the lowest numbers, of which three decide when to stop and
-judge, and reports Dice of the six others, beside what the same network learns from less: without
-the atlases' images, from images of noise, and from the image alone, which no atlas labels. With
---save results are kept in deep_real.json, from which docs/truth/deep.md is written.
+The network is trained on the twelve targets with the lowest numbers, three of which are held out
+for stopping and evaluation. Dice is reported on the six others, and compared with networks that get
+less: no atlas images, images of noise, or the image without atlas labels. With --save results are
+stored in deep_real.json, from which docs/truth/deep.md is written.
 
-The images lie beside the repository (../shared/data/hippocampus).
+The images are next to the repository (../shared/data/hippocampus).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ THREADS = 1
 
 
 class Material(NamedTuple):
-    """What a network is shown of a target."""
+    """The inputs of a network for a target."""
 
     image: Any
     labels: list[Any]
@@ -47,22 +47,22 @@ class Material(NamedTuple):
 
 
 def with_atlas_images(target: Target) -> Material:
-    """All there is."""
+    """All inputs."""
     return Material(target.image, target.maps, target.images)
 
 
 def without_atlas_images(target: Target) -> Material:
-    """Atlases as raters of whom nothing is known but what they drew."""
+    """Atlases as raters, without their images."""
     return Material(target.image, target.maps, None)
 
 
 def image_alone(target: Target) -> Material:
-    """One rater, who drew nothing."""
+    """The image, and a single rater who drew nothing."""
     return Material(target.image, [np.zeros_like(target.truth)], None)
 
 
 def noise_image(target: Target) -> Material:
-    """The atlases' labels on an image that shows nothing."""
+    """The atlases' labels, and an image of noise."""
     noise = np.random.default_rng(int(target.number)).standard_normal(target.image.shape)
     return Material(noise.astype(np.float32), target.maps, None)
 
@@ -76,12 +76,12 @@ NETWORKS: dict[str, Callable[[Target], Material]] = {
 
 
 def asking(shown: Callable[[Target], Material], **parameters: Any) -> ic.DeepConsensusFilter:
-    """A filter whose controls are answered by their network, whatever it gains."""
+    """Make a filter that always uses its network, even without a gain."""
     deep = ic.DeepConsensusFilter(NumberOfThreads=THREADS, **parameters)
     if shown in (image_alone, noise_image):
         deep.WithoutGain = "network"
     if shown is image_alone:
-        # Its rater is wrong wherever there is something, and must not be believed.
+        # Its only rater drew nothing, so unanimous voxels must not be locked.
         deep.LockUnanimousVoxels, deep.Region = False, "full"
     return deep
 
@@ -89,12 +89,12 @@ def asking(shown: Callable[[Target], Material], **parameters: Any) -> ic.DeepCon
 def fitted(
     targets: Sequence[Target], shown: Callable[[Target], Material], **parameters: Any
 ) -> ic.DeepConsensusFilter:
-    """A filter trained on targets."""
+    """Train a filter on targets."""
     material = [shown(target) for target in targets]
     atlas_images = [one.atlas_images for one in material]
     deep = asking(shown, **parameters)
     with warnings.catch_warnings():
-        # What speaks against a control is no surprise.
+        # Warnings about a control are expected.
         warnings.simplefilter("ignore", ConsensusWarning)
         deep.Fit(
             [one.image for one in material],
@@ -108,7 +108,7 @@ def fitted(
 def scores(
     deep: ic.DeepConsensusFilter, targets: Sequence[Target], shown: Callable[[Target], Material]
 ) -> list[float]:
-    """Mean Dice of both labels, of what the filter answers to each target."""
+    """Mean Dice of both labels for each target."""
     found = []
     for target in targets:
         given = shown(target)
@@ -118,7 +118,7 @@ def scores(
 
 
 def without_network(target: Target) -> dict[str, float]:
-    """Mean Dice of what needs no training."""
+    """Mean Dice of methods without training."""
     joint = ic.JointLabelFusionFilter(Image=target.image, AtlasImages=target.images)
     fused = {
         "vote": ic.MajorityVote(target.maps, TieRule="lowest"),
@@ -132,7 +132,7 @@ def without_network(target: Target) -> dict[str, float]:
 def trained(
     name: str, models: Path | None, **parameters: Any
 ) -> tuple[ic.DeepConsensusFilter, dict[str, Any]]:
-    """A trained filter, and what its training took and said; from a folder, if it is there."""
+    """A trained filter and facts about its training; loaded from a folder if it is there."""
     shown, start = NETWORKS[name], time.process_time()
     model, facts = (models and models / f"{name}{kind}" for kind in (".safetensors", ".json"))
     if model and facts and model.exists() and facts.exists():
@@ -151,7 +151,7 @@ def trained(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Train, report, and keep it if that is asked for."""
+    """Train, report, and store the results if requested."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--networks", nargs="*", choices=NETWORKS, default=list(NETWORKS))
     parser.add_argument("--time-budget", type=float, default=1100.0, help="seconds, of each")
@@ -168,7 +168,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for name in chosen.networks:
         deep, facts = trained(name, chosen.models, TimeBudget=chosen.time_budget)
         if NETWORKS[name] is image_alone:
-            del facts["said"]  # its vote is that of a rater who drew nothing
+            del facts["said"]  # not meaningful for a rater who drew nothing
         rows[name] = {"dice": scores(deep, reported, NETWORKS[name]), **facts}
         print(f"{name}: {rows[name]}\n{deep.GetDiagnostics()}", flush=True)
         if chosen.save:

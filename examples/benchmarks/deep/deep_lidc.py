@@ -2,11 +2,11 @@
 
     python -m examples.benchmarks.deep.deep_lidc [--save]
 
-Two to four radiologists outlined each nodule; who they were differs from scan to scan. Each nodule
-is left out in turn and fused by a model of the others, once without each of its readers, whose
-outline judges. Six nodules are too few for any network, and the filter says so and votes; what its
-network would have answered stands beside it, and that of one trained on images of noise. With
---save results are kept in deep_real.json, from which docs/truth/deep.md is written.
+Two to four radiologists, who differ between scans, outlined each nodule. Each nodule is left out in
+turn and fused by a model trained on the others, once without each of its readers, whose outline is
+the reference. Six nodules are too few for a network, so the filter uses the vote. Results of its
+network, and of one trained on images of noise, are given for comparison. With --save results are
+stored in deep_real.json, from which docs/truth/deep.md is written.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from itk_consensus.deep.deep_consensus_filter import DeepConsensusFilter
 from itk_consensus.votes.overlap import dice
 
 DATA = Path(__file__).resolve().parents[3] / "../shared/data/lidc_ct"
-#: Lung and soft tissue, in Hounsfield units: what lies beyond tells nodules from nothing.
+#: Window of lung and soft tissue in Hounsfield units; values outside do not help.
 WINDOW = (-1000.0, 400.0)
 TITLE = "LIDC nodules on CT: 6 nodules, each left out, judged by readers left out"
 
@@ -37,7 +37,7 @@ Nodules = dict[str, tuple[Any, list[Any]]]
 
 
 def read_nodules(folder: Path = DATA) -> Nodules:
-    """CT and readers of every nodule."""
+    """Read CT and masks of every nodule."""
     nodules = {}
     for path in sorted(folder.glob("*_ct.nrrd")):
         readers = sitk.ReadImage(folder / path.name.replace("_ct", "_readers"))
@@ -51,7 +51,7 @@ def read_nodules(folder: Path = DATA) -> Nodules:
 
 
 def noise_like(ct: Any) -> Any:
-    """An image of the same grid that shows nothing."""
+    """An image of noise on the same grid."""
     noise = np.random.default_rng(0).standard_normal(ct.GetSize()[::-1]).astype(np.float32)
     image = sitk.GetImageFromArray(noise)
     image.CopyInformation(ct)
@@ -59,13 +59,13 @@ def noise_like(ct: Any) -> Any:
 
 
 def leave_one_out(nodules: Nodules, name: str, **parameters: Any) -> DeepConsensusFilter:
-    """A filter trained on all nodules but one."""
+    """Train a filter on all nodules but one."""
     others = [nodule for other, nodule in nodules.items() if other != name]
     filter_ = DeepConsensusFilter(
         **{"NumberOfClasses": 2, "WindowSize": (48, 48, 16), "NumberOfIterations": 60, **parameters}
     )
     with warnings.catch_warnings():
-        # Five nodules are too few to be better than the vote, and the filter says so.
+        # With five nodules, the filter warns that it is not better than the vote.
         warnings.simplefilter("ignore", ConsensusWarning)
         filter_.Fit(
             [ct for ct, _ in others],
@@ -76,7 +76,7 @@ def leave_one_out(nodules: Nodules, name: str, **parameters: Any) -> DeepConsens
 
 
 def without_each_reader(masks: list[Any], fuse: Callable[[list[Any]], Any]) -> float:
-    """Mean Dice of a fusion of all readers but one with that one."""
+    """Mean Dice between the fusion of all readers but one and that reader."""
     scores = []
     for reader, mask in enumerate(masks):
         others = [None if i == reader else one for i, one in enumerate(masks)]
@@ -86,7 +86,7 @@ def without_each_reader(masks: list[Any], fuse: Callable[[list[Any]], Any]) -> f
 
 
 def answers_to(shown: Nodules, names: dict[str, str]) -> Rows:
-    """A row for each way to answer without a gain, of filters that are trained once."""
+    """A row for each setting of WithoutGain, from filters that are trained once."""
     start = time.process_time()
     filters = {name: leave_one_out(shown, name, NumberOfThreads=1) for name in shown}
     seconds = time.process_time() - start
@@ -108,7 +108,7 @@ def answers_to(shown: Nodules, names: dict[str, str]) -> Rows:
 
 
 def main() -> None:
-    """Print Dice with readers left out, and keep it if that is asked for."""
+    """Print Dice with left-out readers, and store it if requested."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--save", action="store_true", help=f"keep results in {RESULTS.name}")
     arguments = parser.parse_args()

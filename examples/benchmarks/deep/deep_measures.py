@@ -1,4 +1,4 @@
-"""What the deep evidence is measured with: ways to fuse a cohort, and how good a fusion is."""
+"""Fusers of cohorts, and measures of their accuracy, for the deep evidence."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def mean_dice(fused: NDArray[Any], truth: NDArray[Any]) -> float:
 
 
 def raters_of(cohort: Cohort, case: int, missing: Iterable[int] = ()) -> Raters:
-    """What the raters of a case drew, as the filters take it."""
+    """The raters' label maps of a case, as input of filters."""
     drawn: Raters = [one.astype(np.uint8) for one in cohort.labels[case]]
     for rater in missing:
         drawn[rater] = None
@@ -35,7 +35,7 @@ def raters_of(cohort: Cohort, case: int, missing: Iterable[int] = ()) -> Raters:
 
 
 def score(cohort: Cohort, fuse: Fuser, missing: Sequence[Sequence[int]] | None = None) -> float:
-    """Mean Dice of a way to fuse over a cohort."""
+    """Mean Dice of a fuser over a cohort."""
     dices = []
     for case, truth in enumerate(cohort.truths):
         raters = raters_of(cohort, case, missing[case] if missing else ())
@@ -44,7 +44,7 @@ def score(cohort: Cohort, fuse: Fuser, missing: Sequence[Sequence[int]] | None =
 
 
 def unanimity_or_truth(cohort: Cohort) -> float:
-    """Mean Dice of the truth, but with the raters' label wherever they all agree."""
+    """Mean Dice of the truth with the raters' label at unanimous voxels."""
     dices = []
     for labels, truth in zip(cohort.labels, cohort.truths, strict=True):
         unanimous = (labels == labels[0]).all(0)
@@ -65,16 +65,16 @@ def staple(_image: NDArray[Any], raters: Raters) -> NDArray[Any]:
 
 
 def with_noise(cohort: Cohort, seed: int) -> Cohort:
-    """The cohort with images that show nothing: what is gained on it, no image gave."""
+    """The cohort with images of noise, as a control: its gain is not due to images."""
     images = np.random.default_rng([seed, 7]).standard_normal(cohort.images.shape)
     return cohort._replace(images=images.astype(np.float32))
 
 
 def without_network(training: Cohort, *, with_truth: bool) -> Fuser:
-    """Label frequencies and how each rater errs, counted in the training cohort; no image.
+    """Fuser by label frequencies and raters' error rates of the training cohort, without images.
 
     Errors are counted against the truth, label by label, or against the vote, as one accuracy per
-    rater: what DeepConsensusFilter knows of raters in either mode.
+    rater, like those of DeepConsensusFilter with and without truths.
     """
     labels, cases = training.labels, range(len(training.truths))
     votes = [vote(training.images[case, 0], raters_of(training, case)) for case in cases]
@@ -115,8 +115,8 @@ def calibration_error(filter_: DeepConsensusFilter, cohort: Cohort) -> float:
 def fitted(
     cohort: Cohort, *, with_truth: bool, **parameters: Any
 ) -> tuple[DeepConsensusFilter, float]:
-    """A trained filter and the CPU-seconds it took."""
-    # The network itself is measured, whether or not it is worth asking.
+    """Train a filter; also return the CPU seconds."""
+    # The network is measured whether or not it is better than the vote.
     filter_ = DeepConsensusFilter(NumberOfThreads=THREADS, WithoutGain="network", **parameters)
     labels = [raters_of(cohort, case) for case in range(len(cohort.truths))]
     truths = list(cohort.truths.astype(np.uint8)) if with_truth else None

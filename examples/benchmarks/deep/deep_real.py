@@ -1,4 +1,4 @@
-"""Results of DeepConsensusFilter on real images: how they are kept, and the tables they become."""
+"""Store results of DeepConsensusFilter on real images, and make tables of them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from examples.benchmarks.run_facts import run_facts
 
 RESULTS = Path(__file__).resolve().with_suffix(".json")
 
-#: Of each row, by its name: "dice" of each case and, of a network, what its training took and said.
+#: For each row by name: "dice" of each case and, for networks, facts about the training.
 Rows = dict[str, dict[str, Any]]
 
-#: Rows whose differences to the others are shown where they were run.
+#: Rows to which the others are compared, if they were run.
 _BASES = {
     "vote": "the vote",
     "JointLabelFusion": "JointLabelFusion",
@@ -47,21 +47,21 @@ def _with_error(values: Any, sign: str = "") -> str:
 
 
 def keep(title: str, rows: Rows, folder: Path | None = None) -> None:
-    """Keep rows under a title, in place of those of the same name; other titles stay.
+    """Store rows under a title, replacing those of the same name.
 
-    Where somebody's `folder` lies is nobody's business.
+    The path of `folder` is removed from the stored command.
     """
     kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     run = run_facts()
     run["command"] = run["command"].replace(str(folder), "FOLDER")
     before = kept.get(title, {"rows": {}})["rows"]
-    # What takes long is run row by row: each says of which run it is.
+    # Rows may be from different runs, so each has the facts about its own.
     kept[title] = {"rows": {**before, **{name: {**row, "run": run} for name, row in rows.items()}}}
     RESULTS.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 
 def kept_tables() -> str:
-    """Of everything that was kept."""
+    """Tables of all stored results."""
     kept = json.loads(RESULTS.read_text(encoding="utf-8"))
     parts = []
     for title, part in kept.items():

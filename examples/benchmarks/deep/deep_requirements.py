@@ -1,4 +1,4 @@
-"""Figures, what is wanted of them, and whether they are it."""
+"""Figures, their requirements, and whether these are met."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import numpy as np
 
 from examples.benchmarks.run_facts import run_facts
 
-#: Up to so many seeds, a table shows the figure of each.
+#: Up to this number of seeds, tables show the figure of each.
 _FEW = 3
 
 
 class Want(NamedTuple):
-    """Something wanted of a figure: a limit, in one of the ways of `_WAYS`.
+    """A required limit of a figure, of one of the kinds of `_WAYS`.
 
-    Limits are requirements that were set before the experiments were run on reported seeds.
+    Limits were set before the experiments were run on the reported seeds.
     """
 
     figure: str
@@ -28,7 +28,7 @@ class Want(NamedTuple):
 
 
 class Requirement(NamedTuple):
-    """One thing wanted of a figure.
+    """A requirement of a figure, and its result.
 
     Attributes
     ----------
@@ -51,13 +51,13 @@ class Requirement(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """In one word."""
+        """The result in one word."""
         return "met" if self.met else "MISSED"
 
 
 @dataclass
 class Experiment:
-    """Figures by name, each with one value per seed, and what is wanted of them."""
+    """Figures by name, each with one value per seed, and their requirements."""
 
     name: str
     figures: dict[str, list[float]] = field(default_factory=dict)
@@ -73,24 +73,24 @@ class Experiment:
             self.figures.setdefault(name, []).append(float(value))
 
     def at_least(self, figure: str, limit: float, *, of_mean: bool = False) -> None:
-        """Want every value, or their mean, to reach a limit."""
+        """Require every value, or their mean, to reach a limit."""
         self.wants.append(Want(figure, "mean >=" if of_mean else ">=", limit))
 
     def above(self, figure: str, limit: float) -> None:
-        """Want every value to exceed a limit."""
+        """Require every value to exceed a limit."""
         self.wants.append(Want(figure, ">", limit))
 
     def clearly_above(self, figure: str, limit: float) -> None:
-        """Want the mean to exceed a limit by more than two standard errors."""
+        """Require the mean to exceed a limit by more than two standard errors."""
         self.wants.append(Want(figure, "mean - 2 standard errors >", limit))
 
     def at_most(self, figure: str, limit: float) -> None:
-        """Want no value to exceed a limit."""
+        """Require that no value exceeds a limit."""
         self.wants.append(Want(figure, "<=", limit))
 
     @property
     def requirements(self) -> list[Requirement]:
-        """What is wanted, and whether the figures are it."""
+        """The requirements, and whether they are met."""
         return [
             Requirement(
                 one.figure,
@@ -102,16 +102,16 @@ class Experiment:
         ]
 
     def missed(self) -> list[Requirement]:
-        """What is not met, times aside."""
+        """Requirements that are not met, except for times."""
         return [one for one in self.requirements if not one.met and not one.is_a_time]
 
     def context(self) -> dict[str, list[float]]:
-        """The figures of which nothing is wanted."""
+        """The figures without requirements."""
         wanted = {one.figure for one in self.wants}
         return {name: values for name, values in self.figures.items() if name not in wanted}
 
     def joined(self, earlier: Experiment) -> Experiment:
-        """With the seeds of an earlier run that this one lacks, and the figures both have."""
+        """Add the seeds of an earlier run, for the figures that both runs have."""
         if not self.seeds or not earlier.seeds:
             return self
         kept = [place for place, seed in enumerate(earlier.seeds) if seed not in self.seeds]
@@ -148,7 +148,7 @@ _WAYS: Mapping[str, Callable[[Sequence[float], float], Any]] = {
 
 
 def save(experiments: Sequence[Experiment], path: Path) -> None:
-    """Keep experiments in a file, beside the seeds and experiments it holds already."""
+    """Store experiments in a file, in addition to its other seeds and experiments."""
     kept = {one.name: one for one in (load(path) if path.exists() else [])}
     for one in experiments:
         kept[one.name] = one.joined(kept[one.name]) if one.name in kept else one
@@ -157,13 +157,13 @@ def save(experiments: Sequence[Experiment], path: Path) -> None:
 
 
 def load(path: Path) -> list[Experiment]:
-    """The experiments that `save` kept."""
+    """The experiments that `save` stored."""
     rows = json.loads(path.read_text(encoding="utf-8"))
     return [Experiment(**{**row, "wants": [Want(*one) for one in row["wants"]]}) for row in rows]
 
 
 def markdown(experiments: Sequence[Experiment]) -> str:
-    """A table with a row for each requirement, and one for each figure beside it."""
+    """A table with a row for each requirement and each other figure."""
     lines = ["| phantoms | figure | wanted | measured | |", "|---|---|---|---|---|"]
     for experiment in experiments:
         title = experiment.name + _which(experiment.seeds)
@@ -191,13 +191,13 @@ def _words(name: str) -> str:
 
 
 def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
-    """The mean over seeds and its standard error; without a second seed that is unknown."""
+    """Mean over seeds and its standard error, which is unknown for a single seed."""
     error = np.std(values, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
     return float(np.mean(values)), float(error)
 
 
 def _numbers(values: Sequence[float]) -> str:
-    """Every value, or of many their mean, its standard error and the range."""
+    """Format all values or, if they are many, mean, standard error and range."""
     if len(values) <= _FEW:
         return " ".join(map(_number, values))
     mean, error = (_number(value) for value in mean_and_error(values))

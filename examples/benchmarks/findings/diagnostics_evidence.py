@@ -1,8 +1,8 @@
-"""How often diagnostics warn of bad results, and how often they disturb good ones.
+"""How often diagnostics warn of bad results, and how often of good ones.
 
-Over all settings, twelve of noise and those of structures. A result is bad if its Dice to the truth
+Settings are the twelve with noise and those of structures. A result is bad if its Dice to the truth
 is below that of the vote by more than .05, and good if it is .95 or more and not below the vote by
-more than .005; what lies between is neither. Hits are the share of bad results with a finding above
+more than .005; others are neither. Hits are the share of bad results with a finding above
 "note" about the fusion, false alarms the share of good ones. Thresholds were chosen on seeds below
 3000, with ``--choose``, which prints both rates for a range of them; 3000 to 3999 are for
 reporting.
@@ -10,11 +10,11 @@ reporting.
     python -m examples.benchmarks.findings.diagnostics_evidence
         [--first-seed 3000] [--seeds 6] [--choose]
 
-With ``--slips`` the settings are those in which a reader slipped, structures are absent or readers
-differ in skill, and good is a Dice above .9 that is not below the vote's. With ``--raters`` it
-prints instead how often a deviating rater is noted in each setting, as it is and after one rater's
-mask has grown to twice its volume; no fuser is run for that. How often findings about raters name
-planted slips is printed by `readers_evidence.py`.
+With ``--slips`` the settings are those with slips of a reader, absent structures or readers of
+different skill, and a result is good if its Dice is above .9 and not below the vote's. ``--raters``
+prints instead how often a deviating rater is reported in each setting, unchanged and after one mask
+has been enlarged to twice its volume, without running fusers. `readers_evidence.py` prints how
+often findings about raters name planted slips.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ METHODS: dict[str, Callable[[], LabelFusionFilter]] = {
     "STAPLE Advanced": lambda: itk_consensus.STAPLEImageFilter(Variant="advanced"),
 }
 
-#: Thresholds to try: of the Dice to the consensus, and of the volume's distance to the vote's.
+#: Thresholds to try: of the Dice to Consensus, and of the relative difference to the vote's volume.
 DICE_THRESHOLDS = (0.7, 0.75, 0.8, 0.9, 0.93, 0.94, 0.945, 0.95, 0.955)
 VOLUME_THRESHOLDS = (0.0, 0.08, 0.1, 0.12, 0.125, 0.13, 0.15, 0.2)
 
-#: With fewer bad results their share with a warning says nothing.
+#: With fewer bad results, the share of warnings is not meaningful.
 LEAST_BAD = 20
 
 
 class Run(NamedTuple):
-    """One result: its Dice to the truth, that of the vote, and what diagnostics say."""
+    """One result: its Dice to the truth, that of the vote, and its diagnostics."""
 
     setting: str
     ours: float
@@ -76,7 +76,7 @@ class Run(NamedTuple):
 
 
 def cases(seeds: range) -> Iterator[tuple[str, SpacedCase]]:
-    """Every setting's cases; of several labels the first against the others."""
+    """Cases of all settings; with several labels, the first against the others."""
     for name, make in STRUCTURE_SETTINGS.items():
         for seed in seeds:
             case = make(seed)
@@ -87,7 +87,7 @@ def cases(seeds: range) -> Iterator[tuple[str, SpacedCase]]:
 
 
 def slipped(seeds: range) -> Iterator[tuple[str, SpacedCase]]:
-    """Cases in which a reader slipped, and the like."""
+    """Cases of the settings for ``--slips``."""
     for name, make in SLIP_SETTINGS.items():
         for seed in seeds:
             yield name, make(seed)
@@ -96,7 +96,7 @@ def slipped(seeds: range) -> Iterator[tuple[str, SpacedCase]]:
 def runs(
     drawn: Iterator[tuple[str, SpacedCase]], method: Callable[[], LabelFusionFilter]
 ) -> Iterator[Run]:
-    """A method's results in all settings."""
+    """Results of a method in all settings."""
     for name, case in drawn:
         images = [sitk.GetImageFromArray(rater.astype(np.uint8)) for rater in case.raters]
         for image in images:
@@ -110,12 +110,12 @@ def runs(
 
 
 def _dice(answer: NDArray[Any], truth: Mask) -> float:
-    """Of an absent structure, whether the answer is empty."""
+    """Dice; for an absent structure, 1 if the result is empty, else 0."""
     return dice(answer, truth) if truth.any() else float(not answer.any())
 
 
 def rates(flagged: Sequence[bool], of: Sequence[Run]) -> str:
-    """Hits and false alarms; hits of few bad results are not told."""
+    """Rates of hits and false alarms; no hits if bad results are few."""
     warned = np.array(flagged, bool)
     bad, good = np.array([run.bad for run in of]), np.array([run.good for run in of])
     hits = f"{warned[bad].mean():5.3f}" if bad.sum() >= LEAST_BAD else "    -"
@@ -123,7 +123,7 @@ def rates(flagged: Sequence[bool], of: Sequence[Run]) -> str:
 
 
 def print_rates(name: str, of: Sequence[Run]) -> None:
-    """A method's rates, all rules together and each alone, notes included."""
+    """Print the rates of a method, for all rules together and for each, notes included."""
     bad, good = sum(run.bad for run in of), sum(run.good for run in of)
     print(f"{name}: {len(of)} results, {bad} bad, {good} good")
     print(
@@ -144,13 +144,13 @@ def _fires(run: Run, rule: str, concern: bool) -> bool:
 
 
 def values(of: Sequence[Run], rule: str) -> NDArray[np.float64]:
-    """What a rule measured in each result; NaN where it did not."""
+    """Value of a rule for each result; NaN if it has none."""
     found = [next((f.value for f in run.found.findings if f.rule == rule), None) for run in of]
     return np.array([np.nan if value is None else value for value in found])
 
 
 def print_choices(of: Sequence[Run]) -> None:
-    """Rates of the deciding rules for a range of thresholds."""
+    """Print rates of the deciding rules for a range of thresholds."""
     volume = np.abs(values(of, "volume against vote") - 1)
     overlap = values(of, "far from the consensus")
     for share in VOLUME_THRESHOLDS:
@@ -161,7 +161,7 @@ def print_choices(of: Sequence[Run]) -> None:
 
 
 def with_one_at_twice_the_volume(raters: Mask, rater: int) -> Mask:
-    """The raters after one has drawn far too much."""
+    """The raters, with one mask enlarged to twice its volume."""
     grown, wanted = raters[rater], 2 * raters[rater].sum()
     while 0 < grown.sum() < min(wanted, grown.size):
         grown = ndimage.binary_dilation(grown)
@@ -171,7 +171,7 @@ def with_one_at_twice_the_volume(raters: Mask, rater: int) -> Mask:
 
 
 def print_deviating_raters(seeds: range) -> None:
-    """How often somebody is noted, and how often the one who drew twice the volume is."""
+    """Print how often any rater is reported, and how often the one with the enlarged mask."""
     rows: dict[str, list[tuple[float, bool, bool]]] = {}
     for index, (name, case) in enumerate(cases(seeds)):
         raters = np.asarray(case.raters, bool)

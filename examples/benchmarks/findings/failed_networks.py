@@ -1,9 +1,9 @@
-"""What one failed network costs the mean of an ensemble, and whether it is found.
+"""Loss of an ensemble's mean by one failed network, and how often the network is found.
 
-Simulated ensembles give soft outlines of an organ, and one of them fails: inverted, empty, sure of
-nothing, moved, noise, or full. For the mean and the geometric mean: Dice with everybody, Dice with
-the weights that the finding "counted slip" offers, and the share of cases in which it names the
-failed network alone.
+Simulated networks give soft outlines of an organ, and one of them fails: inverted, empty,
+indifferent, shifted, noise, or full. For the mean and the geometric mean: Dice with all networks,
+Dice with the weights that the finding "counted slip" suggests, and the share of cases in which it
+names only the failed network.
 
     python examples/benchmarks/findings/failed_networks.py [--first-seed 3000] [--seeds 20]
 """
@@ -26,7 +26,7 @@ from itk_consensus.core.array_types import Floats, Mask
 
 SHAPE = (96, 96)
 
-#: Voxels over which a network goes from sure to sure.
+#: Width in voxels of the transition of a network's probability at the contour.
 SOFTNESS = 1.5
 
 
@@ -47,7 +47,7 @@ FAILURES: dict[str, Callable[[Floats, np.random.Generator], Floats]] = {
 
 
 def ensemble(seed: int, networks: int, failure: str) -> tuple[Mask, list[NDArray[np.float32]]]:
-    """A truth and what networks say of it, the first of which fails."""
+    """A truth and the probabilities of networks, the first of which fails."""
     rng = np.random.default_rng(seed)
     truth = blob(seed, SHAPE)
     drawn = contour_error_raters(truth, networks, seed, displacement=1.5, bias=0.5, smoothness=6.0)
@@ -60,7 +60,7 @@ def ensemble(seed: int, networks: int, failure: str) -> tuple[Mask, list[NDArray
 def measured(
     fuser: type[Any], seeds: Sequence[int], networks: int, failure: str
 ) -> tuple[float, float, float]:
-    """Mean Dice with everybody and as it is offered, and how often only the failed one is named."""
+    """Mean Dice with all networks and as suggested, and how often only the failed one is named."""
     rows = []
     for seed in seeds:
         truth, said = ensemble(seed, networks, failure)

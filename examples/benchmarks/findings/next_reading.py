@@ -1,8 +1,9 @@
-"""Whether reading again first where one more reading is expected to change most, changes more.
+"""Do additional readings change more in the cases where the expected change is largest?
 
 Each reader of LIDC's nodules (4) and of DermX's findings (8), from ../shared/data, is left out in
-turn: the others order the cases, and the vote with the one who was left out says what the reading
-changed. Beside it a random tenth of the cases, with the interval of 2000 draws.
+turn: cases are sorted by the expected change from the others, and the actual change is that of the
+vote when the left-out reader is added. A random tenth of the cases, with the interval over 2000
+draws, is the comparison.
 
     python -m examples.benchmarks.findings.next_reading [--save]
 """
@@ -31,7 +32,7 @@ DRAWS = 2000
 
 
 def changes(readers: NDArray[np.uint8]) -> tuple[list[float], list[float]]:
-    """What was expected and what happened, with each reader as the next one."""
+    """Expected and actual changes, with each reader as the next one."""
     expected, happened = [], []
     for left in range(len(readers)):
         others = np.delete(readers, left, axis=0)
@@ -51,7 +52,7 @@ def _vote(readers: NDArray[np.uint8]) -> NDArray[np.float64]:
 
 
 def of_set(folder: str) -> dict[str, Any]:
-    """The figures of one set."""
+    """Figures of one data set."""
     files = [one for one in sorted((DATA / folder).glob("*.nrrd")) if "_second" not in one.stem]
     both = []
     for file in files:
@@ -79,7 +80,7 @@ def of_set(folder: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Print, and keep where that is asked for."""
+    """Print the figures, and store them if requested."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--save", action="store_true", help="keep the figures")
     arguments = parser.parse_args()

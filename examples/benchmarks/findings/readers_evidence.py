@@ -1,16 +1,17 @@
-"""How often findings about raters name a slip that was planted, and disturb raters who agree.
+"""How often findings about raters name planted slips, and how often they blame raters who agree.
 
 LIDC's nodules (4 radiologists, mm), BU-BIL's crowds (7 workers, pixels), KiTS21's annotations (3,
-several labels) and registered hippocampus atlases (15, two labels), from ../shared/data. A crop of
-a nodule is put back into a larger volume, off its middle, as nodules lie in a scan: within its own
-crop a mirrored nodule, or another patient's, lies where this one does. Crowds' images are such
-crops, too: there a mirror is planted only where it changes the mask (Dice below .8 to what it was),
-and masks of other images are counted apart. Even cases are for choosing, odd ones for reporting.
+several labels) and registered hippocampus atlases (15, two labels), from ../shared/data. The
+crop of a nodule is put into a larger volume, away from its centre, as in a scan: in the crop, a
+mirrored nodule or that of another patient would be in the same place. Crowds' images are such crops
+as well, so mirroring is planted only where it changes the mask (Dice below .8 to the original), and
+masks of other images are counted separately. Even cases are for choosing, odd ones for reporting.
 
     python -m examples.benchmarks.findings.readers_evidence [--choose] [--misses] [--save]
 
-A slip is found if a caution names the reader, and named right if the caution is that of its rule.
-A false caution is one about readers whose mean Dice is .8 or more; some of them did slip.
+A slip is found if a finding above "note" names the reader, and named correctly if it is of the
+expected rule. A false alarm is such a finding about readers whose mean Dice is .8 or more; some of
+them did make a slip.
 """
 
 from __future__ import annotations
@@ -41,26 +42,26 @@ DATA = Path(__file__).resolve().parents[3] / "../shared/data"
 
 RESULTS = Path(__file__).resolve().with_suffix(".json")
 
-#: Mean Dice from which on readers agree.
+#: Minimum mean Dice of readers who agree.
 LEAST_AGREEMENT = 0.8
 
-#: Of whom false cautions are counted.
+#: Data sets in which false alarms are counted.
 AGREEING = {"LIDC readers": "lidc", "crowd workers": "crowd", "BU-BIL's experts": "experts"}
 
 #: Cases of each kind of slip.
 NUMBER = 20
 
-#: Dice to what it was above which a mirrored mask is hardly another one.
+#: If the Dice to the original is higher, a mirrored mask is hardly different.
 VISIBLE = 0.8
 
-#: mm by which a mask is moved.
+#: Shift of a mask in mm.
 SHIFT = 5.0
 
 Maps = NDArray[np.uint8]
 
 
 class Case(NamedTuple):
-    """Label maps of some readers."""
+    """Label maps of several readers."""
 
     name: str
     readers: Maps  #: (J, ...)
@@ -68,7 +69,7 @@ class Case(NamedTuple):
 
     @property
     def agreement(self) -> float:
-        """Mean Dice of pairs, of all labels together."""
+        """Mean Dice of pairs, over all labels together."""
         pairs = combinations(self.readers, 2)
         return float(np.mean([_dice(a, b) for a, b in pairs]))
 
@@ -79,15 +80,15 @@ def _dice(one: Maps, other: Maps) -> float:
 
 
 class Planted(NamedTuple):
-    """A case with a slip, and what the findings should say."""
+    """A case with a planted slip, and the expected finding."""
 
     case: Case
-    reader: int  #: Who slipped
+    reader: int  #: The reader with the slip
     rule: str  #: The rule that should name it
 
 
 def cases(kind: str, first: int) -> list[Case]:
-    """Every second case of a data set, from the first or the second on."""
+    """Every second case of a data set, starting at index `first`."""
     patterns = {
         "lidc": "lidc/*.nrrd",
         "crowd": "bubil/*_crowd.nrrd",
@@ -108,7 +109,7 @@ def _read(file: Path, kind: str, index: int) -> Case:
 
 
 def _in_a_scan(readers: Maps, seed: int) -> Maps:
-    """A crop anywhere in a larger volume but in its middle."""
+    """Put a crop into a larger volume, at a random place away from the centre."""
     rng = np.random.default_rng(seed)
     margins = [(0, 0)]
     for side in readers.shape[1:]:
@@ -121,37 +122,37 @@ def _in_a_scan(readers: Maps, seed: int) -> Maps:
 
 
 def mirrored(case: Case, reader: int, others: list[Case]) -> Maps:
-    """One mask mirrored about the middle of the image, along an axis in the plane."""
+    """Mirror one mask about the image centre, along an in-plane axis."""
     return np.flip(case.readers[reader], -1 - reader % 2)
 
 
 def shifted(case: Case, reader: int, others: list[Case]) -> Maps:
-    """One mask moved along an axis in the plane."""
+    """Shift one mask along an in-plane axis."""
     axis = case.readers.ndim - 2 - reader % 2
     steps = round(SHIFT / case.spacing[axis])
     return np.roll(case.readers[reader], steps, axis)
 
 
 def emptied(case: Case, reader: int, others: list[Case]) -> Maps:
-    """Nothing drawn."""
+    """Empty one mask."""
     return np.zeros_like(case.readers[reader])
 
 
 def swapped(case: Case, reader: int, others: list[Case]) -> Maps:
-    """The two lowest labels the other way round."""
+    """Swap the two lowest labels of one reader."""
     table = np.arange(256, dtype=np.uint8)
     table[[1, 2]] = 2, 1
     return table[case.readers[reader]]
 
 
 def of_another_case(case: Case, reader: int, others: list[Case]) -> Maps:
-    """A mask of the next case, on this one's grid."""
+    """Replace one mask by that of another case, on this grid."""
     names = [one.name for one in others]
     other = others[(names.index(case.name) + 1) % len(others)].readers
     mask = other[reader % len(other)]
     drawn = np.argwhere(mask)
     result = np.zeros_like(case.readers[0])
-    # At the same place of the image, in parts of its sides, and never beyond its border.
+    # At the same relative position in the image, and never beyond its border.
     middle = drawn.mean(axis=0) / mask.shape * result.shape
     moved = drawn + np.rint(middle - drawn.mean(axis=0)).astype(int)
     result[tuple(np.clip(moved, 0, np.subtract(result.shape, 1)).T)] = 1
@@ -159,7 +160,7 @@ def of_another_case(case: Case, reader: int, others: list[Case]) -> Maps:
 
 
 def a_third(case: Case, reader: int, others: list[Case]) -> Maps:
-    """The innermost third of the mask's voxels."""
+    """Reduce one mask to the innermost third of its voxels."""
     mask = case.readers[reader] > 0
     depth = ndimage.distance_transform_edt(mask, sampling=case.spacing)
     order = np.argsort(-depth, axis=None, kind="stable")[: max(1, np.count_nonzero(mask) // 3)]
@@ -170,13 +171,13 @@ def a_third(case: Case, reader: int, others: list[Case]) -> Maps:
 
 Slip = Callable[[Case, int, list[Case]], Maps]
 
-#: What is planted, in which data, and the rule that should say so.
+#: The planted slips: function, data sets, and the expected rule.
 SLIPS: dict[str, tuple[Slip, tuple[str, ...], str]] = {
     "mirrored": (mirrored, ("lidc", "crowd"), "mirrored mask"),
     "shifted by 5 mm": (shifted, ("lidc", "kits"), "shifted mask"),
     "empty": (emptied, ("lidc", "crowd"), "empty mask"),
     "labels swapped": (swapped, ("kits", "hippocampus"), "swapped labels"),
-    # In a scan it lies elsewhere and touches nobody's; in crops it lies in the same place.
+    # In a scan it overlaps no other mask; in crops it is in the same place.
     "another case's mask": (of_another_case, ("lidc",), "apart"),
     "another case's mask, in crops": (of_another_case, ("crowd",), "deviating rater"),
     "a third of the volume": (a_third, ("lidc", "crowd"), "volume apart"),
@@ -189,7 +190,7 @@ def planted(name: str, first: int) -> Iterator[Planted]:
     made: list[Planted] = []
     data = [cases(kind, first) for kind in kinds]
     for turn, known in product(range(2 * NUMBER), data):
-        # Where cases are few, another of their readers slips.
+        # If there are few cases, they are repeated with a slip of another reader.
         case = known[turn % len(known)]
         who = (turn + turn // len(known)) % len(case.readers)
         maps = case.readers.copy()
@@ -200,12 +201,12 @@ def planted(name: str, first: int) -> Iterator[Planted]:
 
 
 def agreeing(kind: str, first: int) -> list[Case]:
-    """Cases whose readers agree, nothing planted."""
+    """Cases with readers who agree, without planted slips."""
     return [case for case in cases(kind, first) if case.agreement >= LEAST_AGREEMENT]
 
 
 def simulated(seeds: range) -> list[Case]:
-    """Raters of the settings of structures who agree; of several labels the first."""
+    """Simulated raters who agree; with several labels, the first one."""
     made = [
         Case(f"{name} {seed}", (case.raters == 1).astype(np.uint8), case.spacing)
         for name, make in STRUCTURE_SETTINGS.items()
@@ -219,7 +220,7 @@ def simulated(seeds: range) -> list[Case]:
 
 
 def cautions(case: Case) -> list[Finding]:
-    """What is said of a case's readers beyond notes."""
+    """Findings about the readers of a case above "note"."""
     patterns = DecisionPatterns.from_stack(LabelStack.multilabel(list(case.readers)))
     readers = Readers(VoteFacts(patterns), case.spacing)
     found = attach_causes(tuple(diagnose_readers(readers)), readers)
@@ -227,7 +228,7 @@ def cautions(case: Case) -> list[Finding]:
 
 
 def slip_rates(first: int, misses: bool) -> list[dict[str, Any]]:
-    """Of each kind of slip, how many were found and named right."""
+    """For each kind of slip, how many were found and named correctly."""
     rows = []
     for name in SLIPS:
         found = named = total = 0
@@ -242,7 +243,7 @@ def slip_rates(first: int, misses: bool) -> list[dict[str, Any]]:
 
 
 def false_cautions(first: int, misses: bool) -> list[dict[str, Any]]:
-    """Of readers who agree, how many cases have a caution about them."""
+    """Number of cases of agreeing readers with findings about them."""
     groups = {title: agreeing(kind, first) for title, kind in AGREEING.items()}
     groups["simulated structures"] = simulated(range(3000, 3002) if first else range(2000, 2002))
     rows = []
@@ -256,7 +257,7 @@ def false_cautions(first: int, misses: bool) -> list[dict[str, Any]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the rates, and keep them if asked to."""
+    """Print the rates, and store them if requested."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--choose", action="store_true", help="on the cases that chose the limits")
     parser.add_argument("--misses", action="store_true", help="name cases that went wrong")

@@ -1,14 +1,15 @@
-"""How often a verdict warns of bad results, and how often it cries at good ones.
+"""How often a verdict warns of bad results, and how often of good ones.
 
 Simulated families (noise, structures, readers as they come in practice, slips) by Consensus, the
 vote and STAPLE. A result is *bad* if it is worse than the plain vote by .03 of Dice, or below .7
 where another fuser of the package is better by .05. It is *good* if it has a Dice of .85 or more
-and is not worse than the vote by .005. Good results count among readers who agree (mean Dice of
-pairs .85 or more) and moderately (.7 to .85), where nobody slipped: of a slip to be told is right.
+and is not worse than the vote by .005. Good results are counted for readers who agree well (mean
+Dice of pairs .85 or more) or moderately (.7 to .85), without slips: a warning of a slip is right.
 
-Rules were chosen on seeds below 3000 (``--choose``), 3000 to 3999 report. Slips planted in real
-readers and real readers who agree (`readers_evidence.py`) are of the even cases for choosing, of
-the odd ones for reporting. Nothing was chosen on the families of `FRESH_SETTINGS`.
+Rules were chosen on seeds below 3000 (``--choose``); 3000 to 3999 are for reporting. Slips planted
+in real readers, and real readers who agree (`readers_evidence.py`), are from the even cases for
+choosing and from the odd ones for reporting. Nothing was chosen on the families of
+`FRESH_SETTINGS`.
 
     python -m examples.benchmarks.findings.verdict_evidence [--choose] [--seeds 8] [--save]
 """
@@ -52,14 +53,14 @@ RESULTS = Path(__file__).resolve().with_suffix(".json")
 
 Make = Callable[[], LabelFusionFilter]
 
-#: Whose results are judged.
+#: The methods whose results are judged.
 JUDGED: dict[str, Make] = {
     "Consensus": ic.ConsensusFilter,
     "vote": ic.MajorityVoteFilter,
     "STAPLE": ic.STAPLEImageFilter,
 }
 
-#: What else the package would have made of it.
+#: Other methods of the package, for comparison.
 OTHERS: dict[str, Make] = {
     "STAPLE Advanced": lambda: ic.STAPLEImageFilter(Variant="advanced"),
     "smoothed vote": lambda: ic.MajorityVoteFilter(SmoothingSigma=1.0),
@@ -71,7 +72,7 @@ WORSE_THAN_VOTE, LOW, BETTER = 0.03, 0.7, 0.05
 GOOD, NOT_WORSE = 0.85, 0.005
 AGREE, MODERATE = 0.85, 0.7
 
-#: Families in which somebody slipped, or two camps draw apart: of these only bad results count.
+#: Families with slips or two groups of readers, for which only bad results are counted.
 SLIPPED = (
     "one inverted",
     "two empty",
@@ -90,7 +91,7 @@ class Row(NamedTuple):
     method: str
     dice: float
     vote: float
-    best: float  #: Of all fusers
+    best: float  #: Best Dice of all fusers
     agreement: float  #: Mean Dice of pairs of raters
     found: Diagnostics
 
@@ -110,12 +111,12 @@ class Row(NamedTuple):
 
 
 def schools_case(seed: int, first: int = 3, second: int = 3) -> SpacedCase:
-    """Two schools of readers, the second of which draws 2.5 voxels tighter."""
+    """Two groups of readers, the second of which draws 2.5 voxels tighter."""
     return skill_case(seed, [0.7] * (first + second), [0.3] * first + [-2.5] * second)
 
 
 def missing_case(seed: int) -> SpacedCase:
-    """Five readers, each of whom has seen a part of the slices only; 2 is missing."""
+    """Five readers, each of whom annotated only some slices; label 2 means missing."""
     rng = np.random.default_rng(seed)
     truth = blob(seed)
     raters = contour_error_raters(truth, 5, seed, **COARSE_ERRORS).astype(np.uint8)
@@ -139,7 +140,7 @@ EXTRA: dict[str, Callable[[int], SpacedCase]] = {
 
 
 def fresh(seeds: range) -> Iterator[tuple[str, SpacedCase]]:
-    """The families that nobody tuned on."""
+    """Families on which nothing was chosen."""
     for name, make in FRESH_SETTINGS.items():
         for seed in seeds:
             case = make(seed)
@@ -147,7 +148,7 @@ def fresh(seeds: range) -> Iterator[tuple[str, SpacedCase]]:
 
 
 def real(first: int) -> list[dict[str, Any]]:
-    """Slips planted in real readers, and readers who agree, by the verdict of Consensus."""
+    """Verdicts of Consensus on real readers: with planted slips, and on readers who agree."""
     table = []
     for slip in readers_evidence.SLIPS:
         words = [_word(one.case) for one in readers_evidence.planted(slip, first)]
@@ -172,7 +173,7 @@ def _counted(words: Sequence[str]) -> dict[str, int]:
 
 
 def cases(seeds: range) -> Iterator[tuple[str, SpacedCase]]:
-    """Every family's cases; of several labels the first against the others."""
+    """Cases of all families; with several labels, the first against the others."""
     for settings in (STRUCTURE_SETTINGS, SLIP_SETTINGS, PRACTICE_SETTINGS, SEEN_SETTINGS, EXTRA):
         for name, make in settings.items():
             for seed in seeds:
@@ -188,7 +189,7 @@ def cases(seeds: range) -> Iterator[tuple[str, SpacedCase]]:
 
 
 def rows(drawn: Iterator[tuple[str, SpacedCase]]) -> Iterator[Row]:
-    """Every judged method's result of every case."""
+    """Results of all judged methods in all cases."""
     for name, case in drawn:
         images = [sitk.GetImageFromArray(rater) for rater in case.raters]
         for image in images:
@@ -219,12 +220,12 @@ def _agreement(raters: NDArray[Any]) -> float:
 
 
 def _dice(answer: NDArray[np.bool_], truth: NDArray[np.bool_]) -> float:
-    """Of an absent structure, whether the answer is empty."""
+    """Dice; for an absent structure, 1 if the result is empty, else 0."""
     return dice(answer, truth) if truth.any() else float(not answer.any())
 
 
 def rates(every: Sequence[Row]) -> list[dict[str, Any]]:
-    """For each method, bad results that were warned of and good ones that were cried at."""
+    """For each method, rates of warnings of bad and of good results."""
     table = []
     for method in (*JUDGED, "all"):
         own = [one for one in every if method in (one.method, "all")]
@@ -242,7 +243,7 @@ def rates(every: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def by_family(every: Sequence[Row]) -> list[dict[str, Any]]:
-    """Bad results that were missed, and good ones that were cried at, by family and method."""
+    """Missed bad results, and warnings of good ones, by family and method."""
     table = []
     for key in sorted({(one.family, one.method) for one in every}):
         own = [one for one in every if (one.family, one.method) == key]
@@ -255,7 +256,7 @@ def by_family(every: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the rates, and keep them if asked to."""
+    """Print the rates, and store them if requested."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--choose", action="store_true", help="on seeds below 3000")
     parser.add_argument("--seeds", type=int, default=8, help="seeds per family")
@@ -294,7 +295,7 @@ def _real(first: int, seeds: int) -> dict[str, Any]:
     return {"rows": real(int(first >= 3000))}
 
 
-#: What is measured, by name; of real readers even cases are for choosing.
+#: The parts, by name; for real readers, even cases are for choosing.
 PARTS: dict[str, Callable[[int, int], dict[str, Any]]] = {
     "simulated": _simulated,
     "fresh": _fresh,
@@ -303,7 +304,7 @@ PARTS: dict[str, Callable[[int, int], dict[str, Any]]] = {
 
 
 def tables(results: dict[str, Any]) -> Iterator[str]:
-    """What was measured as Markdown."""
+    """All results as Markdown."""
     for found in results.values():
         yield real_table(found["rows"]) if "rows" in found else table(found["rates"])
 

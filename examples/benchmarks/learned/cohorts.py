@@ -1,7 +1,7 @@
 """Cohorts of real segmentations whose raters are the same people or networks in every case.
 
-Each has cases with a truth that none of its raters made. Controls have raters of whom nothing can
-be learned: anonymous readers and workers, networks whose names are shuffled from case to case.
+Each has cases with a truth that is independent of its raters. Controls have raters about whom
+nothing can be learned: anonymous readers and workers, and networks with shuffled names.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from itk_consensus.space.boxes import bounding_box
 Labels = NDArray[Any]
 
 NETWORKS = ("Bosma22b", "Guerbet23", "HeviAI23", "Yuan23")
-#: Prostates on which was chosen, by number.
+#: Number of prostates that were used for choosing.
 CHOOSING_PROSTATES = 20
-#: Image sets of ten traces, two tools of five people each.
+#: Image sets with ten traces each: five people with two tools.
 TRACED_SETS = (1, 2, 3, 6)
 FINDINGS = ("papule", "patch", "plaque", "scale")
-#: Of the anonymous cases so many are used, which takes half as long.
+#: Maximum number of anonymous cases, to save time.
 _ANONYMOUS = 60
 _SEED = 3000
 
 
 class TrueCase(NamedTuple):
-    """What raters drew of a case, and what is true."""
+    """The raters' label maps of a case, and the truth."""
 
     name: str
     raters: list[Labels]
@@ -68,7 +68,7 @@ def zones(part: str) -> Iterator[TrueCase]:
 
 
 def shuffled(cases: Cases) -> Iterator[TrueCase]:
-    """The raters of every case in another order."""
+    """The cases with their raters in random order."""
     rng = np.random.default_rng(_SEED)
     for case in cases():
         order = rng.permutation(len(case.raters))
@@ -76,7 +76,7 @@ def shuffled(cases: Cases) -> Iterator[TrueCase]:
 
 
 def with_noise(cases: Cases) -> Iterator[TrueCase]:
-    """One rater more, who marks a random half of a box around what the others marked."""
+    """Add a rater who marks a random half of a box around the others' masks."""
     rng = np.random.default_rng(_SEED)
     for case in cases():
         box = bounding_box(np.any([rater > 0 for rater in case.raters], axis=0))
@@ -113,7 +113,7 @@ def hippocampi(part: str) -> Iterator[TrueCase]:
 
 
 def kidneys() -> Iterator[TrueCase]:
-    """Kidneys and tumours: annotations whose authors change, and KiTS19's own segmentation."""
+    """Kidneys and tumours: annotations by changing authors, and the truth of KiTS19."""
     for path in sorted((DATA / "kits21").glob("*_annotations.nrrd")):
         image = sitk.ReadImage(str(path))
         objects = np.moveaxis(sitk.GetArrayFromImage(image), -1, 0)
@@ -154,9 +154,9 @@ def _array(path: Path) -> Labels:
 
 
 def cohorts(part: str) -> dict[str, list[Cases]]:
-    """By name the cohorts of a set, which share its cases with different readers as truth.
+    """Cohorts of each set, by name; they differ in the reader who is the truth.
 
-    `part`: "choose" for what rules were chosen on, "report" for all others.
+    `part` is "choose" for the cases on which rules were chosen, "report" for all others.
     """
     all_four = partial(prostates, "choose" if part == "choose" else "all")
     found: dict[str, list[Cases]] = {

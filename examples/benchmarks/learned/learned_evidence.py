@@ -1,22 +1,22 @@
-"""What fusion learned from a few cases with a truth is worth, beside classical answers.
+"""Gain of fusion learned from a few cases with a truth, compared with classical methods.
 
     python -m examples.benchmarks.learned.learned_evidence --part choose
     python -m examples.benchmarks.learned.learned_evidence --part report --save
 
-Of each cohort 5, 10 and 20 cases are drawn 200 times; on all others the Dice beyond that of
-Consensus is measured: of the filter's own rule, which gives way to Consensus where cases left out
-show no gain, and, learned of the same cases, of
+From each cohort 5, 10 and 20 cases are drawn 200 times; on all other cases the gain in Dice over
+Consensus is measured: of the filter's own rule, which is replaced by Consensus if cross-validation
+shows no gain, and, learned from the same cases, of
 
-- *always*: the same weights whether that pays or not,
+- *always*: the same weights, whether or not they help,
 - *single*: the rater with the best Dice,
 - *STAPLE*: sensitivities and specificities counted on the truths (supervised STAPLE),
-- *table*: for each pattern of votes what most voxels are (behaviour-knowledge space),
-- *cut*: the share of votes cut where Dice is highest.
+- *table*: the most frequent label of each pattern of votes (behaviour-knowledge space),
+- *cut*: the threshold of the share of votes with the highest Dice.
 
-Voxels of all cases count alike in the last three. Controls have raters of whom nothing can be
-learned. Then networks' weights are learned from the first 10 and 20 prostates and tried once on
-those on which nothing was chosen. Kept in learned_evidence.json. The data lie beside the repository
-(../shared/data); a set that is missing is left out.
+In the last three, voxels of all cases have equal weight. Controls have raters about whom nothing
+can be learned. Then networks' weights are learned from the first 10 and 20 prostates and tested
+once on those on which nothing was chosen. Results are stored in learned_evidence.json. The data are
+next to the repository (../shared/data); missing sets are left out.
 """
 
 from __future__ import annotations
@@ -51,20 +51,20 @@ from itk_consensus.core.errors import ConsensusWarning
 RESULTS = Path(__file__).resolve().with_suffix(".json")
 SIZES = (5, 10, 20)
 DRAWS = 200
-#: Raters so many that a draw takes a minute: of these fewer draws are made.
+#: Fewer draws for cohorts with many raters, where a draw takes a minute.
 FEW_DRAWS = {"hippocampi": 40}
-#: Cases that a draw must leave to be tried on.
+#: Minimum number of cases that a draw must leave for testing.
 LEAST_OTHERS = 3
 FAIR = (1, 2, 3)
 
-#: Of a case its labels' tables.
+#: The tables of a case by label.
 Tables = dict[int, LabelTable]
-#: Says which rows of other cases are marked.
+#: Returns which rows of other cases are marked.
 Marks = Callable[[Learner], NDArray[np.bool_]]
 
 
 def tables_of(case: TrueCase) -> Tables:
-    """What learning keeps of a case."""
+    """The vote tables of a case."""
     images = [_image(rater, case.spacing) for rater in case.raters]
     result = ic.ConsensusFilter().fuse(images)
     truth = {int(label): case.truth == label for label in np.unique(case.truth) if label}
@@ -81,7 +81,7 @@ def _image(array: NDArray[Any], spacing: Sequence[float]) -> sitk.Image:
 
 
 def learned(learner: Learner, tables: Sequence[LabelTable]) -> Marks | None:
-    """The filter's rule; None: Consensus answers."""
+    """The filter's rule; None: Consensus is used."""
     found = learn_label(1, tables, learner.stack.number_of_raters)
     if found is None or not found.is_adopted:
         return None
@@ -89,19 +89,19 @@ def learned(learner: Learner, tables: Sequence[LabelTable]) -> Marks | None:
 
 
 def always(learner: Learner, tables: Sequence[LabelTable]) -> Marks:
-    """Weights of the middle precision."""
+    """Weights with the middle one of the precisions."""
     rule = learner.learn("weights 0.3", np.ones(len(tables), bool))
     return lambda other: rule.choose(other.rows)
 
 
 def cut(learner: Learner, tables: Sequence[LabelTable]) -> Marks:
-    """A cut of the share."""
+    """A threshold of the share of votes."""
     rule = learner.learn("share", np.ones(len(tables), bool))
     return lambda other: rule.choose(other.rows)
 
 
 def single(learner: Learner, _tables: Sequence[LabelTable]) -> Marks:
-    """The rater with the best Dice; where he is not asked, Consensus."""
+    """The rater with the best Dice; Consensus where that rater has no vote."""
 
     def marks(rater: int, of: Learner) -> NDArray[np.bool_]:
         votes = of.stack.votes[:, rater]
@@ -134,7 +134,7 @@ def staple(learner: Learner, _tables: Sequence[LabelTable]) -> Marks:
 
 
 def table(learner: Learner, _tables: Sequence[LabelTable]) -> Marks:
-    """What most voxels of each pattern are; of a new pattern what Consensus says."""
+    """The most frequent label of each pattern; Consensus for new patterns."""
     known: dict[bytes, NDArray[np.float64]] = {}
     stack = learner.stack
     for votes, true, voxels in zip(stack.votes, stack.true, stack.voxels, strict=True):
@@ -164,7 +164,7 @@ RULES: dict[str, Callable[[Learner, Sequence[LabelTable]], Marks | None]] = {
 def gains(
     known: Sequence[Tables], others: Sequence[Tables], names: Sequence[str]
 ) -> dict[str, NDArray[np.float64]]:
-    """By rule its Dice beyond Consensus on each of the other cases, averaged over labels."""
+    """Gain of each rule over Consensus in each of the other cases, averaged over labels."""
     raters = next(t.number_of_raters for case in known for t in case.values() if t.votes)
     assert raters is not None
     total = {name: np.zeros(len(others)) for name in names}
@@ -180,14 +180,14 @@ def gains(
         for name in names:
             marks = RULES[name](learner, tables)
             if marks is not None:
-                # What a rule of ours answers gives way to Consensus where it is too unlike it.
+                # Our rules are replaced by Consensus where the result is too different from it.
                 dice = tried.dice if name in ("learned", "always", "cut") else tried.stack.dice
                 total[name][where] += dice(marks(tried)) - tried.consensus_dice
     return {name: total[name] / np.maximum(number, 1) for name in names}
 
 
 def drawn(sets: Sequence[Sequence[Tables]], size: int, draws: int) -> dict[str, Any]:
-    """Of each rule the mean gain of every draw, summed up."""
+    """Summary of the mean gain of each rule over all draws."""
     found: dict[str, list[float]] = {name: [] for name in RULES}
     for draw in range(draws):
         cases = sets[draw % len(sets)]
@@ -211,7 +211,7 @@ def drawn(sets: Sequence[Sequence[Tables]], size: int, draws: int) -> dict[str, 
 
 
 def measured(name: str, listed: Sequence[Cases]) -> dict[str, Any]:
-    """By number of cases what the rules gain on a set."""
+    """Gains of the rules in a set, by number of cases."""
     sets = [found for cases in listed if (found := [tables_of(case) for case in cases()])]
     curve = {}
     for size in SIZES:
@@ -225,7 +225,7 @@ def measured(name: str, listed: Sequence[Cases]) -> dict[str, Any]:
 
 
 def networks() -> Iterator[dict[str, Any]]:
-    """Learned from the first 10 and 20 prostates, tried on those on which nothing was chosen."""
+    """Weights from the first 10 and 20 prostates, tested where nothing was chosen."""
     settings: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         "all four": ({}, {}),
         "fair three": ({"networks": FAIR}, {"networks": FAIR}),
@@ -244,7 +244,7 @@ def networks() -> Iterator[dict[str, Any]]:
 
 
 def weights(known: Sequence[Tables], networks: Sequence[int]) -> dict[str, list[float]]:
-    """Of each network its weight and the interval, adopted or not."""
+    """Weight and interval of each network, adopted or not."""
     rule = learn_label(1, [case[1] for case in known], len(networks))
     assert rule is not None
     names = [NETWORKS[j] for j in networks]
@@ -302,7 +302,7 @@ def shown(name: str, rows: dict[str, Any]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Measure, print and keep."""
+    """Measure, print and store the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--part", choices=("choose", "report"), default="choose")
     parser.add_argument("--sets", nargs="+", help="only those whose names begin so")

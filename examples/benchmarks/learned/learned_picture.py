@@ -1,4 +1,4 @@
-"""The picture of docs/howto/learned.md: networks' weights, and gain by number of cases.
+"""Draw the picture of docs/howto/learned.md: networks' weights, and gain by number of cases.
 
 python -m examples.benchmarks.learned.learned_picture [--output learned.png]
 """
@@ -14,7 +14,7 @@ from examples.benchmarks.learned.learned_evidence import RESULTS
 from itk_consensus.report.pictures import RATER_COLORS, figure_class, save_figure
 
 OUTPUT = RESULTS.with_name("learned.png")
-#: Cohorts of the curve, by what they are called there.
+#: Cohorts of the curves, and their names in the legend.
 CURVES = {
     "prostates": "four networks",
     "prostates, fair three": "three networks",
@@ -33,7 +33,7 @@ def draw(kept: dict[str, Any], output: Path) -> None:
 
 
 def _weights(axes: Any, rows: list[dict[str, Any]]) -> None:
-    """Of the networks, as learned from twenty cases."""
+    """Draw the weights of networks, learned from twenty cases."""
     row = next(one for one in rows if one["learned_from"] == 20 and "weights" in one)
     for place, (weight, low, high) in enumerate(row["weights"].values()):
         color = RATER_COLORS[place % len(RATER_COLORS)]
@@ -47,7 +47,7 @@ def _weights(axes: Any, rows: list[dict[str, Any]]) -> None:
 
 
 def _curves(axes: Any, sets: dict[str, Any]) -> None:
-    """Mean gain of 200 draws."""
+    """Draw the mean gain over 200 draws."""
     for place, (name, called) in enumerate(CURVES.items()):
         draws = sets.get(name, {}).get("draws", {})
         sizes = sorted(map(int, draws))
@@ -62,7 +62,7 @@ def _curves(axes: Any, sets: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Draw from the kept results."""
+    """Draw the stored results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", type=Path, default=OUTPUT)
     draw(json.loads(RESULTS.read_text(encoding="utf-8")), parser.parse_args().output)

@@ -2,12 +2,12 @@
 
 MODULE is examples.benchmarks.lesions.lesion_evidence:
 
-python -m MODULE [--seeds 20] [--first-seed 3000]    prints it
-python -m MODULE --save lesion_evidence.json         also keeps it
+python -m MODULE [--seeds 20] [--first-seed 3000]    prints the results
+python -m MODULE --save lesion_evidence.json         also stores them
 
-Object F1 is to the truth, at an intersection over union of one half; of masks the connected pieces
-are objects. Kidneys and their tumours are those of KiTS21 beside the repository, each annotator
-against the consensus of the others.
+Object F1 is relative to the truth, at an intersection over union of one half; objects of masks are
+their connected components. Kidneys and tumours are those of KiTS21 next to the repository, each
+annotator against the consensus of the others.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def object_f1(answer: Labels, truth: Labels) -> float:
 
 
 def measured_objects(seeds: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """Object F1 in every setting of lesions: of pieces of the fused masks, and of instances."""
+    """Object F1 in every setting of lesions, of components of fused masks and of instances."""
     for name, draw in LESION_SETTINGS.items():
         scores: dict[str, list[float]] = {fuser: [] for fuser in (*MASK_FUSERS, "instance")}
         for case in map(draw, seeds):
@@ -98,7 +98,7 @@ def _summary(scores: dict[str, list[float]]) -> dict[str, Any]:
 def cells(readers: int = 5, seed: int = 0) -> list[Labels]:
     """Instance maps of 10,000 cells each, most of which touch, in a plane of 2048 x 2048.
 
-    There are a few hundred more, so that each reader overlooks some.
+    A few hundred more exist, of which each reader misses some.
     """
     rng = np.random.default_rng(seed)
     side = int(np.sqrt(1.05 * OBJECTS))
@@ -120,7 +120,7 @@ def cells(readers: int = 5, seed: int = 0) -> list[Labels]:
 
 
 def measured_speed(rounds: int = 3) -> dict[str, Any]:
-    """Seconds of the whole filter, and of matching alone, on cells; the best of some rounds."""
+    """Seconds of the whole filter, and of matching alone, on cells; best of several rounds."""
     maps = cells()
     number = [int(np.unique(drawn).size - 1) for drawn in maps]
 
@@ -147,8 +147,8 @@ def measured_speed(rounds: int = 3) -> dict[str, Any]:
 def measured_kidneys(kind: str = "labels") -> list[dict[str, Any]]:
     """KiTS21: kidneys, masses and cysts by three annotators, matched without their names.
 
-    The names, which annotators share, say how many groups hold one name only, and how many names
-    are in one group only.
+    The names, which annotators share, show how many groups have a single name, and how many names
+    are in a single group.
     """
     rows = []
     for path in sorted((DATA / "kits21").glob("*.nrrd")):
@@ -181,7 +181,7 @@ def measured_kidneys(kind: str = "labels") -> list[dict[str, Any]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, print and keep."""
+    """Measure, print and store the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=20, help="per setting")
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)

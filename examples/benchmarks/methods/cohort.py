@@ -1,8 +1,8 @@
-"""One performance per rater for a whole cohort, against STAPLE case by case.
+"""One performance per rater for a whole cohort, compared with STAPLE case by case.
 
-First on simulated cohorts, where each rater's true sensitivity and specificity are known: twenty
-small discs seen by the same five raters. Then on the experts of BU-BIL, five people with two tools
-each, if the shared data are beside the repository.
+First on simulated cohorts of twenty small discs outlined by the same five raters, whose true
+sensitivity and specificity are known. Then on the experts of BU-BIL, five people with two tools
+each, if the shared data are next to the repository.
 
     python -m examples.benchmarks.methods.cohort [--seeds 10]
 """
@@ -32,7 +32,7 @@ TOOLS = ("Amira", "ImageJ")
 
 
 class Cohort(NamedTuple):
-    """Raters of known quality over many cases."""
+    """Raters with known performance in many cases."""
 
     qualities: NDArray[np.float64]  #: (raters, 2) true sensitivity and specificity
     truths: list[NDArray[np.bool_]]
@@ -48,7 +48,7 @@ class Comparison(NamedTuple):
 
 
 def simulated_cohort(seed: int) -> Cohort:
-    """Discs of random small radius, all seen by the same raters."""
+    """Discs with small random radii, all outlined by the same raters."""
     rng = np.random.default_rng(seed)
     limits = (SENSITIVITIES, SPECIFICITIES)
     qualities = np.stack([rng.uniform(*limit, RATERS) for limit in limits], axis=1)
@@ -75,7 +75,7 @@ def together(cohort: Cohort, variant: str) -> Comparison:
 
 
 def case_by_case(cohort: Cohort, variant: str) -> Comparison:
-    """STAPLEImageFilter on every case by itself; errors are averaged over the cases."""
+    """STAPLEImageFilter on each case separately; errors are averaged over cases."""
     filters = [STAPLEImageFilter(Variant=variant) for _ in cohort.cases]
     maps = [filter_.Execute(case) for filter_, case in zip(filters, cohort.cases, strict=True)]
     return compared(cohort, np.stack([performance(filter_) for filter_ in filters]), maps)
@@ -84,7 +84,7 @@ def case_by_case(cohort: Cohort, variant: str) -> Comparison:
 def compared(
     cohort: Cohort, estimates: NDArray[np.float64], maps: list[NDArray[np.float64]]
 ) -> Comparison:
-    """Errors of (estimates, raters, 2) and the overlap of the thresholded maps."""
+    """Errors of (estimates, raters, 2) performances, and Dice of the thresholded maps."""
     errors = np.abs(estimates - cohort.qualities).mean(axis=(0, 1))
     overlaps = [dice(m >= 0.5, t) for m, t in zip(maps, cohort.truths, strict=True)]
     return Comparison(float(errors[0]), float(errors[1]), float(np.mean(overlaps)))
@@ -103,7 +103,7 @@ def print_simulated(seeds: int) -> None:
 
 
 def print_experts(folder: Path) -> None:
-    """Shared performance of five people with two tools, in each set of ten experts."""
+    """Print the shared performance of five people with two tools, for each set of ten."""
     for name in TEN_EXPERT_SETS:
         files = sorted(folder.glob(f"{name}_*_experts.nrrd"))
         filter_ = CohortSTAPLEFilter(Variant="advanced")

@@ -1,12 +1,12 @@
-"""The evidence behind the front door: fusers against the vote, setting by setting.
+"""Evidence for the recommended method: fusers compared with the vote, setting by setting.
 
-For every setting the mean Dice, the mean difference to the vote with its standard error, the share
-of cases lost to the vote, and the worst case. Real readers come first: LIDC nodules, each reader
-against the others' consensus, crowds against the experts' gold, and both after one reader's slip;
-these need the shared data beside the repository. Then simulated settings in two groups: those that
-defaults were chosen on, on seeds below 3000, and those of practice, on which nothing was. Seeds
-3000 to 3999 are for reporting. Last, how often raters are called copies who are not, and not who
-are.
+Prints for every setting the mean Dice, the mean difference to the vote with its standard error, the
+share of cases worse than the vote, and the worst case. First come real readers, which need the
+shared data next to the repository: LIDC nodules, each reader against the consensus of the others;
+crowds against the experts' gold standard; and both with a slip of one reader. Then come simulated
+settings in two groups: those on which defaults were chosen, on seeds below 3000, and those of
+practice, on which nothing was chosen. Seeds 3000 to 3999 are for reporting. Last come error rates
+of the detection of copies.
 
     python -m examples.benchmarks.methods.consensus_evidence [--first-seed 3000] [--seeds 60]
         [--fusers consensus corrected] [--settings vessels ring] [--without-real]
@@ -55,30 +55,30 @@ Fuser = Callable[[DecisionPatterns, tuple[float, ...]], Labels]
 DATA = Path(__file__).resolve().parents[3] / ".." / "shared" / "data"
 VOTE = "vote"
 
-#: By how many smallest voxel sides the smoothed vote is smoothed: the best on the even nodules of
-#: LIDC, by `print_smoothing`. One side, as in noise, would lose there.
+#: Sigma of the smoothed vote, in smallest voxel sides: the best one on the even nodules of LIDC,
+#: by `print_smoothing`. One side, which is better for noise, is worse there.
 BEST_SMOOTHING = 0.6
 SMOOTHINGS = (0.4, 0.5, BEST_SMOOTHING, 0.7, 0.8, 1.0)
 
 
 def vote(patterns: DecisionPatterns, spacing: tuple[float, ...]) -> Labels:
-    """The plurality; ties are background."""
+    """The plurality vote; ties are background."""
     return patterns.expand(majority_vote(patterns, ties="background").decision)
 
 
 def smoothed(patterns: DecisionPatterns, spacing: tuple[float, ...]) -> Labels:
-    """The vote smoothed by what suits it best."""
+    """The vote with the best smoothing."""
     return _smoothed_by(BEST_SMOOTHING, patterns, spacing)
 
 
 def _smoothed_by(sides: float, patterns: DecisionPatterns, spacing: tuple[float, ...]) -> Labels:
-    """The vote smoothed by so many smallest voxel sides."""
+    """The vote smoothed with a sigma in smallest voxel sides."""
     sigma = sides * min(spacing)
     return smoothed_vote(patterns, sigma, spacing, ties="background").decision()
 
 
 def corrected(patterns: DecisionPatterns, spacing: tuple[float, ...]) -> Labels:
-    """The corrected vote, smoothed by one smallest voxel side."""
+    """The corrected vote, with a sigma of one smallest voxel side."""
     return corrected_vote(patterns, min(spacing), spacing).decision()
 
 
@@ -93,7 +93,7 @@ def consensus(patterns: DecisionPatterns, spacing: tuple[float, ...]) -> Labels:
 
 
 def staple_smooth(patterns: DecisionPatterns, spacing: tuple[float, ...]) -> Labels:
-    """Advanced STAPLE with neighbours that like to share a label."""
+    """Advanced STAPLE with a smoothness prior."""
     return _filtered(
         itk_consensus.STAPLEImageFilter(Variant="advanced", SmoothnessWeight=2.0), patterns
     )
@@ -114,7 +114,7 @@ FUSERS: dict[str, Fuser] = {
     "direct": direct,
 }
 
-#: What the settings of the coherence vote were chosen from.
+#: Candidates for the settings of the coherence vote.
 CHOICES = {
     "coherence-wiener": CoherenceSettings(gain_sharpness=1.0),
     "coherence-two-bands": CoherenceSettings(scales=(0.0, 0.7, 1.4)),
@@ -152,8 +152,13 @@ def encoded(raters: Labels) -> DecisionPatterns:
     return DecisionPatterns.from_stack(LabelStack.multilabel(list(raters)))
 
 
+def labelled(decision: Labels, patterns: DecisionPatterns) -> Labels:
+    """Values of the labels of a decision, whose indices differ from them where one is not used."""
+    return np.asarray(patterns.labels[np.maximum(decision, 0)])
+
+
 def overlap(answer: Labels, truth: Labels) -> float:
-    """Mean Dice over the labels of a truth; of an empty one, whether the answer is empty too."""
+    """Mean Dice over the labels of a truth; for an empty one, 1 if the result is empty, else 0."""
     values = [value for value in np.unique(truth) if value != 0]
     if not values:
         return float(not (answer > 0).any())
@@ -182,12 +187,12 @@ def compare(cases: Iterable[SpacedCase], names: Sequence[str]) -> dict[str, Row]
     for truth, raters, spacing in cases:
         patterns = encoded(raters)
         for name, values in scores.items():
-            values.append(overlap(FUSERS[name](patterns, spacing), truth))
+            values.append(overlap(labelled(FUSERS[name](patterns, spacing), patterns), truth))
     reference = np.array(scores[VOTE])
     return {name: Row(np.array(scores[name]), reference) for name in names}
 
 
-#: Groups of settings after the twelve.
+#: Groups of settings besides the twelve.
 SETTINGS = {
     "structures": STRUCTURE_SETTINGS,
     "slips": SLIP_SETTINGS,
@@ -199,7 +204,7 @@ SETTINGS = {
 def all_settings(
     seeds: Sequence[int], groups: Sequence[str] = tuple(SETTINGS)
 ) -> Iterator[tuple[str, str, Iterator[SpacedCase]]]:
-    """Group, name and cases: the twelve settings, then thin and odd ones, slips, and practice."""
+    """Group, name and cases of each setting: the twelve, structures, slips, and practice."""
     for setting in twelve_settings(seeds):
         yield "noise", setting.name, (SpacedCase(*case, (1.0, 1.0)) for case in setting.cases)
     for group in groups:
@@ -208,7 +213,7 @@ def all_settings(
 
 
 def print_settings(seeds: Sequence[int], names: Sequence[str], only: Sequence[str]) -> None:
-    """One line per setting and fuser, then the means over settings."""
+    """Print a line per setting and fuser, then means over settings."""
     means: dict[str, list[float]] = {name: [] for name in (VOTE, *names)}
     groups: list[str] = []
     print_heads("setting")
@@ -231,7 +236,7 @@ def print_settings(seeds: Sequence[int], names: Sequence[str], only: Sequence[st
 
 
 def print_copies(seeds: Sequence[int]) -> None:
-    """How often copies are found where there are, and where there are none."""
+    """Print how often copies are found where there are some, and where there are none."""
     found, wrong, cases = [], [], 0
     for _, name, drawn in all_settings(seeds):
         merged = [any(len(g) > 1 for g in near_copies(encoded(case.raters))) for case in drawn]
@@ -246,12 +251,12 @@ def print_copies(seeds: Sequence[int]) -> None:
 
 
 def print_heads(first: str) -> None:
-    """The head of a table."""
+    """Print the header of a table."""
     print(f"{first:26} {'fuser':16} {'Dice':>7} {'to the vote':>18} {'lost':>7} {'worst':>8}")
 
 
 def masks_of(path: Path) -> tuple[NDArray[np.bool_], tuple[float, ...]]:
-    """(J, \\*shape) masks of a vector image, and its voxel sides in array order."""
+    """(J, \\*shape) masks of a vector image, and its voxel size in array order."""
     import SimpleITK as sitk
 
     image = sitk.ReadImage(str(path))
@@ -263,7 +268,7 @@ def masks_of(path: Path) -> tuple[NDArray[np.bool_], tuple[float, ...]]:
 
 
 def reader_rows(names: Sequence[str]) -> Iterator[tuple[str, dict[str, Row]]]:
-    """Nodule means of each reader against the consensus of the others."""
+    """Means over nodules of each reader against the consensus of the others."""
     for path in sorted((DATA / "lidc").glob("*.nrrd")):
         readers, sides = masks_of(path)
         cases = (
@@ -274,7 +279,7 @@ def reader_rows(names: Sequence[str]) -> Iterator[tuple[str, dict[str, Row]]]:
 
 
 def print_readers(names: Sequence[str]) -> None:
-    """LIDC: differences to the vote of nodule means."""
+    """Print differences to the vote for LIDC."""
     rows = [row for _, row in reader_rows(names)]
     if not rows:
         print("LIDC nodules: no shared data")
@@ -286,7 +291,7 @@ def print_readers(names: Sequence[str]) -> None:
 
 
 def print_smoothing() -> None:
-    """How far to smooth a vote, on even and odd nodules of LIDC; the even ones choose."""
+    """Print Dice by smoothing on even nodules of LIDC, which choose, and on odd ones."""
     names = [f"smoothed-{sides}" for sides in SMOOTHINGS]
     rows = [row for _, row in reader_rows(names)]
     if not rows:
@@ -303,7 +308,7 @@ def _error(values: NDArray[np.float64]) -> float:
 
 
 def crowd_cases() -> Iterator[SpacedCase]:
-    """Crowd workers and gold, cut to the box around them."""
+    """Crowd workers and gold standard, cropped to the box around them."""
     for path in sorted((DATA / "bubil").glob("*_crowd.nrrd")):
         workers, sides = masks_of(path)
         gold = masks_of(Path(str(path).replace("_crowd", "_gold")))[0][0]
@@ -314,7 +319,7 @@ def crowd_cases() -> Iterator[SpacedCase]:
 
 
 def print_crowds(names: Sequence[str]) -> None:
-    """Crowds against gold: differences to the vote, and of all to the smoothed vote."""
+    """Print differences of crowds to the vote, and to the smoothed vote."""
     cases = list(crowd_cases())
     if not cases:
         print("crowds: no shared data")
@@ -328,7 +333,7 @@ def print_crowds(names: Sequence[str]) -> None:
 
 
 def slipped_cases() -> Iterator[tuple[str, list[SpacedCase]]]:
-    """Real readers after a slip of one: of three LIDC readers, and of three to five workers."""
+    """Real readers, one with a slip: three LIDC readers, and three to five workers."""
     nodules = [masks_of(path) for path in sorted((DATA / "lidc").glob("*.nrrd"))]
     sets = {
         "LIDC, 3 readers": [SpacedCase(m[0], m[1:], sides) for m, sides in nodules],
@@ -355,7 +360,7 @@ def _slipped(case: SpacedCase, change: Any, seed: int) -> SpacedCase:
 
 
 def _of_another_case(others: Sequence[Labels], mask: Labels, rng: np.random.Generator) -> Labels:
-    """Another case's mask, middle on middle, cut to this case's grid."""
+    """The mask of another case, centred on this one's and cropped to its grid."""
     other = others[int(rng.integers(len(others)))]
     changed = np.zeros_like(mask)
     sides = [min(pair) for pair in zip(other.shape, mask.shape, strict=True)]
@@ -369,7 +374,7 @@ def _of_another_case(others: Sequence[Labels], mask: Labels, rng: np.random.Gene
 
 
 def print_slips(names: Sequence[str]) -> None:
-    """Real readers after a slip of one."""
+    """Print results for real readers, one with a slip."""
     for name, cases in slipped_cases():
         for fuser, row in compare(cases, names).items():
             print(f"{name:26} {fuser:16} {row}", flush=True)

@@ -1,7 +1,7 @@
-"""Does the edge gate act? Raters biased outward on one side of a sharp edge, with and without it.
+"""Effect of the edge gate for raters who are biased outward on one side of a sharp edge.
 
-As printed in the paper (section 2.6) the gate cancels; `BoundarySIMPLEFilter(Image=...)` correlates
-each rater's contour with the edges of the image.
+As printed in the paper (section 2.6), the gate cancels out; `BoundarySIMPLEFilter(Image=...)`
+correlates each rater's contour with the edges of the image.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class BiasedCase(NamedTuple):
 
 
 def biased_case(seed: int, biased: int, bias: float = 3.0) -> BiasedCase:
-    """Raters with smooth errors, the first of whom draw up to `bias` mm too far on one side."""
+    """Raters with smooth errors; the first ones draw up to `bias` mm too far on one side."""
     phantom = ellipsoid_phantom(SHAPE, SEMI_AXES, seed)
     raters = contour_error_raters(
         phantom.truth, RATERS, seed, displacement=0.7, bias=0.3, smoothness=10, spacing=SPACING
@@ -47,7 +47,7 @@ def biased_case(seed: int, biased: int, bias: float = 3.0) -> BiasedCase:
 
 
 def boundary_error(mask: sitk.Image, truth: sitk.Image) -> float:
-    """Mean distance in mm between two contours, measured both ways."""
+    """Mean distance in mm between two contours, in both directions."""
     ways = []
     for contour_of, other in ((mask, truth), (truth, mask)):
         distance = sitk.Abs(

@@ -1,11 +1,11 @@
-"""The evidence behind "which method when": fusers in every simulated setting and on real readers.
+"""Evidence for "which method when": fusers in every simulated setting and on real readers.
 
 MODULE is examples.benchmarks.methods.evidence_table:
 
-python -m MODULE [--seeds 20]            prints it; without shared data, no real readers
-python -m MODULE --save evidence.json   also keeps it
+python -m MODULE [--seeds 20]            prints it; real readers need the shared data
+python -m MODULE --save evidence.json   also stores it
 
-``make docs`` makes the tables of README and documentation from that file.
+From this file, ``make docs`` makes the tables of README and documentation.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _: Fuser = FUSERS["sitk-staple"]
 
 
 def measured(seeds: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """One entry per setting, real readers first: every fuser's Dice, and its gain over the vote."""
+    """Dice of every fuser and its gain over the vote by setting, real readers first."""
     nodules = [row for _, row in reader_rows(NAMES)]
     if nodules:
         means = {n: _of_nodules(nodules, n) for n in NAMES}
@@ -92,7 +92,7 @@ def _standard_error(values: NDArray[np.float64]) -> float:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure and keep."""
+    """Measure, and store the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=20, help="per setting, from 3000 on")
     parser.add_argument("--save", type=Path, help="file to keep the results in")

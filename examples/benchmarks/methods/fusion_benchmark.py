@@ -1,7 +1,8 @@
 """Every fuser in twelve simulated settings and on real crowd workers.
 
-Prints one table of mean Dice to the truth and draws it. The choice of ConsensusFilter rests on it.
-The crowd (7 workers against the experts' gold) needs the shared data beside the repository.
+Prints and draws a table of mean Dice to the truth, on which the choice of ConsensusFilter is based.
+The crowd (7 workers against the experts' gold standard) needs the shared data next to the
+repository.
 
     python fusion_benchmark.py [--seeds 24] [--plot fusion_benchmark.png]
     python fusion_benchmark.py --first-seed 7000 --seeds 200 --fusers corrected-vote
@@ -30,14 +31,14 @@ Masks = NDArray[np.bool_]
 Case = tuple[Masks, Masks]
 Table = dict[str, dict[str, float]]
 
-FIRST_SEED = 3000  # defaults were chosen on seeds below
+FIRST_SEED = 3000  # defaults were chosen on lower seeds
 CROWD = Path(__file__).resolve().parents[3] / ".." / "shared" / "data" / "bubil"
 CROWD_COLUMN = "bubil crowd"
 REFERENCE = "vote, smoothed"
 
 
 def fusers() -> dict[str, Callable[[], LabelFusionFilter]]:
-    """What is compared: every fuser with its defaults, and the variants worth a row."""
+    """The compared fusers: each with its defaults, and some variants."""
     rows: dict[str, Callable[[], LabelFusionFilter]] = {
         "vote": lambda: MajorityVoteFilter(TieRule="background"),
         REFERENCE: lambda: MajorityVoteFilter(TieRule="background", SmoothingSigma=1.0),
@@ -50,7 +51,7 @@ def fusers() -> dict[str, Callable[[], LabelFusionFilter]]:
 
 
 def fused_mask(make: Callable[[], LabelFusionFilter], raters: Masks) -> Masks:
-    """The fuser's foreground; what is undecided counts as background."""
+    """Foreground of a fuser; undecided voxels count as background."""
     fuser = make()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConsensusWarning)
@@ -59,7 +60,7 @@ def fused_mask(make: Callable[[], LabelFusionFilter], raters: Masks) -> Masks:
 
 
 def crowd_cases() -> Iterator[Case]:
-    """Gold and crowd workers of every public image."""
+    """Gold standard and crowd workers of every public image."""
     for file in sorted(CROWD.glob("*_crowd.nrrd")):
         gold = read_image(str(file).replace("_crowd", "_gold"))
         raters = np.moveaxis(_array(read_image(file)), -1, 0)
@@ -73,7 +74,7 @@ def _array(image: object) -> NDArray[np.uint8]:
 
 
 def columns(seeds: Sequence[int]) -> Iterator[tuple[str, list[Case]]]:
-    """The settings, then the crowd if its data are there."""
+    """The settings, and the crowd if its data are available."""
     for setting in twelve_settings(seeds):
         yield setting.name, [(case.truth, case.raters) for case in setting.cases]
     if CROWD.is_dir():
@@ -81,7 +82,7 @@ def columns(seeds: Sequence[int]) -> Iterator[tuple[str, list[Case]]]:
 
 
 def compute(seeds: Sequence[int], names: Sequence[str] | None = None) -> Table:
-    """Mean Dice of fusers (rows; all, if none are named) in every setting (columns)."""
+    """Mean Dice of fusers (rows; by default all) in every setting (columns)."""
     wanted = {REFERENCE, *(names or fusers())}
     makers = {name: make for name, make in fusers().items() if name in wanted}
     table: Table = {name: {} for name in makers}
@@ -93,7 +94,7 @@ def compute(seeds: Sequence[int], names: Sequence[str] | None = None) -> Table:
 
 
 def print_table(table: Table) -> None:
-    """One row per fuser, with its mean over the settings and its worst loss to the reference."""
+    """Print a row per fuser, with its mean over settings and its largest loss to the reference."""
     settings = [column for column in table[REFERENCE] if column != CROWD_COLUMN]
     width = max(map(len, table))
     heads = [column.removeprefix("jitter ").removeprefix("spatial ") for column in table[REFERENCE]]
@@ -111,7 +112,7 @@ def mean_of(row: dict[str, float], settings: Sequence[str]) -> float:
 
 
 def draw(table: Table, path: Path) -> None:
-    """Gain over the smoothed vote, setting by setting, as a picture."""
+    """Draw the gain over the smoothed vote by setting."""
     from matplotlib.figure import Figure
 
     names = sorted(table, key=lambda name: -np.mean(list(table[name].values())))

@@ -22,16 +22,16 @@ from itk_consensus.core.errors import ConsensusWarning
 from itk_consensus.votes.overlap import dice
 
 FUSERS: dict[str, Callable[[], Any]] = {
-    # A tie is background, as in a vote for more than half.
+    # A tie is background: more than half of the votes are needed.
     "vote": lambda: MajorityVoteFilter(TieRule="background"),
     "consensus": ConsensusFilter,
 }
 
 
 def gain(image: Any, raters: list[Any], reference: Any, fuser: Any) -> tuple[float, float]:
-    """Dice to a reference gained by refining a fuser, and the power intensities had."""
+    """Gain in Dice by refining a fuser, and the weight of the intensities."""
     with warnings.catch_warnings():
-        # Of two readers one is left, and the filters say so.
+        # The warning that only one of two readers is left is expected.
         warnings.simplefilter("ignore", ConsensusWarning)
         before = fuser.Execute(raters)
         refinement = IntensityRefinementFilter(Image=image, Filter=fuser)
@@ -41,7 +41,7 @@ def gain(image: Any, raters: list[Any], reference: Any, fuser: Any) -> tuple[flo
 
 
 def nodule_gains(name: str) -> dict[str, list[tuple[float, float]]]:
-    """For each nodule, gain and power for each reader left out."""
+    """For each nodule, gain and weight for each left-out reader."""
     gains = {}
     for nodule, (ct, readers) in deep_lidc.read_nodules().items():
         gains[nodule] = [
@@ -52,7 +52,7 @@ def nodule_gains(name: str) -> dict[str, list[tuple[float, float]]]:
 
 
 def crowd_gains(name: str, every: int = 1) -> dict[str, list[tuple[float, float]]]:
-    """For each set of images, gain and power for each image."""
+    """For each set of images, gain and weight for each image."""
     gains: dict[str, list[tuple[float, float]]] = {}
     for case in deep_bubil.read_cases()[::every]:
         one = gain(grey(case.image), case.workers, case.gold > 0, FUSERS[name]())

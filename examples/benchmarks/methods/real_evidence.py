@@ -1,4 +1,4 @@
-"""Every fuser on every set of real segmentations, each as a paired difference to the vote.
+"""Paired differences of every fuser to the vote, on every set of real segmentations.
 
     python real_evidence.py [--sets LIDC crowd] [--ants-python PYTHON] [--save real_evidence.json]
 
@@ -12,11 +12,11 @@
 - *skin*: eight dermatologists, each against the others, findings that three or more drew.
 - *KiTS19*: three annotations of KiTS21 against the independent truth of KiTS19.
 
-Dice and surface Dice (within the smallest side of a voxel) are means over labels; the error of
-volume is relative, and of it the difference to the vote's is given, so that less is better.
-Standard errors are over cases: nodules, images, scans. Ties of the vote are background. Peers run
-where they are installed: SimpleITK, ANTs (in an environment of its own), CMTK, crowd-kit. The data
-lie beside the repository (../shared/data); a set that is missing is left out.
+Dice and surface Dice (within the smallest voxel side) are means over labels; volume errors are
+relative, and their differences to those of the vote are given, so that less is better. Standard
+errors are over cases: nodules, images, scans. Ties of the vote are background. Other packages run
+if they are installed: SimpleITK, ANTs (in a separate environment), CMTK, crowd-kit. The data are
+next to the repository (../shared/data); missing sets are left out.
 """
 
 from __future__ import annotations
@@ -57,26 +57,26 @@ Labels = NDArray[Any]
 VOTE = "vote"
 MEASURES = ("dice", "surface_dice", "volume_error")
 
-#: Of masks, these make the vote once more.
+#: Fusers that are equal to the vote for masks.
 THE_VOTE_AGAIN = (
     "MajorityVoteFilter",
     "LabelVotingImageFilter",
     "ProbabilityAverageFilter",
     "LogOpinionPoolFilter",
 )
-#: Its labels are objects, those of these sets are classes; for two labels it is asked.
+#: Its labels are objects, while those of these sets are classes; it is run for two labels only.
 OF_OBJECTS = "InstanceConsensusFilter"
-#: For two labels and for many; they say the same of two.
+#: For two labels and for many; they are equal for two.
 STAPLES = ("STAPLEImageFilter", "MultiLabelSTAPLEImageFilter")
 
-#: Of the images of experts every so many are taken: they cost most, and say much the same.
+#: Step through the images of experts, which are slow to run and similar to each other.
 EVERY_IMAGE = 3
 
 
 class Case(NamedTuple):
-    """What raters drew of a case, and what they are compared with."""
+    """The raters' label maps of a case, and the reference."""
 
-    name: str  #: Cases of one name are one sample of the standard error
+    name: str  #: Cases with the same name are one sample for the standard error
     truth: Labels
     raters: list[Labels]
     spacing: tuple[float, ...]  #: In array order
@@ -85,20 +85,20 @@ class Case(NamedTuple):
 
 
 def lidc() -> Iterator[Case]:
-    """Each reader left out."""
+    """Each reader left out in turn."""
     for path in sorted((DATA / "lidc").glob("*.nrrd")):
         readers, sides = masks_of(path)
         yield from _left_out(path.stem, list(readers.astype(np.uint8)), sides)
 
 
 def crowd() -> Iterator[Case]:
-    """Workers against gold."""
+    """Workers against the gold standard."""
     for number, (gold, workers, sides) in enumerate(crowd_cases()):
         yield Case(str(number), gold.astype(np.uint8), list(workers.astype(np.uint8)), sides)
 
 
 def experts() -> Iterator[Case]:
-    """Each expert left out; of those who used two tools, the first."""
+    """Each expert left out in turn; the first tool of those who used two."""
     for path in sorted((DATA / "bubil").glob("*_experts.nrrd"))[::EVERY_IMAGE]:
         masks, sides = masks_of(path)
         people = masks[::2] if len(masks) > 3 else masks
@@ -109,7 +109,7 @@ def experts() -> Iterator[Case]:
 
 
 def kidneys() -> Iterator[Case]:
-    """Each annotation left out; objects of one kind are one label."""
+    """Each annotation left out in turn; objects of one kind have one label."""
     for path in sorted((DATA / "kits21").glob("*_annotations.nrrd")):
         image = sitk.ReadImage(str(path))
         objects = np.moveaxis(sitk.GetArrayFromImage(image), -1, 0)
@@ -132,14 +132,14 @@ def prostates() -> Iterator[Case]:
 
 
 def skin() -> Iterator[Case]:
-    """Each dermatologist who drew a finding left out."""
+    """Each dermatologist who drew a finding left out in turn."""
     for finding in cohorts.FINDINGS:
         for reader in range(8):
             yield from (_of_truth(c) for c in cohorts.findings(finding, reader) if c.truth.any())
 
 
 def kits19() -> Iterator[Case]:
-    """Kidneys and tumours against a truth of others."""
+    """Kidneys and tumours against an independent truth."""
     yield from map(_of_truth, cohorts.kidneys())
 
 
@@ -165,7 +165,7 @@ SETS: dict[str, Callable[[], Iterator[Case]]] = {
 
 
 def answers(case: Case, ants_python: str | None) -> Iterator[tuple[str, Labels]]:
-    """Every fuser that fits, and the peers that are here."""
+    """Results of every suitable fuser, and of installed packages."""
     images = [_image(rater, case.spacing) for rater in case.raters]
     several = bool(max(rater.max() for rater in case.raters) > 1)
     yield VOTE, _array(ic.MajorityVote(images, TieRule="background"))
@@ -184,7 +184,7 @@ def answers(case: Case, ants_python: str | None) -> Iterator[tuple[str, Labels]]
 
 
 def _answer(fuser: Any, images: list[sitk.Image]) -> Labels | None:
-    """Its label map; None where it does not take such images."""
+    """Label map of a fuser; None if it does not accept such images."""
     try:
         fuser.Execute(images)
     except InputError:
@@ -226,13 +226,13 @@ def _grown(near: NDArray[np.bool_]) -> NDArray[np.uint8]:
 
 
 def _crowd_kit(case: Case) -> Iterator[tuple[str, Labels]]:
-    """Its EM for masks, as it comes."""
+    """Results of crowd-kit's EM for masks, with its defaults."""
     try:
         import pandas as pd
         from crowdkit.aggregation import SegmentationEM
     except ImportError:
         return
-    # It looks at no neighbours, and takes images of two axes.
+    # It ignores neighbours, and needs images with two axes.
     flat = [(rater > 0).reshape(len(rater), -1) for rater in case.raters]
     rows = [("case", str(j), mask) for j, mask in enumerate(flat)]
     table = pd.DataFrame(rows, columns=["task", "worker", "segmentation"])
@@ -241,7 +241,7 @@ def _crowd_kit(case: Case) -> Iterator[tuple[str, Labels]]:
 
 
 def _cmtk(case: Case, images: list[sitk.Image]) -> Iterator[tuple[str, Labels]]:
-    """Its shape-based averaging and, of atlases, its local vote."""
+    """CMTK's shape-based averaging and, for atlases, its local vote."""
     with tempfile.TemporaryDirectory() as folder:
         given = {f"labels{n}": image for n, image in enumerate(images)}
         atlases = [case.image, *case.atlas_images] if case.image is not None else []
@@ -335,7 +335,7 @@ def shown(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 class _Measuring(NamedTuple):
-    """`measured` for one interpreter of ANTs; processes of a pool can be sent it."""
+    """`measured` for one interpreter of ANTs; picklable, for a process pool."""
 
     ants_python: str | None
 
@@ -344,7 +344,7 @@ class _Measuring(NamedTuple):
 
 
 def main() -> None:
-    """Measure, print and keep."""
+    """Measure, print and store the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS))
     parser.add_argument("--ants-python", help="an interpreter that has antspyx")

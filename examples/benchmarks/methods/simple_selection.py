@@ -1,6 +1,6 @@
-"""How strict should SIMPLE be? Its selection swept over real crowds (BU-BIL) with a gold standard.
+"""Effect of SIMPLE's strictness on real crowds with a gold standard (BU-BIL).
 
-Needs the data folder beside the repository (../shared/data/bubil).
+Needs the data folder next to the repository (../shared/data/bubil).
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ class Crowd(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Mean Dice to gold, and the mean number of dropped raters."""
+    """Mean Dice to the gold standard, and mean number of dropped raters."""
 
     overlap: float
     dropped: float
 
 
 def crowds(folder: Path = DATA) -> Iterator[Crowd]:
-    """Every crowd of the data folder."""
+    """Read every crowd of the data folder."""
     for path in sorted(folder.glob("*_crowd.nrrd")):
         gold = sitk.ReadImage(str(path).replace("_crowd", "_gold"))
         yield Crowd(sitk.ReadImage(str(path)), sitk.GetArrayFromImage(gold))
 
 
 def vote_overlap(crowd: Crowd) -> float:
-    """Dice of the majority vote to gold."""
+    """Dice of the majority vote to the gold standard."""
     return dice(sitk.GetArrayFromImage(MajorityVoteFilter().Execute(crowd.workers)), crowd.gold)
 
 
 def selection(cases: list[Crowd], deviations: float) -> Outcome:
-    """SIMPLE at one strictness."""
+    """Outcome of SIMPLE with one strictness."""
     fuser = SIMPLEFilter(Deviations=deviations)
     overlaps, dropped = [], []
     for crowd in cases:
@@ -60,14 +60,14 @@ def selection(cases: list[Crowd], deviations: float) -> Outcome:
 
 
 def dropped_raters(name: str, folder: Path = DATA) -> list[int]:
-    """Who is dropped from one image with the default strictness, counted from 1."""
+    """Raters who are dropped in one image with the default strictness, counted from 1."""
     fuser = SIMPLEFilter()
     fuser.Execute(sitk.ReadImage(str(folder / f"{name}.nrrd")))
     return [rater + 1 for rater in fuser.GetDroppedRaters()]
 
 
 def main() -> int:
-    """Print the sweep, and who is dropped where somebody drew elsewhere."""
+    """Print the outcomes, and who is dropped in images where a rater drew elsewhere."""
     cases = list(crowds())
     if not cases:
         print(f"no crowds in {DATA}: put the shared data beside the repository", file=sys.stderr)

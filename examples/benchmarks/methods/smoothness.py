@@ -1,8 +1,8 @@
-"""What smoothness is worth: votes and STAPLE with and without space, against a known truth.
+"""Gain by smoothness: votes and STAPLE with and without a spatial term, against a known truth.
 
-Table 3's discs at all seven radii, Table 4's three orders of jitter, and those of the fusion
-benchmark with one odd rater, and real crowd workers if the shared data are beside the repository;
-then the time that a Potts field costs on a volume of 256 x 256 x 128.
+Settings are Table 3's discs at all seven radii, Table 4's three orders of jitter, those of the
+fusion benchmark with one deviating rater, and real crowd workers if the shared data are next to the
+repository. Also measures the time of a Potts field on a volume of 256 x 256 x 128.
 
     python -m examples.benchmarks.methods.smoothness [--seeds 24] [--first-seed 100]
 """
@@ -44,7 +44,7 @@ FUSERS: dict[str, Callable[[], LabelFusionFilter]] = {
 
 
 def settings(seeds: Sequence[int]) -> Iterator[tuple[str, list[Case]]]:
-    """Tables 3 and 4 in full, then settings with one odd rater, then the crowd."""
+    """Tables 3 and 4 in full, settings with one deviating rater, and the crowd."""
     for radius in TABLE_3_RADII:
         yield f"Table 3, r {radius}", [class_imbalance_case(radius, seed) for seed in seeds]
     for order in TABLE_4_JITTER:
@@ -68,7 +68,7 @@ def print_table(seeds: Sequence[int]) -> None:
 
 
 def print_times() -> None:
-    """Seconds of one Execute on an organ drawn by five raters with contour errors."""
+    """Print seconds of one Execute on an organ by five raters with contour errors."""
     truth = ellipsoid_mask((128, 256, 256), (38, 60, 60))
     raters = list(contour_error_raters(truth.astype(np.uint8), 5))
     print("\n256 x 256 x 128, five raters with contour errors")

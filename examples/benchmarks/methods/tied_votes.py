@@ -1,7 +1,7 @@
-"""MultiLabelSTAPLE beside SimpleITK's where votes tie, on random stacks of which each has ties.
+"""Compare MultiLabelSTAPLE with SimpleITK's on random stacks with tied votes.
 
-ITK 5.4, of which every released SimpleITK is made, counts tied voxels in the wrong cell of its
-first estimate; our Initialization "label_voting_with_the_fault_of_itk_5_4" does so, too. Writes
+ITK 5.4, on which every released SimpleITK is based, counts tied voxels in the wrong cell of its
+first estimate; our Initialization "label_voting_with_the_fault_of_itk_5_4" reproduces this. Writes
 tied_votes.json, which README and docs/migration.md quote.
 """
 
@@ -22,12 +22,12 @@ from examples.benchmarks.run_facts import run_facts
 STACKS = 300
 FAULT = "label_voting_with_the_fault_of_itk_5_4"
 RESULTS = Path(__file__).resolve().with_suffix(".json")
-#: Where matrices are one up to rounding.
+#: Matrices with smaller differences are equal up to rounding.
 ROUNDING = 1e-9
 
 
 def tied_stacks(raters: int | None = None) -> Iterator[list[sitk.Image]]:
-    """Stacks of 2 to 5 labels, some of them with gaps, and of 2 to 6 raters if none are given."""
+    """Stacks with 2 to 5 labels, some with gaps, and by default 2 to 6 raters."""
     made, seed = 0, 0
     while made < STACKS:
         rng = np.random.default_rng(seed)
@@ -55,7 +55,7 @@ def answer(module: Any, images: list[sitk.Image], **parameters: Any) -> tuple[An
 
 
 def differing(stacks: Iterator[list[sitk.Image]], **parameters: Any) -> dict[str, int]:
-    """In how many stacks label maps differ from SimpleITK's, and in how many the matrices."""
+    """Number of stacks in which label maps, and matrices, differ from SimpleITK's."""
     maps = matrices = 0
     for images in stacks:
         ours, our_matrices = answer(itk_consensus, images, **parameters)
@@ -66,7 +66,7 @@ def differing(stacks: Iterator[list[sitk.Image]], **parameters: Any) -> dict[str
 
 
 def measured() -> dict[str, Any]:
-    """All that is quoted, and depends on no run."""
+    """All quoted numbers; they are the same in every run."""
     return {
         "SimpleITK": sitk.Version.VersionString(),
         "stacks": STACKS,

@@ -1,4 +1,4 @@
-"""The picture of Getting started in docs/: what `ic.plot` draws of the sample nodule.
+"""Draw the picture of Getting started in docs/: `ic.plot` of the sample nodule.
 
 python -m examples.benchmarks.pictures.plot_picture
 """
@@ -13,12 +13,12 @@ PICTURE = Path(__file__).resolve().parents[3] / "docs" / "start-plot.png"
 
 
 def main() -> None:
-    """Fuse the four readers of the sample nodule, and draw them."""
+    """Fuse and draw the four readers of the sample nodule."""
     images = ic.sample_case()
     consensus = ic.ConsensusFilter()
     consensus.Execute(images)
     names = ["anna", "ben", "chris", "dora"]
-    # Matplotlib's version would make other bytes of the same picture.
+    # Without metadata, which contains Matplotlib's version, equal pictures have equal bytes.
     ic.plot(images, consensus, names=names).savefig(PICTURE, dpi=80, metadata={"Software": None})
 
 

@@ -1,11 +1,11 @@
-"""Remakes the pictures of pages in docs/, and keeps what their templates were.
+"""Remake the pictures of pages in docs/, and store hashes of their templates.
 
-python -m examples.benchmarks.pictures.remake                  all that can be made here
+python -m examples.benchmarks.pictures.remake                  all that are possible here
 python -m examples.benchmarks.pictures.remake report-desktop.png start-plot.png
 
 Needs playwright and a chromium; pictures on CT need ../shared/data, that of the notebook nbconvert,
-that of the review the extra `review`. What cannot be made is said, and keeps its old hash, so that
-the test of pictures goes on telling that it is old.
+that of the review the extra `review`. Pictures that cannot be made are listed and keep their old
+hash, so that the test of pictures still reports them as outdated.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ DOCS = ROOT / "docs"
 KEPT = DOCS / "pictures.json"
 
 _PAGE = ("report/*.css", "report/*.js", "report/page.py", "report/first_screen.py")
-#: What each picture in docs/ shows, as patterns in the package.
+#: The files that each picture in docs/ depends on, as patterns in the package.
 TEMPLATES = {
     "start-plot.png": ("report/plot.py",),
     "report-desktop.png": _PAGE,
@@ -41,26 +41,26 @@ TEMPLATES = {
 
 
 def template_hash(picture: str) -> str:
-    """Hash of the files that a picture shows."""
+    """Hash of the files that a picture depends on."""
     package = ROOT / "itk_consensus"
     files = sorted(path for pattern in TEMPLATES[picture] for path in package.glob(pattern))
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
 
 
 def kept_hashes() -> dict[str, str]:
-    """The hash of each picture's templates when it was made."""
+    """Hashes of the templates with which pictures were made."""
     return dict(json.loads(KEPT.read_text(encoding="utf-8"))) if KEPT.exists() else {}
 
 
 def keep(pictures: Sequence[str]) -> None:
-    """Note that pictures show the templates as they are now."""
+    """Record that pictures were made with the current templates."""
     hashes = kept_hashes() | {picture: template_hash(picture) for picture in pictures}
     text = json.dumps(dict(sorted(hashes.items())), indent=1) + "\n"
     KEPT.write_text(text, encoding="utf-8")
 
 
 def photograph(page: Path, width: int, mode: str) -> None:
-    """A picture of a whole page in a browser, beside the page."""
+    """Photograph a whole page in a browser, next to the page."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:
@@ -75,7 +75,7 @@ def photograph(page: Path, width: int, mode: str) -> None:
 
 
 def remake_pages(wanted: Sequence[str], folder: Path) -> list[str]:
-    """Write the pages of pictures that are cut from pages, photograph and cut them."""
+    """Write the pages, photograph them, and crop the pictures."""
     writers = {
         "ct": report_pictures.write_ct,
         "nodule": report_pictures.write_nodule,

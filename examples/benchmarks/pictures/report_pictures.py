@@ -1,11 +1,11 @@
-"""Pages as people see them: those that README and documentation show, and those to be looked at.
+"""Write pages, and make pictures of them for the README and the documentation.
 
 python -m examples.benchmarks.pictures.report_pictures FOLDER        writes pages and a notebook
-jupyter nbconvert --to html --execute FOLDER/notebook.ipynb   runs the notebook, if Jupyter is there
-node report_in_browser.mjs FOLDER/*.html                    takes pictures beside them
-python -m examples.benchmarks.pictures.report_pictures FOLDER --cut  cuts some of these into docs/
+jupyter nbconvert --to html --execute FOLDER/notebook.ipynb   runs the notebook (needs Jupyter)
+node report_in_browser.mjs FOLDER/*.html                    takes pictures next to them
+python -m examples.benchmarks.pictures.report_pictures FOLDER --cut  crops some of these into docs/
 
-Pages with real images need ../shared/data, and are left out where it is absent.
+Pages with real images need ../shared/data, and are left out without it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def raters_of(path: Path) -> list[Any]:
 
 
 def write_ct(folder: Path) -> None:
-    """A nodule in the lung by four readers, on its CT, with a sheet of all disputed slices."""
+    """Write the page of a lung nodule by four readers on CT, with all disputed slices."""
     consensus = ic.ConsensusFilter()
     consensus.Execute(raters_of(DATA / "lidc_ct" / f"{NODULE}_readers.nrrd"))
     image = sitk.ReadImage(str(DATA / "lidc_ct" / f"{NODULE}_ct.nrrd"))
@@ -58,7 +58,7 @@ def write_ct(folder: Path) -> None:
 
 
 def write_mr(folder: Path) -> None:
-    """The hippocampus by twelve atlases, on its MR."""
+    """Write the page of the hippocampus by twelve atlases on MR."""
     vote = ic.MajorityVoteFilter()
     vote.Execute(raters_of(DATA / "hippocampus" / "t011_atlas_labels.nrrd")[:12])
     image = sitk.ReadImage(str(DATA / "hippocampus" / "t011_image.nrrd"))
@@ -66,7 +66,7 @@ def write_mr(folder: Path) -> None:
 
 
 def write_organs(folder: Path) -> None:
-    """Twenty-one organs by two readers, without an image."""
+    """Write the page of twenty-one organs by two readers, without an image."""
     people = ("oncologist", "radiographer")
     vote = ic.MajorityVoteFilter()
     images = [sitk.ReadImage(str(DATA / "headneck" / f"0522c0017_{who}.nrrd")) for who in people]
@@ -77,13 +77,13 @@ def write_organs(folder: Path) -> None:
 
 
 def write_nodule(folder: Path) -> None:
-    """The sample nodule, without an image."""
+    """Write the page of the sample nodule, without an image."""
     consensus = ic.ConsensusFilter()
     consensus.Execute(ic.sample_case())
     ic.report(consensus, folder / "nodule.html", names=READERS[:4], label_names={1: "nodule"})
 
 
-#: Middle and radii of eight structures, in voxels of a grid of 30 x 90 x 100.
+#: Centre and radii of eight structures, in voxels of a grid of 30 x 90 x 100.
 ORGANS = {
     "Heart": ((14, 45, 55), (8, 14, 16)),
     "Lung_L": ((15, 45, 82), (12, 22, 11)),
@@ -97,7 +97,7 @@ ORGANS = {
 
 
 def write_structures(folder: Path) -> None:
-    """Eight structures by five readers, of whom one swapped the lungs and one mirrored a file."""
+    """Write the page of eight structures by five readers; one swapped lungs, one mirrored."""
     rng = np.random.default_rng(4)
     shape, files = (30, 90, 100), []
     places = np.indices(shape).T
@@ -122,7 +122,7 @@ def write_structures(folder: Path) -> None:
 
 
 def write_study(folder: Path) -> None:
-    """A batch of forty simulated cases; a file is broken, and two readers slipped."""
+    """Write a batch of forty simulated cases with a damaged file and slips of two readers."""
     inputs = folder / "study-in"
     for number, case in enumerate(ic.sample_cohort(40, seed=3)):
         here = inputs / f"case-{number:02d}"
@@ -143,13 +143,13 @@ def write_study(folder: Path) -> None:
     output = folder / "study-out"
     run_batch(cases, Plan("consensus", output, reports=True, overwrite=True, look=look))
     text = (output / "index.html").read_text(encoding="utf-8")
-    # A picture for the documentation does not say where it was made.
+    # Remove paths of this machine from pictures for the documentation.
     text = text.replace(f"{folder.absolute()}/", "")
     (folder / "study.html").write_text(text, encoding="utf-8")
 
 
 def write_notebook(folder: Path) -> None:
-    """A notebook to be run, and what its cells show on a page of nobody's."""
+    """Write a notebook to be run, and a page with the output of its cells."""
     cells = [
         {"cell_type": "code", "id": f"c{n}", "metadata": {}, "execution_count": None,
          "outputs": [], "source": text}
@@ -166,7 +166,7 @@ def write_notebook(folder: Path) -> None:
     (folder / "cells.html").write_text(text + "<h1>Cells</h1></main></html>")
 
 
-#: Pages, and whether they need the data beside the project.
+#: Pages, and whether they need the data next to the project.
 PAGES: dict[Callable[[Path], None], bool] = {
     write_nodule: False,
     write_study: False,
@@ -179,7 +179,7 @@ PAGES: dict[Callable[[Path], None], bool] = {
 
 
 def write_pages(folder: Path) -> None:
-    """All pages that can be made here."""
+    """Write all pages for which data are available."""
     folder.mkdir(parents=True, exist_ok=True)
     for write, needs_data in PAGES.items():
         if needs_data and not DATA.is_dir():
@@ -188,7 +188,7 @@ def write_pages(folder: Path) -> None:
             write(folder)
 
 
-#: Name in docs/, the picture it is cut from, and how much of it: width, height, scale.
+#: Name in docs/, the picture it is cropped from, and width, height and scale of the crop.
 CUTS = (
     ("report-desktop.png", "ct-1280-light.png", 1280, 1500, 0.7),
     ("report-phone-dark.png", "nodule-390-dark.png", 390, 1700, 1.0),
@@ -199,7 +199,7 @@ CUTS = (
 
 
 def cut_pictures(folder: Path, names: Sequence[str] | None = None) -> None:
-    """The top of each picture (or its end), smaller and with few colours."""
+    """Crop the top (or the end) of each picture; reduce size and colours."""
     from PIL import Image
 
     for name, source, width, height, scale in CUTS:
@@ -217,7 +217,7 @@ def cut_pictures(folder: Path, names: Sequence[str] | None = None) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write pages, or cut what a browser made of them."""
+    """Write pages, or crop their pictures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--cut", action="store_true", help="cut the pictures in the folder")

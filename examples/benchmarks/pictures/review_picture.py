@@ -1,4 +1,4 @@
-"""The picture of a review in docs/: an LIDC nodule of four readers in the application.
+"""Make the picture of a review in docs/: an LIDC nodule by four readers in the application.
 
     python -m examples.benchmarks.pictures.review_picture docs/review.png
 
@@ -23,7 +23,7 @@ READERS = 4
 
 
 def write_case(folder: Path) -> None:
-    """The first nodule that four readers outlined, a file each, and its CT."""
+    """Write the first nodule with four readers, one file each, and its CT."""
     for path in sorted(DATA.glob("*_readers.nrrd")):
         readers = sitk.ReadImage(str(path))
         if readers.GetNumberOfComponentsPerPixel() == READERS:
@@ -35,7 +35,7 @@ def write_case(folder: Path) -> None:
 
 
 def main(picture: str) -> None:
-    """Serve the case, go to its second dispute, and take the picture."""
+    """Serve the case, go to its second dispute, and take a picture."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_case(folder)

@@ -1,6 +1,6 @@
-"""How much faster two workers are than one, on many small cases, one of them corrupt.
+"""Speed-up by two workers instead of one, on many small cases, one of them corrupt.
 
-Writes its cases into a temporary folder:  python -m examples.benchmarks.speed.batch_throughput
+Writes its cases to a temporary folder:  python -m examples.benchmarks.speed.batch_throughput
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from itk_consensus.batch.plan import Plan
 
 
 def write_cases(folder: Path, number: int, side: int) -> list[BatchCase]:
-    """Spheres drawn by four raters of different size, and one file that is no image."""
+    """Spheres drawn by four raters of different size, and one file that is not an image."""
     grid = np.indices((side, side, side)) - side / 2
     rng = np.random.default_rng(0)
     for index in range(number):
@@ -36,7 +36,7 @@ def write_cases(folder: Path, number: int, side: int) -> list[BatchCase]:
 
 
 def timed(cases: list[BatchCase], plan: Plan, jobs: int) -> tuple[float, list[str]]:
-    """Seconds that all cases take; also the names of those that failed."""
+    """Seconds for all cases, and the names of those that failed."""
     start = time.perf_counter()
     results = run_batch(cases, plan, jobs=jobs)
     took = time.perf_counter() - start
@@ -56,7 +56,7 @@ def main() -> None:
         inputs = folder / "in"
         inputs.mkdir()
         cases = write_cases(inputs, arguments.cases, arguments.side)
-        # The server that workers come from starts once, and is nobody's time.
+        # The fork server starts only once, so it is not part of the measured time.
         timed(cases[:1], Plan("consensus", folder / "before"), 1)
         best = {1: 0.0, 2: 0.0}
         for turn in range(arguments.rounds):

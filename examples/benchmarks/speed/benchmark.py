@@ -1,13 +1,13 @@
-"""Ours and SimpleITK's times side by side, with peak memory, and how they grow.
+"""Compare times with SimpleITK's, with peak memory and growth.
 
 MODULE is examples.benchmarks.speed.benchmark:
 
 python -m MODULE                              every part; the clinical ones take long
 python -m MODULE --only first crowd           some parts, as listed by --help
-python -m MODULE --only waiting               what is around a fusion, with its limits
+python -m MODULE --only waiting               work around a fusion, with limits
 python -m MODULE --only crowd --workload Vote only clinical rows, or fusers, named like this
-python -m MODULE --save benchmark.json        also keeps results and plot there
-python -m MODULE --readme README.md           writes kept results to the README
+python -m MODULE --save benchmark.json        also stores results and plot there
+python -m MODULE --readme README.md           writes stored results to the README
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ Row = dict[str, Any]
 Shape = tuple[int, ...]
 
 
-#: What --only chooses from.
+#: Choices of --only.
 PARTS = ("first", "waiting", "atlases", "crowd", "growth", "fusers", "peers")
 
 
 class Plan(NamedTuple):
-    """Sizes (z, y, x) and efforts of one run."""
+    """Sizes (z, y, x) and numbers of repetitions of a run."""
 
     small: Shape
     large: Shape
@@ -116,7 +116,7 @@ def run(
     workload: str = "",
     peers_python: Path | None = None,
 ) -> Row:
-    """Measure the parts, and of clinical ones the workloads, printing results as they come."""
+    """Measure parts, and of clinical ones the given workloads; print each result."""
     results: Row = {"environment": environment()}
     if "first" in only:
         results |= _first_part(plan)
@@ -161,7 +161,7 @@ def run(
 
 
 def _first_part(plan: Plan) -> Row:
-    """Few raters and labels, large volumes, and how the time grows."""
+    """Few raters and labels, large volumes, and growth of the time."""
     small, large = size_text(plan.small), size_text(plan.large)
     voxels = plan.small[0] * plan.small[1] * plan.small[2]
     return {
@@ -179,7 +179,7 @@ def _first_part(plan: Plan) -> Row:
             rater_scaling(plan.small, plan.raters, plan.scaling_effort),
             scaling_line,
         ),
-        # Last, because its raters fill more than a gigabyte and stay for the rest of the run.
+        # Last, since its raters occupy more than a gigabyte until the end of the run.
         "extra_memory": _shown(
             f"Memory beyond inputs and output, {large}", extra_memory(plan.large), memory_line
         ),
@@ -187,7 +187,7 @@ def _first_part(plan: Plan) -> Row:
 
 
 def environment() -> Row:
-    """What the times depend on."""
+    """Facts about the machine and the libraries."""
     return {
         "run": run_facts(),
         "processor": _processor(),
@@ -201,14 +201,14 @@ def environment() -> Row:
 
 
 def save(results: Row, path: Path) -> None:
-    """Write the results beside those of other parts, each with its run, and the plot."""
+    """Write the results, in addition to those of other parts, and the plot."""
     path.parent.mkdir(parents=True, exist_ok=True)
     kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     run = results["environment"]["run"]
     runs = {**kept.get("runs", {}), **{part: run for part in results if part != "environment"}}
     whole = {**kept, **results, "runs": runs}
     if "comparisons" not in results and "environment" in kept:
-        whole["environment"] = kept["environment"]  # which is told of these; others have their runs
+        whole["environment"] = kept["environment"]  # parts with other runs have their own
     path.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     print(f"Results in {path}")
     if "voxel_scaling" in results:
@@ -227,7 +227,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print("Tiny sizes, to see that everything runs: the limits are meant for the full run.")
     plan = QUICK if options.quick else FULL
     for part in options.only:
-        # One by one: a run that is stopped keeps what it has done.
+        # One by one, so that results of an interrupted run are stored.
         results = run(plan, [part], options.workload, options.peers)
         for path in (options.output / KEPT.name, options.save):
             if path is not None:
@@ -275,7 +275,7 @@ def _shown(title: str, rows: Iterator[Row], line: Callable[[Row], str]) -> list[
 
 
 def _processor() -> str:
-    """The processor's name; Python knows it on Windows and macOS, Linux writes it in a file."""
+    """Name of the processor; on Linux it is read from a file."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:

@@ -2,9 +2,9 @@
 
     python -m examples.benchmarks.speed.candidates_memory
 
-What counts is the peak of the process beyond what it held before the first candidate. Candidates
-share 100 structures that each of them sees a little displaced. With ``--candidates 300`` of the
-size 160 x 192 x 160 masks are to stay below four volumes of labels.
+Measures the peak memory of the process beyond that before the first candidate. Candidates have the
+same 100 structures, slightly displaced. The requirement for masks, with ``--candidates 300`` of the
+size 160 x 192 x 160, is less than four volumes of labels.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SHAPE = (160, 192, 160)
 
 
 def candidates(number: int, labels: int, shape: tuple[int, ...]) -> Iterator[np.ndarray]:
-    """The same structures again and again, moved by up to two voxels."""
+    """Yield copies of the same structures, shifted by up to two voxels."""
     tile = small_case(labels, 0)
     repeats = [-(-n // c) + 1 for n, c in zip(shape, tile.shape, strict=True)]
     whole = np.tile(tile, repeats)
@@ -37,7 +37,7 @@ def candidates(number: int, labels: int, shape: tuple[int, ...]) -> Iterator[np.
 
 
 def accumulated(made: Iterable[np.ndarray]) -> np.ndarray:
-    """The vote of candidates that come one by one."""
+    """Vote of candidates that are added one by one."""
     votes = ic.PatternAccumulator()
     for candidate in made:
         votes.add(candidate)
@@ -47,13 +47,13 @@ def accumulated(made: Iterable[np.ndarray]) -> np.ndarray:
 
 
 def run(number: int, labels: int) -> None:
-    """Accumulate in this process, and print what it took beyond the first candidate's maker."""
+    """Accumulate in this process, and print the memory beyond that of making candidates."""
     made = candidates(number + 1, labels, SHAPE)
     first = next(made)
-    accumulated([first[:8, :8, :8]])  # so that what is imported later is there
+    accumulated([first[:8, :8, :8]])  # imports everything before the measurement
     del first
-    ctypes.CDLL(None).malloc_trim(0)  # what was freed would hide what is taken next
-    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+    ctypes.CDLL(None).malloc_trim(0)  # otherwise freed memory would be reused uncounted
+    Path("/proc/self/clear_refs").write_text("5")  # resets the peak
     before, start = peak_memory(), time.perf_counter()
     fused = accumulated(made)
     volumes = (peak_memory() - before) * 1e9 / fused.nbytes
@@ -66,7 +66,7 @@ def run(number: int, labels: int) -> None:
 
 
 def main() -> None:
-    """Measure masks and many labels, each in a process of its own."""
+    """Measure masks and many labels, each in a separate process."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--candidates", type=int, default=300)
     parser.add_argument("--only", type=int, metavar="LABELS")

@@ -1,11 +1,11 @@
-"""Volumes larger than memory: time and memory against reading and writing with dask alone.
+"""Volumes larger than memory: time and memory, compared with reading and writing by dask.
 
     python -m examples.benchmarks.speed.chunked_throughput --folder /scratch
 
-makes stores by repeating a small case, fuses them in processes of their own, and writes
+makes stores by repeating a small case, fuses them in separate processes, and writes
 ``chunked_throughput.json``, from which ``make docs`` writes the figures of
 ``docs/howto/out-of-core.md``.
-``--shrink 8`` divides every side, for a try.
+``--shrink 8`` divides every side, for a quick test.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ ATLASES = (512, 1024, 1024), 100
 
 
 def small_case(labels: int, rater: int, shape: tuple[int, ...] = CHUNK) -> np.ndarray:
-    """Cells around seeds, which every rater sees a little displaced; label 0 around them."""
+    """Cells around seeds, slightly displaced by every rater; label 0 around them."""
     seeds = np.random.default_rng(3000).uniform(0.15, 0.85, (labels - 1, 3)) * shape
     moved = seeds + np.random.default_rng(3001 + rater).normal(0, 1.0, seeds.shape)
     grid = np.stack(np.meshgrid(*map(np.arange, shape), indexing="ij"), axis=-1)
@@ -51,7 +51,7 @@ def small_case(labels: int, rater: int, shape: tuple[int, ...] = CHUNK) -> np.nd
 
 
 def make_stores(folder: Path, shape: tuple[int, ...], labels: int) -> list[Path]:
-    """One store per rater, of a small case that is repeated."""
+    """Write one store per rater, by repeating a small case."""
     paths = []
     for rater in range(RATERS):
         path = folder / f"{labels}-labels-{rater}.zarr"
@@ -64,11 +64,11 @@ def make_stores(folder: Path, shape: tuple[int, ...], labels: int) -> list[Path]
     return paths
 
 
-# -- what is measured, each in a process of its own -----------------------------------------------
+# -- operations, each measured in a separate process ----------------------------------------------
 
 
 def copy_with_dask(paths: list[Path], output: Path) -> None:
-    """Read every store once and write one result, in the blocks that the fusion uses."""
+    """Read every store once and write one result, with the blocks of the fusion."""
     import dask.array as da
 
     chunks = block_size(open_volume(paths[0]))
@@ -95,7 +95,7 @@ def fuse(method: str, paths: list[Path], output: Path) -> None:
 
 
 def measured(what: str, paths: list[Path], output: Path) -> dict[str, float]:
-    """Seconds and peak memory of a process that does this."""
+    """Seconds and peak memory of an operation in a separate process."""
     command = [sys.executable, "-m", __spec__.name, "--only", what, *map(str, [*paths, output])]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     found: dict[str, float] = json.loads(done.stdout)
@@ -103,7 +103,7 @@ def measured(what: str, paths: list[Path], output: Path) -> dict[str, float]:
 
 
 def run_only(words: list[str]) -> None:
-    """Do one thing, and print what it took."""
+    """Run one operation, and print its time and memory."""
     what, *names = words
     *paths, output = map(Path, names)
     started = time.perf_counter()
@@ -112,20 +112,20 @@ def run_only(words: list[str]) -> None:
     else:
         fuse(what, paths, output)
     seconds = time.perf_counter() - started
-    # Unlike the clock, processors hardly mind what else the machine does.
+    # Processor time hardly depends on other work on the machine.
     used = {"processor_seconds": time.process_time()}
     print(json.dumps({"seconds": seconds, **used, "peak_gb": peak_memory()}))
 
 
 def peak_memory() -> float:
-    """In gigabytes, of this process alone: what getrusage tells begins with its parent's."""
+    """Peak memory of this process in gigabytes; getrusage would include its parent's."""
     status = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
     line = next(line for line in status if line.startswith("VmHWM"))
     return int(line.split()[1]) * 1024 / 1e9
 
 
 def compare(folder: Path, shape: tuple[int, ...], labels: int, methods: list[str]) -> list[Any]:
-    """Every method and dask alone, in turns, the best of two each."""
+    """Run every method and dask alone in turns; the best of two runs each."""
     paths = make_stores(folder, shape, labels)
     output = folder / "fused.zarr"
     rounds: dict[str, list[dict[str, float]]] = {what: [] for what in ["dask alone", *methods]}

@@ -1,7 +1,7 @@
 """Clinical sizes: many atlases and labels, or many noisy raters, with SimpleITK in the same run.
 
-A time is given in units of SimpleITK's on the same stack: its vote for label maps, its STAPLE for
-noisy masks. Memory is what a process of its own held at most beyond inputs and output.
+Times are relative to SimpleITK on the same stack: its vote for label maps, its STAPLE for noisy
+masks. Memory is the peak of a separate process beyond inputs and output.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ STAPLE = "sitk.STAPLE"
 
 
 class Workload(NamedTuple):
-    """An operation on a stack, and at most how many times the reference's time it should take.
+    """An operation on a stack, and the limit of its time relative to the reference.
 
-    A limit is the requirement that was set when the workload was added, for two cores; it does not
-    follow from what was measured. What has none is run once.
+    The limit is the requirement that was set, for two cores, when the workload was added; it was
+    not derived from measurements. Workloads without a limit are run once.
     """
 
     operation: str
@@ -70,7 +70,7 @@ ATLAS_WORKLOADS = (
         Workload(f"{what} of {short_name(name)}, SimpleITK images", 5)
         for what in DERIVED
         for name in FUSER_MODULES
-        if name != "STAPLEImageFilter"  # of two labels only
+        if name != "STAPLEImageFilter"  # for two labels only
     ),
     *(
         Workload(f"{what} of {name}, SimpleITK images", 15)
@@ -84,7 +84,7 @@ CROWD_WORKLOADS = (
     Workload("smoothed vote, SimpleITK images", 5, 1 / 4),
     Workload("CorrectedVote, SimpleITK images", 5, 1 / 4),
     Workload("SpatialSTAPLE, SimpleITK images", 5, 2),
-    # Two seconds, where SimpleITK's STAPLE took 2.3.
+    # Two seconds on a machine where SimpleITK's STAPLE took 2.3.
     Workload("CoherenceVote, SimpleITK images", 5, 0.87),
     Workload("Consensus, SimpleITK images", 5, 0.87),
     *(
@@ -110,7 +110,7 @@ CROWD_WORKLOADS = (
 )
 #: One organ whose contours differ; the reference is SimpleITK's STAPLE.
 ORGAN_WORKLOADS = (
-    # One second, where SimpleITK's STAPLE took 3.9.
+    # One second on a machine where SimpleITK's STAPLE took 3.9.
     Workload("Consensus, SimpleITK images", 5, 0.25),
 )
 
@@ -122,7 +122,7 @@ def atlas_workloads(shape: Shape, labels: int, effort: Effort, named: str = "") 
 
 
 def crowd_workloads(shape: Shape, effort: Effort, named: str = "") -> Iterator[Row]:
-    """What noise at every voxel costs, and the same without it."""
+    """Workloads with noise at every voxel, and the same without it."""
     for workload in _chosen(CROWD_WORKLOADS, named):
         yield _measured(workload, CROWD, STAPLE, shape, effort)
     for workload in _chosen(ORGAN_WORKLOADS, named):
@@ -132,7 +132,7 @@ def crowd_workloads(shape: Shape, effort: Effort, named: str = "") -> Iterator[R
 def growth(
     shape: Shape, labels: Sequence[int], numbers: Sequence[int], effort: Effort
 ) -> Iterator[Row]:
-    """Time against labels, of 15 atlases, and against atlases, of half the most labels."""
+    """Time by number of labels, for 15 atlases, and by number of atlases."""
     half = max(labels) // 2
     stacks = [("labels", f"{ATLASES} {count}", 15) for count in labels]
     stacks += [("atlases", f"{ATLASES} {half}", number) for number in numbers]
@@ -151,7 +151,7 @@ def growth(
 
 
 def _chosen(workloads: Sequence[Workload], named: str) -> list[Workload]:
-    """Those named, or those with a limit: without one some take minutes."""
+    """The named workloads, or those with a limit; some others take minutes."""
     if not named:
         return [workload for workload in workloads if workload.limit is not None]
     return [workload for workload in workloads if named in workload.operation]
@@ -191,7 +191,7 @@ def _call(name: str, stack: Sequence[Any]) -> Any:
 
 
 def _iterations(stack: Sequence[Any]) -> int:
-    """Iterations of MultiLabelSTAPLE, the one that found that it had converged included."""
+    """Number of iterations of MultiLabelSTAPLE, including the one that detects convergence."""
     from itk_consensus import MultiLabelSTAPLEImageFilter
 
     fuser = MultiLabelSTAPLEImageFilter()

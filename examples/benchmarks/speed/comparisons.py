@@ -1,4 +1,4 @@
-"""Ours beside SimpleITK, one start beside twenty, and both beside what reading the images costs."""
+"""Compare STAPLE with SimpleITK's, one start with twenty, and both with reading the images."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ Row = dict[str, Any]
 
 
 class Comparison(NamedTuple):
-    """Two operations and what their times should be.
+    """Two operations, and the requirement for their times.
 
     `wanted` is "at least" (times faster than the reference) or "at most" (times its cost). The
-    limits are requirements that were set before anything was measured, for two cores.
+    limits are requirements that were set, for two cores, before the first measurement.
     """
 
     ours: str
@@ -62,13 +62,13 @@ MOST_NARROW_PATTERNS = 65_536
 
 
 def small_volume(shape: tuple[int, ...], effort: Effort) -> Iterator[Row]:
-    """Everything that SimpleITK does too."""
+    """Operations that SimpleITK has too."""
     yield from compare(CONTOUR_ERROR, shape, 5, SMALL_BINARY, effort)
     yield from compare(ORGANS, shape, 5, SMALL_MULTILABEL, effort)
 
 
 def large_volume(shape: tuple[int, ...], effort: Effort) -> Iterator[Row]:
-    """STAPLE beside the least that any fusion must do."""
+    """STAPLE compared with the minimum that any fusion must do."""
     yield from compare(CONTOUR_ERROR, shape, 5, LARGE_BINARY, effort)
 
 
@@ -115,7 +115,7 @@ def extra_memory(shape: tuple[int, ...]) -> Iterator[Row]:
         peak = _peaks([STAPLE_ARRAYS], kind, shape, longest, number)[STAPLE_ARRAYS]
         output = np.dtype(np.float64).itemsize * stack[0].size
         per_voxel = None if peak is None else (peak - output) / stack[0].size
-        # A code per voxel, of 16 bits or, if there are more patterns than that, of 32.
+        # One code per voxel, of 16 bits or, with more patterns, of 32.
         limit = 2 if patterns <= MOST_NARROW_PATTERNS else 4
         yield {
             **json_stack(kind, shape, number),
@@ -137,7 +137,7 @@ def _peaks(
 
 
 def _largest_difference(comparison: Comparison, outputs: dict[str, Any]) -> float | None:
-    """How far two answers to the same question are apart; None for different questions."""
+    """Largest difference between two results; None if they should not be equal."""
     if not comparison.reference.startswith("sitk."):
         return None
     ours, reference = (

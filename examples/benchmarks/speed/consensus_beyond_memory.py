@@ -2,12 +2,11 @@
 
     python -m examples.benchmarks.speed.consensus_beyond_memory --folder /scratch
 
-makes a cell of three readers in which tubes, blobs and small lesions go on beyond its border. One
-cell, and two, are fused in memory and from store to store, which must give the same labels; 4 x 4 x
-4 cells, of which 2 x 1 x 1 in the middle hold tissue, as in a microscope's field, from store to
-store only.
-Every run is a process of its own.
-``--shrink 2`` divides the cell's sides, ``--cells 1`` leaves the large store out.
+makes a cell by three readers, in which tubes, blobs and small lesions are periodic. One cell, and
+two, are fused in memory and from store to store, which must give the same labels; 4 x 4 x 4 cells,
+of which the central 2 x 1 x 1 contain tissue, as in microscopy, are fused from store to store only.
+Every run is a separate process. ``--shrink 2`` divides the cell's sides, ``--cells 1`` leaves out
+the large store.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ RESULTS = Path(__file__).with_suffix(".json")
 CELL = (256, 512, 512)
 IN_MEMORY = ((1, 1, 1), (2, 1, 1))
 REPEATED = (4, 4, 4)
-#: Cells along each axis that hold tissue.
+#: Range of cells with tissue along each axis.
 TISSUE = ((1, 3), (1, 2), (1, 2))
 RATERS = 3
 CHUNK = 128
@@ -44,7 +43,7 @@ Array = NDArray[np.float32]
 
 
 def smooth_noise(rng: np.random.Generator, shape: tuple[int, ...], sigma: float) -> Array:
-    """Of variance one, going on beyond the border."""
+    """Periodic smooth noise of unit variance."""
     coarse = 2 ** int(np.log2(sigma / 2))
     noise = rng.standard_normal([size // coarse for size in shape], np.float32)
     noise = gaussian_filter(noise, sigma / coarse, mode="wrap")
@@ -54,7 +53,7 @@ def smooth_noise(rng: np.random.Generator, shape: tuple[int, ...], sigma: float)
 
 
 def _finer(values: Array, axis: int, times: int) -> Array:
-    """Linear between values, the last of which is followed by the first."""
+    """Periodic linear interpolation along an axis."""
     after = np.roll(values, -1, axis)
     parts = [values + np.float32(k / times) * (after - values) for k in range(times)]
     joined = np.stack(parts, axis + 1)
@@ -64,7 +63,7 @@ def _finer(values: Array, axis: int, times: int) -> Array:
 
 
 def readers(shape: tuple[int, ...]) -> list[NDArray[np.uint8]]:
-    """Three readers of blobs and tubes that cross borders, and of lesions that some overlook."""
+    """Masks by three readers: blobs and tubes across borders, and lesions that some miss."""
     rng = np.random.default_rng(SEED)
     # Large blobs, and tubes where two smooth fields are both near zero.
     level = smooth_noise(rng, shape, 40.0) - 1.9
@@ -85,7 +84,7 @@ def readers(shape: tuple[int, ...]) -> list[NDArray[np.uint8]]:
 def write_stores(
     folder: Path, cell: list[NDArray[np.uint8]], repeats: tuple[int, ...]
 ) -> list[Path]:
-    """A store per reader, of a cell that is repeated."""
+    """Write one store per reader, by repeating a cell."""
     paths = []
     for number, reader in enumerate(cell):
         path = folder / f"{number}.zarr"
@@ -104,11 +103,11 @@ def write_stores(
     return paths
 
 
-# -- what is measured, each in a process of its own -----------------------------------------------
+# -- operations, each measured in a separate process ----------------------------------------------
 
 
 def run_only(what: str, folder: Path) -> None:
-    """Do one thing, and print what it took."""
+    """Run one operation, and print its time and memory."""
     paths = [folder / f"{number}.zarr" for number in range(RATERS)]
     arrays = []
     if what == "memory":
@@ -129,7 +128,7 @@ def run_only(what: str, folder: Path) -> None:
 
 
 def measured(what: str, folder: Path) -> dict[str, float]:
-    """Time and peak memory of a process that does this."""
+    """Time and peak memory of an operation in a separate process."""
     command = [sys.executable, "-m", __spec__.name, "--only", what, "--folder", str(folder)]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
@@ -138,7 +137,7 @@ def measured(what: str, folder: Path) -> dict[str, float]:
 
 
 def main() -> None:
-    """Run all, and keep what came out."""
+    """Run all operations, and store the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, required=True, help="for stores of some gigabytes")
     parser.add_argument("--shrink", type=int, default=1)

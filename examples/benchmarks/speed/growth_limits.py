@@ -1,8 +1,8 @@
-"""How the time of every fuser grows with raters and with labels, beside limits.
+"""Growth of the time of every fuser with raters and with labels, compared with limits.
 
-Processor seconds of one run over those of another, on atlas phantoms of one size: twice the raters,
-four times the labels. Patterns, at most as many as disputed voxels, grow with both; where
-iterations until EM rests grow too, a note says so, and by how much the time of one does.
+Ratio of the processor times of two runs on atlas phantoms of the same size: with twice the raters,
+or with four times the labels. The number of patterns, which is at most that of disputed voxels,
+grows with both. If the number of EM iterations grows too, a note gives the growth per iteration.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from itk_consensus.simulation.atlas_phantoms import AtlasCase, atlas_case
 
 #: Fusers, and those among the other filters, that need images.
 WITH_IMAGES = ("LocallyWeightedVoteFilter", "JointLabelFusionFilter")
-#: Of two labels only.
+#: For two labels only.
 BINARY = "STAPLEImageFilter"
 MOST_GROWTH = {"raters": 2.5, "labels": 5.0}
 
 
 class Numbers(NamedTuple):
-    """Of raters and labels, in the smaller and in the larger run."""
+    """Numbers of raters and labels, in the smaller and in the larger run."""
 
     raters: tuple[int, int] = (20, 40)
     labels_of_raters: int = 100
@@ -33,7 +33,7 @@ class Numbers(NamedTuple):
 
 
 def growth_of_fusers(shape: Shape, numbers: Numbers, rounds: int, named: str = "") -> Iterator[Row]:
-    """A row for every fuser and axis, or for those whose names hold a word."""
+    """A row for every fuser and axis, or for those whose names contain a word."""
     for name in (*FUSER_MODULES, *WITH_IMAGES):
         if named not in name:
             continue
@@ -47,7 +47,7 @@ def growth_of_fusers(shape: Shape, numbers: Numbers, rounds: int, named: str = "
 def _grown(
     name: str, axis: str, shape: Shape, few: tuple[int, int], many: tuple[int, int], rounds: int
 ) -> Row:
-    """One fuser, of (labels, raters) few and many."""
+    """The growth of one fuser from few to many (labels, raters)."""
     fusers, seconds = [], []
     for labels, number in (few, many):
         fuser, maps = _fuser_and_maps(name, shape, labels, number)

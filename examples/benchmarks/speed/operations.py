@@ -1,4 +1,4 @@
-"""Everything that is timed, by the name it has in the results."""
+"""All timed operations, by their names in the results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STAPLE_ARRAYS = "STAPLE, arrays"
 
 @dataclass(frozen=True)
 class Operation:
-    """One way to fuse, and the kind of images it takes."""
+    """An operation, and the kind of images it takes."""
 
     as_image: Callable[[Array], Any]
     as_array: Callable[[Any], Array]
@@ -33,7 +33,7 @@ class Operation:
     output_bytes: int = 1  #: per voxel, of what `run` returns for uint8 inputs
 
     def images(self, raters: Iterable[Array]) -> list[Any]:
-        """Raters as this operation takes them."""
+        """Convert raters to the inputs of this operation."""
         return [self.as_image(rater) for rater in raters]
 
 
@@ -50,7 +50,7 @@ def _itk_array(image: Any) -> Array:
 
 
 def _read_inputs_fill_output(arrays: list[Array]) -> Array:
-    """What any fusion to float64 must do at least: touch every input and write the output."""
+    """The minimum work of a fusion to float64: read every input and write the output."""
     for array in arrays:
         array.max()
     output = np.empty(arrays[0].shape, np.float64)
@@ -74,14 +74,14 @@ def _cohort_of_one(images: list[Any]) -> Any:
 
 
 def _derived(fuser: Any, output: str, images: list[Any]) -> Any:
-    """An output that is asked for after Execute."""
+    """An output that is requested after Execute."""
     used = fuser()
     used.Execute(images)
     return getattr(used, output)()
 
 
 def _conformal_band(images: list[Any]) -> Any:
-    """The band of the vote's shares, which are its input and are returned with it."""
+    """The band for the vote's shares, which are also returned."""
     vote = itk_consensus.MajorityVoteFilter()
     vote.Execute(images)
     share = vote.GetProbabilityImage()
@@ -89,7 +89,7 @@ def _conformal_band(images: list[Any]) -> Any:
 
 
 def _atlas(labels: Array) -> tuple[Any, Any]:
-    """An atlas: its labels, and an image in which each has a grey value of its own, with noise."""
+    """An atlas: labels, and a noisy image with a different grey value for each label."""
     noise = np.random.default_rng(0).normal(0, 8, labels.shape)
     looked_at = (60 + 37 * labels.astype(np.float32) % 100 + noise).astype(np.float32)
     return sitk.GetImageFromArray(labels), sitk.GetImageFromArray(looked_at)
@@ -103,7 +103,7 @@ def _of_atlases(fuser: Any, atlases: list[tuple[Any, Any]]) -> Any:
 
 @cache
 def _calibrated_band() -> Any:
-    """A band that some small cases have set; it does not matter which."""
+    """A band calibrated on arbitrary small cases."""
     truth = ellipsoid_mask((16, 16, 16), (4, 5, 6)).view(np.uint8)
     cases = [contour_error_raters(truth, 5, seed=seed) for seed in range(10)]
     shares = [np.mean(case, axis=0) for case in cases]
@@ -155,7 +155,7 @@ OPERATIONS |= {
     )
     for name in ("JointLabelFusion", "LocallyWeightedVote")
 }
-#: What later outputs take, by what they are called and the bytes of a voxel.
+#: Later outputs, by name, with their bytes per voxel.
 DERIVED = {
     "probability": ("GetProbabilityImage", 8),
     "uncertainty": ("GetUncertaintyImage", 4),

@@ -1,7 +1,7 @@
-"""Peak memory of one operation, in a process of its own that does nothing else.
+"""Measure the peak memory of one operation in a separate process.
 
-Run as a module it is that process: it loads the inputs, sets the kernel's high-water mark back to
-what is in use, runs the operation once and prints by how much the mark rose.
+Run as a module, it is that process: it loads the inputs, resets the kernel's high-water mark to the
+memory in use, runs the operation once, and prints the increase of the mark.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ T = TypeVar("T")
 
 WARM_UP_SHAPE = (16, 16, 16)
 
-# glibc keeps freed blocks for later calls, which would then seem to need no memory. With a fixed
-# threshold every array gets pages of its own and gives them back.
+# glibc reuses freed blocks, so that later calls would seem to need no memory. With a fixed
+# threshold, every array gets its own pages and releases them.
 HONEST_MALLOC = {"MALLOC_MMAP_THRESHOLD_": "65536"}
 
 
@@ -37,9 +37,9 @@ def save_raters(stack: Raters, folder: Path) -> list[Path]:
 
 
 def peak_bytes(operation: str, kind: str, files: Sequence[Path]) -> int | None:
-    """Most memory the operation held beyond its inputs, its output included.
+    """Peak memory of the operation beyond its inputs, including its output.
 
-    None where the system has no high-water mark that can be set back (only Linux has).
+    None if the system has no high-water mark that can be reset (only Linux has one).
     """
     child = subprocess.run(
         [
@@ -60,14 +60,14 @@ def peak_bytes(operation: str, kind: str, files: Sequence[Path]) -> int | None:
 
 def _measure(operation: str, kind: str, files: Sequence[str]) -> int | None:
     tool = OPERATIONS[operation]
-    # Modules loaded at the first call are the program's, not the operation's.
+    # A first call loads modules, whose memory is not counted.
     tool.run(tool.images(raters(kind, WARM_UP_SHAPE, len(files))))
     inputs = tool.images(np.load(file) for file in files)
     return rise_of_peak(lambda: tool.run(inputs))[1]
 
 
 def rise_of_peak(run: Callable[[], T]) -> tuple[T, int | None]:
-    """What a call returns, and by how much memory rose meanwhile above what was in use before."""
+    """Result of a call, and the increase of peak memory during it."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:

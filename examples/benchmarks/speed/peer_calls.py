@@ -1,7 +1,7 @@
-"""One call of a peer, timed, in an environment that has the peers and not this package.
+"""Time calls of other packages, in an environment that has them but not this package.
 
-Asked line by line on stdin for a peer's name; answers with processor seconds on stdout. `peers.py`
-starts it with the folder that holds the inputs:
+Reads names of packages from stdin, one per line, and writes processor seconds to stdout. `peers.py`
+starts it with the folder of the inputs:
 
 python peer_calls.py FOLDER
 """
@@ -22,7 +22,7 @@ os.environ.update(OMP_NUM_THREADS="1", ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS="1")
 
 import numpy as np
 
-#: What each peer is called where packages are installed.
+#: Name of each package for pip.
 PACKAGES = {
     "panoptica": "panoptica",
     "surface-distance": "surface-distance",
@@ -32,7 +32,7 @@ PACKAGES = {
 
 
 def panoptica_call(folder: Path) -> Callable[[], Any]:
-    """Connected components of two masks, matched from half their union on."""
+    """Match the connected components of two masks with an IoU of at least one half."""
     panoptica = importlib.import_module("panoptica")
     evaluator = panoptica.Panoptica_Evaluator(
         expected_input=panoptica.InputType.SEMANTIC,
@@ -44,7 +44,7 @@ def panoptica_call(folder: Path) -> Callable[[], Any]:
 
 
 def surface_distance_call(folder: Path) -> Callable[[], Any]:
-    """Distances of two surfaces, their 95th percentile and surface Dice."""
+    """Compute the 95th percentile of surface distances, and surface Dice."""
     peer = importlib.import_module("surface_distance")
     one, other = (mask.astype(bool) for mask in np.load(folder / "organ.npy"))
 
@@ -58,7 +58,7 @@ def surface_distance_call(folder: Path) -> Callable[[], Any]:
 
 
 def monai_call(folder: Path) -> Callable[[], Any]:
-    """The same two measures, which MONAI makes one by one."""
+    """Compute the same two measures, separately."""
     torch = importlib.import_module("torch")
     metrics = importlib.import_module("monai.metrics")
     torch.set_num_threads(1)
@@ -74,7 +74,7 @@ def monai_call(folder: Path) -> Callable[[], Any]:
 
 
 def ants_call(folder: Path) -> Callable[[], Any]:
-    """Joint label fusion."""
+    """Run joint label fusion."""
     ants = importlib.import_module("ants")
     atlases = [ants.from_numpy(image) for image in np.load(folder / "images.npy")]
     maps = [ants.from_numpy(labels.astype(np.uint32)) for labels in np.load(folder / "maps.npy")]
@@ -94,9 +94,9 @@ CALLS = {
 
 
 def main() -> None:
-    """Answer until stdin ends."""
+    """Answer requests until stdin ends."""
     folder, ready = Path(sys.argv[1]), dict[str, Callable[[], Any]]()
-    answers, sys.stdout = sys.stdout, sys.stderr  # peers print what they do
+    answers, sys.stdout = sys.stdout, sys.stderr  # packages print to stdout
     for line in sys.stdin:
         name = line.strip()
         if name not in ready:

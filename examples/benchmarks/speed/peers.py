@@ -1,7 +1,7 @@
-"""What a user would take instead: a line of NumPy, or another package, timed beside ours.
+"""Compare times with alternatives: a line of NumPy, or another package.
 
-Ours and theirs take turns in one run, and the least processor seconds of each count: a busy machine
-slows both. Packages are called in an environment of their own (`peer_calls.py`), made by
+Both take turns in one run, and the minimum of processor seconds of each counts, since a busy
+machine slows both. Packages are called in a separate environment (`peer_calls.py`), made by
 
 python -m venv FOLDER && FOLDER/bin/pip install panoptica surface-distance monai antspyx
 """
@@ -34,7 +34,7 @@ Call = Callable[[], Any]
 
 
 class PeerSizes(NamedTuple):
-    """(z, y, x) of what is compared, and how many lesions there are."""
+    """Sizes (z, y, x) of the inputs, and number of lesions."""
 
     volume: Shape = (128, 256, 256)
     slice: Shape = (512, 512)
@@ -45,7 +45,7 @@ class PeerSizes(NamedTuple):
 
 
 def peers(sizes: PeerSizes, rounds: int, python: Path | None) -> Iterator[Row]:
-    """Ours beside NumPy and SimpleITK, and beside packages if a Python that has them is given."""
+    """Compare with NumPy and SimpleITK and, if a Python that has them is given, packages."""
     yield from _votes(sizes, rounds)
     yield _import_of_fuse(rounds)
     yield from _pages(sizes, rounds)
@@ -54,7 +54,7 @@ def peers(sizes: PeerSizes, rounds: int, python: Path | None) -> Iterator[Row]:
 
 
 def in_turns(ours: Call, theirs: Callable[[], float], rounds: int) -> tuple[float, float]:
-    """The least processor seconds of each; the other's call tells its own."""
+    """Minimum processor seconds of each; the other's call returns its own."""
     best = [float("inf"), float("inf")]
     for _ in range(rounds):
         best = [min(best[0], processor_seconds(ours)), min(best[1], theirs())]
@@ -62,16 +62,16 @@ def in_turns(ours: Call, theirs: Callable[[], float], rounds: int) -> tuple[floa
 
 
 def processor_seconds(call: Call) -> float:
-    """Of all threads, for one call."""
+    """Processor seconds of all threads, for one call."""
     start = time.process_time()
     made = call()
     seconds = time.process_time() - start
-    del made  # giving memory back is not part of the call
+    del made  # releasing memory is not part of the call
     return seconds
 
 
 def beside(wait: Wait, ours: Call, peer: Call, rounds: int) -> Row:
-    """A row of something that runs in this process, like its peer."""
+    """A row for an operation and an alternative in the same process."""
     return row_of(wait, *in_turns(ours, lambda: processor_seconds(peer), rounds))
 
 
@@ -127,7 +127,7 @@ def _import_of_fuse(rounds: int) -> Row:
 
 
 def _pages(sizes: PeerSizes, rounds: int) -> Iterator[Row]:
-    """Pages, and what they may take: three Executes and a second."""
+    """Times of pages, with a limit of three Executes and a second."""
     vote = ic.MajorityVoteFilter(NumberOfThreads=1)
     atlases = f"{ATLASES} {sizes.atlas_labels}"
     for what, kind, shape, number in (
@@ -145,7 +145,7 @@ def _pages(sizes: PeerSizes, rounds: int) -> Iterator[Row]:
                 execute = min(execute, processor_seconds(lambda s=images: vote.Execute(s)))
                 assess(vote.GetResult()).findings(
                     full=False
-                )  # which fuse tells without a page, too
+                )  # which fuse prints without a page, too
                 path = Path(folder) / "page.html"
                 page = min(
                     page, processor_seconds(lambda p=path, f=files: ic.report(vote, p, files=f))
@@ -157,7 +157,7 @@ def _pages(sizes: PeerSizes, rounds: int) -> Iterator[Row]:
 
 
 class Peers:
-    """A process that calls peers when it is asked to."""
+    """A process that calls other packages on request."""
 
     def __init__(self, python: Path, folder: Path) -> None:
         script = Path(__file__).with_name("peer_calls.py")
@@ -171,7 +171,7 @@ class Peers:
         self.versions: dict[str, str] = {}
 
     def seconds(self, name: str) -> float:
-        """Of one call."""
+        """Processor seconds of one call."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         print(name, file=self._process.stdin, flush=True)
@@ -204,7 +204,7 @@ def _packages(sizes: PeerSizes, rounds: int, python: Path) -> Iterator[Row]:
 
 
 def _written_for_peers(folder: Path, sizes: PeerSizes) -> dict[str, Call]:
-    """Inputs as arrays in a folder, and our calls with the same."""
+    """Write inputs as arrays to a folder; return our calls with the same inputs."""
     lesions = lesion_masks(sizes.volume, sizes.lesions)
     organ = raters(CONTOUR_ERROR, sizes.volume, 2)
     case = atlas_case(3000, sizes.joint, 4, 5, amplitude=2.0)
@@ -229,7 +229,7 @@ def _written_for_peers(folder: Path, sizes: PeerSizes) -> dict[str, Call]:
 
 
 def lesion_masks(shape: Shape, number: int, readers: int = 2) -> Sequence[NDArray[np.uint8]]:
-    """Balls of 2 to 7 voxels that each reader finds with probability .85 and draws anew."""
+    """Balls with radii of 2 to 7 voxels, each found by a reader with probability .85."""
     rng = np.random.default_rng(3000)
     masks = [np.zeros(shape, np.uint8) for _ in range(readers)]
     for _ in range(number):

@@ -1,10 +1,10 @@
-"""Why limits of what people wait for are missed: where a profile of one thread finds the time."""
+"""Reasons why limits of waiting times are missed, from profiles of one thread."""
 
 from __future__ import annotations
 
 from typing import Any
 
-#: By what is waited for. Seconds are of 15 atlases with 100 labels, 160 x 192 x 160.
+#: By name of the wait. Seconds are for 15 atlases with 100 labels, 160 x 192 x 160.
 WHY_NOT = {
     "fuse --method vote": "files alone take an Execute; findings about raters need the table of "
     "patterns (.25 s), packed files checked (.09), surfaces (.08), near copies (.07), overlaps "
@@ -59,6 +59,6 @@ WHY_NOT = {
 
 
 def reason(row: dict[str, Any]) -> str:
-    """Why a row's limit is missed, and what else is noted of it; empty if there is nothing."""
+    """Reason why the limit of a row is missed, and other notes; empty if there are none."""
     why = WHY_NOT.get(row["what"], "") if row["met"] is False else ""
     return "; ".join(part for part in (why, row.get("note", "")) if part)

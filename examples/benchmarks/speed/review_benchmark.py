@@ -1,11 +1,11 @@
-"""What a review of a large case costs: to open, to decide, to paint; nothing is asserted.
+"""Measure a review of a large case: opening, deciding, painting; nothing is asserted.
 
     python -m examples.benchmarks.speed.review_benchmark [--shape 200 512 512] [--readers 5]
         [--keep]
 
-Seconds of processors that the application kept busy since the command, which other work on the
-machine changes little; milliseconds by the clock from a key, or the end of a stroke, to the first
-picture that Chromium shows. Needs ``pip install 'itk-consensus[review]'``, playwright and
+Gives processor seconds of the application since the command, which hardly depend on other work on
+the machine; and milliseconds from a key, or the end of a stroke, to the first new picture in
+Chromium. Needs ``pip install 'itk-consensus[review]'``, playwright and
 Chromium. With --keep the figures are written to review_benchmark.json.
 """
 
@@ -30,7 +30,7 @@ import itk_consensus as ic
 from examples.benchmarks.run_facts import run_facts
 
 KEPT = Path(__file__).with_name("review_benchmark.json")
-#: What was asked for, of the case of five readers and 512x512x200.
+#: Requirements for the case with five readers and 512x512x200.
 LIMITS = {
     "image, CPU s": 5.0,
     "first disputes, CPU s": 10.0,
@@ -41,7 +41,7 @@ LIMITS = {
 
 
 def readers(shape: tuple[int, ...], number: int) -> list[np.ndarray]:
-    """A large organ that readers outline differently, and lesions that some of them see."""
+    """Masks of a large organ that readers outline differently, and lesions that some find."""
     rng = np.random.default_rng(3000)
     axes = [np.linspace(-1, 1, side, dtype=np.float32) for side in shape]
     z, y, x = axes[0][:, None, None], axes[1][:, None], axes[2]
@@ -64,7 +64,7 @@ def readers(shape: tuple[int, ...], number: int) -> list[np.ndarray]:
 
 
 def in_a_browser(files: list[Path], image: Path, folder: Path) -> dict[str, float]:
-    """The figures, as a reviewer would see them."""
+    """Measure in a browser, as a reviewer would experience it."""
     words = ["review", *map(str, files), "--image", str(image), "-o", str(folder / "b.nii.gz")]
     said = folder / "said.txt"
     with said.open("w") as out:
@@ -122,7 +122,7 @@ def _wait_for_pictures(page: Any) -> None:
 
 
 def _worked(pid: int) -> float:
-    """Seconds that a process has kept processors busy, where the system says so."""
+    """Processor seconds of a process, if the system reports them."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -131,7 +131,7 @@ def _worked(pid: int) -> float:
 
 
 def _peak_memory(pid: int, field: str) -> float:
-    """Gigabytes, where the system says so."""
+    """Peak memory in gigabytes, if the system reports it."""
     try:
         text = Path(f"/proc/{pid}/status").read_text()
     except OSError:
@@ -139,7 +139,7 @@ def _peak_memory(pid: int, field: str) -> float:
     return round(int(text.split(f"{field}:")[1].split()[0]) / 1e6, 2)
 
 
-#: Resolves when the picture of a view is another than before, with the milliseconds that took.
+#: Resolves when the picture of a view has changed, with the milliseconds until then.
 _CHANGED = """view => {
   const seen = () => document.querySelector(view).parentElement.querySelector("img").src;
   const before = seen(), begin = performance.now();
@@ -151,7 +151,7 @@ _CHANGED = """view => {
 
 
 def _handled(page: Any, pid: int) -> dict[str, float]:
-    """Milliseconds to the first picture of jumps, decisions and strokes, also of processors."""
+    """Milliseconds, and processor time, to the first picture after jumps, decisions, strokes."""
     found: dict[str, list[float]] = {"jump": [], "decide": [], "paint": []}
     busy: dict[str, list[float]] = {what: [] for what in found}
 

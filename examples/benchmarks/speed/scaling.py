@@ -1,4 +1,4 @@
-"""How the time of STAPLE on arrays grows with voxels and with raters."""
+"""Growth of the time of STAPLE on arrays with voxels and with raters."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Point(NamedTuple):
     stack: Raters
 
     def row(self, seconds: float) -> Row:
-        """What the results say of it."""
+        """The row of this point in the results."""
         return {
             **json_stack(self.kind, self.stack[0].shape, len(self.stack)),
             "operation": self.operation,
@@ -68,7 +68,7 @@ def rater_scaling(shape: tuple[int, ...], numbers: Sequence[int], effort: Effort
 
 
 def _timed(points: Sequence[Point], effort: Effort) -> Iterator[Row]:
-    """All points take turns, so that a noisy second does not bend the curve."""
+    """Measure all points in turns, so that noise affects all of them equally."""
     calls = {}
     for index, point in enumerate(points):
         operation = OPERATIONS[point.operation]

@@ -1,4 +1,4 @@
-"""The results as text: lines for the terminal, Markdown for the README."""
+"""Format the results: lines for the terminal, Markdown for the README."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def scaling_line(row: Row) -> str:
 
 
 def render_markdown(results: Results) -> str:
-    """The README's section: what was compared, the table, the memory and the plot."""
+    """The section of the README: description, table, memory and plot."""
     paragraphs = [
         _environment_text(results["environment"]),
         _table(
@@ -98,7 +98,7 @@ def _clinical_section(results: Results) -> list[str]:
 
 
 def _waiting_section(results: Results) -> list[str]:
-    """What is around a fusion, if it was measured."""
+    """Work around a fusion, if it was measured."""
     if "waiting" not in results:
         return []
     return [
@@ -115,7 +115,7 @@ def _waiting_section(results: Results) -> list[str]:
 
 
 def _peers_section(results: Results) -> list[str]:
-    """What a user would take instead, if it was measured."""
+    """Comparison with alternatives, if it was measured."""
     if "peers" not in results:
         return []
     slower = sum(row["met"] is False for row in results["peers"])
@@ -131,7 +131,7 @@ def _peers_section(results: Results) -> list[str]:
 
 
 def _growth_section(results: Results) -> list[str]:
-    """How every fuser grows, if that was measured."""
+    """Growth of every fuser, if it was measured."""
     if "fusers" not in results:
         return []
     return [
@@ -180,7 +180,7 @@ def _clinical_cells(row: Row) -> list[str]:
 
 
 def update_readme(readme: Path, results: Results) -> None:
-    """Replace what stands between the markers of a README."""
+    """Replace the text between the markers of a README."""
     replace_section(readme, "benchmark", render_markdown(results))
 
 
@@ -233,7 +233,7 @@ def _ratio(row: Row) -> str:
 
 
 def _faster_or_slower(ratio: float) -> str:
-    """A share of the reference's time, said the way round that is above one."""
+    """Format a ratio to the reference's time as a factor above one: faster or slower."""
     return f"{1 / ratio:.3g}× faster" if ratio < 1 else f"{ratio:.3g}× the time"
 
 

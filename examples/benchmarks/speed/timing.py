@@ -1,4 +1,4 @@
-"""Best times of several contenders that take turns, so that noise hits all of them."""
+"""Best times of several contenders, run in turns so that noise affects all of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Name = TypeVar("Name")
 
 
 class Effort(NamedTuple):
-    """How long to try: each of `rounds` turns lasts at least one call and `turn_seconds`."""
+    """Number of repetitions: each of `rounds` turns has at least one call and `turn_seconds`."""
 
     rounds: int
     turn_seconds: float
@@ -31,6 +31,6 @@ def _best_of_turn(call: Callable[[], Any], turn_seconds: float) -> float:
         start = time.perf_counter()
         result = call()
         seconds = time.perf_counter() - start
-        del result  # giving the output's memory back is not part of the call
+        del result  # releasing the output is not part of the call
         best, spent = min(best, seconds), spent + seconds
     return best

@@ -1,4 +1,4 @@
-"""The simulated raters that everything is timed on, each stack made once per run."""
+"""Simulated raters for the benchmarks; each stack is made once per run."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def size_text(shape: tuple[int, ...]) -> str:
 
 
 def json_stack(kind: str, shape: tuple[int, ...], number: int) -> dict[str, Any]:
-    """What tells one stack of raters from another, for the results."""
+    """Key of a stack of raters in the results."""
     return {
         "kind": kind,
         "size": size_text(shape),

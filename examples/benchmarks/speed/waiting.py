@@ -1,7 +1,8 @@
-"""What people wait for around a fusion: processor seconds, limits, and what it took before.
+"""Waiting times around a fusion: processor seconds, limits, and earlier values.
 
-Processor seconds of all threads are given, the least of several runs: a busy machine shows less in
-them than by the clock. T is SimpleITK's vote of the same stack, Execute the fusion itself.
+Times are processor seconds of all threads, the minimum of several runs, since a busy machine
+affects them less than elapsed time. T is SimpleITK's vote of the same stack, Execute the fusion
+itself.
 """
 
 from __future__ import annotations
@@ -46,12 +47,12 @@ Shape = tuple[int, ...]
 
 
 class Wait(NamedTuple):
-    """Something that is waited for, and at most how many `unit` it should take."""
+    """An operation, and the limit of its time in `unit`."""
 
     what: str
-    unit: str  #: "T", "Execute", "s" or, where no time is measured, what is counted
+    unit: str  #: "T", "Execute", "s" or, if no time is measured, what is counted
     limit: float | None = None
-    #: When the limits were set (issue 35), on another machine: processor seconds, or `unit`.
+    #: Value when the limits were set, on another machine: processor seconds, or `unit`.
     before: float | None = None
 
 
@@ -69,7 +70,7 @@ ATLAS_FUSERS = (
 
 
 def waiting(atlas: Shape, labels: int, organ: Shape, rounds: int) -> Iterator[Row]:
-    """All of it."""
+    """Measure all waiting times."""
     yield from _of_atlases(f"{ATLASES} {labels}", atlas, rounds)
     yield _joint_fusion_as_before(atlas, labels, rounds)
     for kind, before in ((CONTOUR_ERROR, 0.47), (CROWD, 2.8)):
@@ -98,7 +99,7 @@ def _of_atlases(kind: str, atlas: Shape, rounds: int) -> Iterator[Row]:
 
 
 def _around(stack: Sequence[Any], execute: float, rounds: int) -> Iterator[Row]:
-    """Commands, beside the fusion that they call and beside their files alone."""
+    """Commands, relative to the fusion that they call and to reading their files."""
     voter = ic.MajorityVoteFilter()
     voted = least(lambda: voter.Execute(stack), rounds)
     methods = {"consensus": execute, "vote": voted}
@@ -133,7 +134,7 @@ def _around(stack: Sequence[Any], execute: float, rounds: int) -> Iterator[Row]:
 
 
 def _threads(stack: Sequence[Any]) -> Iterator[Row]:
-    """Whose processor time it is if one thread is asked for, and how many threads there are."""
+    """Share of other threads if one thread is requested, and number of threads."""
     for name in ("ConsensusFilter", "CoherenceVoteFilter", "HybridFusionFilter"):
         fuser = load_filter(name)(NumberOfThreads=1)
         fuser.Execute(stack)
@@ -147,7 +148,7 @@ def _threads(stack: Sequence[Any]) -> Iterator[Row]:
     for threads in (1, 2):
         fuser = ic.ConsensusFilter(NumberOfThreads=threads)
         made = _most_threads(lambda f=fuser: (f.Execute(stack), f.GetDiagnostics()))
-        # With one nothing is started; with more the caller collects what the others make.
+        # With one thread none is started; with more, the caller only collects results.
         limit = 0 if threads == 1 else threads
         yield _counted(Wait(f"threads that Consensus of {threads} adds", "threads", limit), made)
     with TemporaryDirectory() as name:
@@ -163,13 +164,13 @@ def _threads(stack: Sequence[Any]) -> Iterator[Row]:
 
 
 def _consensus(fuser: Any, execute: float, vote: float) -> Iterator[Row]:
-    """Consensus of atlases, and what is asked of it afterwards."""
+    """Consensus of atlases, and its later outputs."""
     yield row_of(Wait("Consensus, atlases", "T", 6, 9.2), execute, vote)
     for wait, output in (
         (Wait("its uncertainty", "Execute", 1, 8), fuser.GetUncertaintyImage),
         (Wait("its probability, after that", "Execute", 1, 3.6), fuser.GetProbabilityImage),
         (Wait("its diagnostics", "Execute", 1, None), fuser.GetDiagnostics),
-        # The explanation counts those lost, gained and lone.
+        # The explanation counts lost, gained and lone components.
         (Wait("components lost, gained, lone", "Execute", 1, 33.5), fuser.GetExplanation),
         (Wait("resolution", "Execute", 1, 57), fuser.GetResolution),
     ):
@@ -177,7 +178,7 @@ def _consensus(fuser: Any, execute: float, vote: float) -> Iterator[Row]:
 
 
 def _atlas_fusers(maps: Raters, kind: str, vote: float) -> Iterator[Row]:
-    """Fusers that look at the atlases' images, with the radii that they have by default."""
+    """Fusers that use the atlases' images, with their default radii."""
     for wait, name in ATLAS_FUSERS:
         operation = OPERATIONS[name]
         atlases = operation.images(maps)
@@ -192,7 +193,7 @@ def _atlas_fusers(maps: Raters, kind: str, vote: float) -> Iterator[Row]:
 
 
 def _joint_fusion_as_before(atlas: Shape, labels: int, rounds: int) -> Row:
-    """At the radii that it had when the limit was set; on this machine it took 27 T then."""
+    """Joint fusion with the radii for which the limit was set; it took 27 T then."""
     case = atlas_case(ATLAS_SEED, atlas, labels, 15, amplitude=2.0)
     radii = {"PatchRadius": 2.0, "SearchRadius": 0.0}
     filter_ = ic.JointLabelFusionFilter(Image=case.target, AtlasImages=case.images, **radii)
@@ -212,7 +213,7 @@ def _small_cases() -> Iterator[Row]:
         files = [folder / f"{number}.nii.gz" for number in range(4)]
         for image, file in zip(_images(_discs(512)), files, strict=True):
             sitk.WriteImage(image, str(file))
-        # What a worker does, in this process, whose processor seconds are counted.
+        # The work of a worker, in this process, so that its processor seconds are counted.
         plans = iter(Plan("vote", folder / f"out{number}") for number in range(20))
         case = BatchCase.of_files("one", files, None)
         seconds = least(lambda: _run(case, next(plans)), 20)
@@ -223,7 +224,7 @@ def _small_cases() -> Iterator[Row]:
 
 
 def least(call: Callable[[], Any], rounds: int) -> float:
-    """Processor seconds of the quickest of several calls."""
+    """Minimum processor seconds of several calls."""
     best = float("inf")
     for _ in range(rounds):
         start = time.process_time()
@@ -249,13 +250,13 @@ def waiting_line(row: Row) -> str:
 
 
 def row_of(wait: Wait, seconds: float, unit_seconds: float = 1.0) -> Row:
-    """What takes time, in seconds and in `unit_seconds`."""
+    """The row of an operation: its time in seconds and in units."""
     row = _counted(wait, seconds / unit_seconds)
     return row | {"processor_seconds": seconds, "unit_seconds": unit_seconds}
 
 
 def _counted(wait: Wait, number: float | None) -> Row:
-    """What is counted in units of its own; None if this system does not tell."""
+    """The row of a number that is not a time; None if the system does not report it."""
     unknown = number is None or wait.limit is None
     return {
         "what": wait.what,
@@ -278,9 +279,9 @@ def _share_of_other_threads(call: Callable[[], Any]) -> float:
 
 
 def _most_threads(call: Callable[[], Any]) -> float | None:
-    """Most threads during a call, beyond those before; None if the system does not tell.
+    """Largest number of additional threads during a call; None if the system does not report it.
 
-    In one look of a hundred there may be more: threads that ended are listed a moment longer.
+    In rare samples there may be more, since ended threads are listed a moment longer.
     """
     tasks, done, seen = Path("/proc/self/task"), threading.Event(), [0]
     if not tasks.exists():
@@ -305,7 +306,7 @@ def _images(stack: Sequence[Any]) -> list[Any]:
 
 
 def _discs(side: int) -> list[Any]:
-    """Four readers of a disc, each with a centre and a radius of its own."""
+    """Masks of a disc by four readers, with different centres and radii."""
     y, x = np.mgrid[:side, :side]
     return [
         (np.hypot(y - side / 2 + j, x - side / 2 - j / 2) < side / 4 + j / 3).astype(np.uint8)
@@ -326,7 +327,7 @@ def _run(case: BatchCase, plan: Plan) -> None:
 
 
 def _import_seconds(*modules: str) -> list[float]:
-    """Of a fresh Python that has compiled the files before, without its own start."""
+    """Seconds to import the package in a new Python, without the start of Python itself."""
     scripts = [f"import {names}" for names in ("sys", *modules)]
     best = [float("inf")] * len(scripts)
     with TemporaryDirectory() as folder:

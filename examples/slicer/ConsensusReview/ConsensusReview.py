@@ -17,7 +17,7 @@ _COLUMNS = ("ml", "segment", "marked by", "p", "decision")
 
 
 class ConsensusReview(ScriptedLoadableModule):
-    """What Slicer lists."""
+    """Description of the module for Slicer."""
 
     def __init__(self, parent):
         ScriptedLoadableModule.__init__(self, parent)
@@ -34,7 +34,7 @@ class ConsensusReview(ScriptedLoadableModule):
 
 
 class ConsensusReviewWidget(ScriptedLoadableModuleWidget):
-    """The panel: readers, Apply, disputes and what becomes of them."""
+    """The panel: readers, Apply, and decisions on disputes."""
 
     def setup(self):
         """Make the panel."""
@@ -126,7 +126,7 @@ class ConsensusReviewWidget(ScriptedLoadableModuleWidget):
         self.said.text = f"{len(review.undecided)} of {len(review.disputes)} undecided."
 
     def onSelect(self):
-        """Let every slice view show the dispute."""
+        """Show the selected dispute in all slice views."""
         if self.logic is not None and self.table.currentRow() >= 0:
             place = self.logic.position(self.table.currentRow() + 1)
             slicer.modules.markups.logic().JumpSlicesToLocation(*place, True)

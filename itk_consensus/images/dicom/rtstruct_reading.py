@@ -72,7 +72,7 @@ def _read(path: PathLike, series: DicomSeries) -> tuple[list[Structure], list[st
             f"is an incomplete RTSTRUCT: {describe_without_values(error)}", path=path
         ) from None
     if not structures:
-        raise FileError("holds no contours", path=path)
+        raise FileError("holds no contours; leave it out", path=path)
     return structures, clippings
 
 

@@ -176,7 +176,9 @@ def read_dicom_series(
     name = f"{which} ({description_of_slices(slices)})"
     frames = {str(one.get("FrameOfReferenceUID")) for one in slices}
     if len(frames) > 1:
-        raise InputError(f"{name}: lies in {len(frames)} frames of reference")
+        raise InputError(
+            f"{name}: lies in {len(frames)} frames of reference, but a series must have one"
+        )
     if frames == {"None"}:
         raise InputError(f"{name}: has no FrameOfReferenceUID")
     geometry, order = grid_of(slices, name)

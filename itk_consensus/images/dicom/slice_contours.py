@@ -111,9 +111,15 @@ def _slice_of(contour: Contour, slices: int, owner: str) -> int:
     heights = contour.points[:, 2]
     middle = np.rint(heights.mean())
     if np.abs(heights - middle).max() > _FARTHEST_FROM_SLICE:
-        raise GeometryError("a contour does not lie in a slice of the series", owner=owner)
+        raise GeometryError(
+            "a contour does not lie in a slice of the series; give the series it was drawn on",
+            owner=owner,
+        )
     if not 0 <= middle < slices:
-        raise GeometryError("a contour lies beyond the slices of the series", owner=owner)
+        raise GeometryError(
+            "a contour lies beyond the slices of the series; give the series it was drawn on",
+            owner=owner,
+        )
     return int(middle)
 
 

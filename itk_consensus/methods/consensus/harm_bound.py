@@ -4,8 +4,9 @@ A consensus may deviate from the vote to smooth detail that raters do not share,
 from those who found the object only, and to add objects that `detection` finds real. Whichever
 method made the result, the following holds for each label:
 
-- A component that more than half of the raters marked, with similar shapes, is kept; and the label
-  does not vanish if most of its vote is one component rather than specks.
+- A component that more than half of the raters marked is kept; but with similar shapes only, where
+  chance makes majorities or most of the raters used did not mark it. And the label does not vanish
+  if most of its vote is one component rather than specks.
 - A component that does not overlap the vote was found by more than half of the raters, or rescued.
 - If raters share what they leave out inside a label beyond chance, it is detail, such as spared
   vessels, and not an error: ties inside then follow the vote, i.e. become background.
@@ -60,10 +61,6 @@ AGREEMENT = 0.9
 #: Largest loss for other raters, as a fraction of the largest distance between two raters: a result
 #: midway between them has half of it.
 TO_THE_MIDDLE = 0.5
-
-#: Largest loss of mean Dice with the best corroborated raters, relative to the vote with ties as
-#: background.
-LARGEST_DROP = 0.01
 
 #: With more raters, intersections of pairs are not checked: they are too many, and each rater
 #: matters less.
@@ -252,12 +249,26 @@ class _Case:
         further = (pieces.sizes - 1) * np.log(np.maximum(WAYS_TO_CONNECT * by_chance, 1e-300))
         kept = np.log(max(lost.size * by_chance, 1e-300)) + further < np.log(CHANCE)
         kept[0] = False
-        # Marks need not be similar if chance cannot make majorities, unless the vote includes
-        # raters who marked something else.
-        if self.voters.elsewhere or lost.size * by_chance >= CHANCE:
-            for piece in pieces.in_blocks(kept):
-                kept[piece] = self._marked_alike(pieces, piece)
+        # Marks need not be similar where not even one voxel is expected by chance, and the piece
+        # is not due to raters who marked something else.
+        unsure = kept.copy()
+        if lost.size * by_chance < 1:
+            unsure &= pieces.counts(self._without_majority(lost)) > 0
+        for piece in pieces.in_blocks(unsure):
+            kept[piece] = self._marked_alike(pieces, piece)
         return pieces.any_of(kept), int(kept.sum())
+
+    def _without_majority(self, lost: Blocked) -> Blocked:
+        """Return voxels of the vote's lost pieces that at most half of the used raters marked."""
+        asked = self.voters.asked
+        if not self.voters.elsewhere:
+            return none_of(lost.blocks)
+
+        def minority(block: Box) -> Mask:
+            marked = np.count_nonzero(self.marks(block)[asked], axis=0)
+            return np.asarray(lost.read(block) & (2 * marked <= len(asked)))
+
+        return Blocked.made(lost.blocks, minority)
 
     def _chance_of_majority(self) -> float:
         """Return the probability that most raters mark a voxel by chance, independently.
@@ -428,8 +439,8 @@ class _Case:
 
         regions = block_pieces(Blocked.made(mask.blocks, drawn_or_voted))
         changed = regions.counts(mask.map(np.not_equal, self.vote))
-        # Fewer changed voxels cannot lower a Dice by that much, or are noise of the contour.
-        judged = (changed > LARGEST_DROP / 2 * regions.counts(self.vote)) & (
+        # Fewer changed voxels hardly lower a Dice, or are noise of the contour.
+        judged = (changed > LARGEST_LOSS / 4 * regions.counts(self.vote)) & (
             changed >= LEAST_VOXELS
         )
         # Regions next to other labels are skipped: reverting one side of a common contour would
@@ -610,7 +621,7 @@ class _Overlaps(NamedTuple):
         best = distance <= CORROBORATION * float(distance.min()) + 1e-9
         if np.count_nonzero(best) < 3 or best.all():
             return False
-        return bool((self.vote - self.answer)[best].mean() > LARGEST_DROP)
+        return bool(self.answer[best].mean() < self.vote[best].mean())
 
 
 def _lost_by_pairs(maps: Floats, sizes: Floats, counts: NDArray[np.int64]) -> Floats:

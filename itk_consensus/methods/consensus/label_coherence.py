@@ -20,6 +20,7 @@ from itk_consensus.core.work import report
 from itk_consensus.methods.consensus.cut import (
     CUT_ROUNDS,
     LEAST_COMMON,
+    TIE_TOLERANCE,
     Cut,
     contour_reach,
     counted_voxels,
@@ -127,7 +128,8 @@ class _AnswerBuilder:
         # Starting at 1/2 would lose structures that most raters miss, so start at half of the
         # maximum; but only if raters share enough power.
         begin = min(0.5, strongest / 2) if common >= LEAST_COMMON else 0.5
-        chosen = self._choose(lambda one, _: one.answer > begin)
+        # Fractions of a vote often lie exactly there; rounding must not decide their side.
+        chosen = self._choose(lambda one, _: one.answer > begin + TIE_TOLERANCE)
         cut = Cut(0.0, 1.0, 0.5)
         for _ in range(CUT_ROUNDS):
             counts = [self._count(number, chosen) for number in range(len(self.boxes))]

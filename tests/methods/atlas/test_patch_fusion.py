@@ -1,4 +1,4 @@
-"""Search, weights and votes of patches, beside the same written out voxel by voxel."""
+"""Search, weights and votes of patches, compared with a voxel-by-voxel implementation."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Case:
         return patch_votes(stack or LabelStack.multilabel(self.maps), target, atlases, rule, **more)
 
     def part(self, place: Any) -> Case:
-        """The same in a part of the volume."""
+        """The case restricted to a part of the volume."""
         part = Case.__new__(Case)
         part.target = [np.ascontiguousarray(image[place]) for image in self.target]
         part.atlases = [[np.ascontiguousarray(i[place]) for i in one] for one in self.atlases]
@@ -58,12 +58,12 @@ class Case:
         return part
 
 
-#: What the means of patches count beside their normalised values.
+#: Weight of the means of patches relative to their normalised values.
 TOLD_BY_MEANS = 2e-3
 
 
 def looked_at(image: np.ndarray, place: Any, patch: np.ndarray) -> np.ndarray:
-    """Values around a place; beyond the border the last voxel goes on."""
+    """Values around a place; edge voxels are repeated beyond the border."""
     inside = np.clip(np.asarray(place) + patch, 0, np.array(image.shape) - 1)
     return image[tuple(inside.T)].astype(float)
 
@@ -75,7 +75,7 @@ def normal(values: np.ndarray, rule: PatchRule) -> np.ndarray:
 
 
 def weights_of(errors: np.ndarray, rule: PatchRule, modalities: int) -> np.ndarray:
-    """By (J, n) absolute errors of all modalities."""
+    """Weights from (J, n) absolute errors of all modalities."""
     means = errors @ errors.T / (errors.shape[1] - modalities)
     if not rule.joint:
         return (1 + np.diag(means) / rule.alpha) ** -rule.beta
@@ -90,13 +90,13 @@ def weights_of(errors: np.ndarray, rule: PatchRule, modalities: int) -> np.ndarr
 
 
 def means(one: list[np.ndarray], other: list[np.ndarray]) -> float:
-    """Squared differences of the patches' means, as many as there are values."""
+    """Squared differences of the patches' means, repeated for each value."""
     pairs = zip(one, other, strict=True)
     return float(sum(a.size * (a.mean() - b.mean()) ** 2 for a, b in pairs))
 
 
 def found_patches(case: Case, rule: PatchRule) -> Iterator[tuple[Any, np.ndarray, np.ndarray]]:
-    """Each voxel, the shift of every atlas there and its weight."""
+    """Yield each voxel with the shift and the weight of every atlas."""
     patch, search = nearest_first(rule.patch), nearest_first(rule.search)
     for place in np.ndindex(case.maps[0].shape):
         own = [looked_at(t, place, patch) for t in case.target]
@@ -134,12 +134,12 @@ def slowly(case: Case, rule: PatchRule, own: Any = 1.0) -> tuple[np.ndarray, lis
 
 
 def places_of(votes: PatchVotes) -> np.ndarray:
-    """(N,) voxels that were weighed."""
+    """(N,) voxels that were computed."""
     return np.concatenate([part.places for part in votes.parts])
 
 
 def shares_of(votes: PatchVotes, labels: int = 3) -> np.ndarray:
-    """(labels, N) at the voxels that were weighed."""
+    """(labels, N) shares at the voxels that were computed."""
     parts = [np.zeros((labels, len(part.places))) for part in votes.parts]
     for shares, part in zip(parts, votes.parts, strict=True):
         rows = np.repeat(np.arange(len(part.places)), part.numbers)

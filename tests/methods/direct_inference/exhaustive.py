@@ -1,4 +1,4 @@
-"""Direct inference the long way: every map of every voxel, one voxel at a time."""
+"""Direct inference by exhaustive enumeration of all label maps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from itk_consensus.votes.label_stack import LabelStack
 
 @dataclass(frozen=True)
 class TinyStack:
-    """Few voxels, whose maps can all be written down.
+    """A stack of few voxels, whose maps can all be enumerated.
 
     `votes` is (raters, voxels) of label indices, -1 where the rater did not annotate; `alpha` is
     [observed, true].
@@ -34,7 +34,7 @@ class TinyStack:
         return self.votes.shape[1]
 
     def encode(self) -> DecisionPatterns:
-        # A voxel whose rater is absent holds any label; the rater's mask says that it is absent.
+        # Missing votes get an arbitrary label and are excluded by the rater's mask.
         arrays = [np.where(rater < 0, 0, rater).astype(np.uint8) for rater in self.votes]
         stack = LabelStack.multilabel(arrays, rater_masks=[rater >= 0 for rater in self.votes])
         assert len(stack.labels) == self.labels
@@ -65,10 +65,10 @@ class TinyStack:
         return maps, weights / weights.sum()
 
     def evidence_by_urns(self, labels: np.ndarray) -> Fraction:
-        """p(t, D) as the chance of each voxel's label and votes after those before it.
+        """p(t, D) as a product of conditional probabilities of each voxel's label and votes.
 
-        No integral and no Gamma function: with Dirichlet priors, labels and votes are drawn from
-        urns to which each draw adds one of its kind.
+        This needs neither integrals nor Gamma functions: with Dirichlet priors, labels and votes
+        are draws from Polya urns.
         """
         chance = Fraction(1)
         prior = [Fraction(1)] * self.labels
@@ -88,7 +88,7 @@ class TinyStack:
 def tiny_stacks(
     draw: st.DrawFn, labels: int = 2, most_voxels: int = 12, fewest_raters: int = 2
 ) -> TinyStack:
-    """Raters of all qualities, some absent here and there; every label occurs."""
+    """Raters of different performance with some missing votes; every label occurs."""
     voxels = draw(st.integers(labels, most_voxels))
     raters = draw(st.integers(fewest_raters, 5))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))

@@ -60,7 +60,7 @@ def model_of(tiny: TinyStack) -> LabelEvidence:
 def test_evidence_is_the_chance_of_one_voxel_after_another(tiny: TinyStack, data: st.DataObject):
     model = model_of(tiny)
     labels = data.draw(st.lists(st.integers(0, 2), min_size=tiny.voxels, max_size=tiny.voxels))
-    # One label per pattern: what its first voxel drew.
+    # One label per pattern: that of its first voxel.
     codes = model.patterns.expand(np.arange(len(model.patterns.counts)))
     chosen = np.array(labels)[np.unique(codes, return_index=True)[1]]
     evidence = model.log_evidence(chosen[:, None])[0]
@@ -181,7 +181,7 @@ def test_no_start_of_em_ends_in_a_more_probable_map(drawn: Drawn):
 
 
 def em_maps(patterns: DecisionPatterns) -> Iterator[np.ndarray]:
-    """Maps of STAPLE, each the winner of one start or of more; undecided where tied."""
+    """Maps of STAPLE from all starts; undecided where tied."""
     for number in (1, 4):
         if patterns.number_of_labels == 2:
             stop = StopRule(1e-7, 1000)

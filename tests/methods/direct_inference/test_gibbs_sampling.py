@@ -14,8 +14,8 @@ from itk_consensus.methods.direct_inference.most_probable_map import (
 )
 from itk_consensus.methods.staple.expectation_maximization import StartPlan
 
-#: By chance, one such deviation in two million is larger if the mean is normal; with 32 batches
-#: Student's t gives one in fifty thousand. The draws are fixed.
+#: Tolerance in standard errors. It is exceeded by chance in one of two million cases for a normal
+#: mean, and in one of fifty thousand for Student's t with 32 batches. The draws are fixed.
 STANDARD_ERRORS = 5
 
 BINARY = TinyStack(
@@ -59,7 +59,7 @@ def test_marginals_are_those_of_all_maps(tiny: TinyStack):
         found = patterns.expand(np.ascontiguousarray(result.shares[:, label]))
         error = patterns.expand(np.ascontiguousarray(result.samples.marginal_errors[:, label]))
         assert (np.abs(found - exact) < STANDARD_ERRORS * error).all()
-        # The error is small enough for the comparison to mean something.
+        # The error is small enough for a meaningful comparison.
         assert error.max() < 0.02
 
 

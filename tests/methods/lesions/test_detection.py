@@ -12,7 +12,7 @@ from itk_consensus.methods.lesions.detection import BEING_THERE, FINDING, JOININ
 
 
 def table(finders, raters, seed=0):
-    """(N, J) so many finders of each object, whoever they are."""
+    """(N, J) table with the given number of random finders of each object."""
     rng = np.random.default_rng(seed)
     return np.stack([rng.permutation(raters) < number for number in finders])
 
@@ -22,7 +22,7 @@ def there(finders, raters, seed=0):
 
 
 def exact_presence(found: np.ndarray) -> np.ndarray:
-    """Readers alike and one size, integrated on a fine grid, object by object as it is written."""
+    """Reference for equal readers and one size, integrated on a fine grid object by object."""
     raters = found.shape[1]
     at = (np.arange(80) + 0.5) / 80
     rare = at / 5  # Where all of that prior lies
@@ -75,7 +75,7 @@ def test_inventing_many_alone_is_not_rewarded():
     assert judged.there[-1] < 0.1
     assert judged.false_finds[1].mean > 10
     assert judged.false_finds[0].high < judged.false_finds[1].low
-    # The same mark of a reader who never stands alone is believed more.
+    # The same mark is more credible from a reader without other lone marks.
     other = np.append(found, [[False, False, True, False]], axis=0)
     both = detect(other, np.ones(16)).there
     assert both[-1] > both[3]
@@ -123,7 +123,7 @@ def test_a_cohort_knows_more_of_its_readers_than_a_case():
     found = drawn(rng, 20, np.array([0.5, 0.7, 0.8, 0.9]), np.ones(4))[0]
     alone, pooled = detect(found[:8], np.ones(8)), detect(found, np.ones(len(found)), cases=20)
     widths = [np.diff([(i.low, i.high) for i in one.sensitivity]).mean() for one in (alone, pooled)]
-    # Less than chance alone would have it: doubt of lone marks does not go with their number.
+    # Less than for independent objects: doubt about lone marks is common to all of them.
     assert widths[1] < widths[0] / 1.5
 
 
@@ -182,7 +182,7 @@ DRAWS = 120
 
 
 def assert_covers(hits: list[bool]) -> None:
-    """A nominal 95 %, or more up to 99 %, as far as a binomial count tells."""
+    """Check a coverage of 95 to 99 %, within the binomial error."""
     number, cover = len(hits), np.mean(hits)
     assert binom.ppf(0.025, number, 0.95) / number <= cover
     assert cover <= binom.ppf(0.975, number, 0.99) / number
@@ -195,7 +195,7 @@ def test_intervals_cover_and_probabilities_do_not_exaggerate_in_repeated_draws(c
     rng = np.random.default_rng(3000 + cases)
     hits, false_hits, judged, truths = [], [], [], []
     for _ in range(DRAWS):
-        # Readers as the priors have them.
+        # Readers drawn from the priors.
         usual = logit(rng.beta(*FINDING))
         sensitivity = expit(usual + rng.normal(0, detection.RATER_SPREAD, 4))
         false_finds = rng.gamma(1.0, 1.0, 4)
@@ -216,6 +216,6 @@ def test_intervals_cover_and_probabilities_do_not_exaggerate_in_repeated_draws(c
     judged, truths = np.array(judged), np.array(truths)
     for low, high in itertools.pairwise((0, 0.25, 0.5, 0.75, 1.01)):
         within = (judged >= low) & (judged < high)
-        # Cautious: doubtful objects may be there more often than said, never less.
+        # Conservative: doubtful objects may be real more often than estimated, but not less.
         if within.sum() >= 50:
             assert judged[within].mean() < truths[within].mean() + 0.05

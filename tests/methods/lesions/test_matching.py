@@ -38,7 +38,7 @@ def test_shared_voxels_are_counted_as_by_brute_force():
 
 @pytest.mark.parametrize("readers", [4, 9])
 def test_overlaps_are_those_by_brute_force_and_no_mark_is_in_a_group_twice(readers):
-    """Of noise, which splits and joins; nine readers of few voxels draw the same often."""
+    """On noise, with split and joined objects, and readers with equal marks."""
     several = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)

@@ -70,7 +70,7 @@ def test_edge_strength_is_simpleitks_gradient_magnitude_up_to_scale():
     reference.SetSpacing(spacing[::-1])
     magnitude = sitk.GetArrayFromImage(sitk.GradientMagnitude(reference))
     everywhere = tuple(slice(0, n) for n in image.shape)
-    # Borders are extrapolated differently, and the unit is the spread of all voxels.
+    # Borders are extrapolated differently, and values are scaled by their standard deviation.
     inner = (slice(1, -1),) * 3
     ratio = edge_strength(image, everywhere, spacing, 0.0)[inner] / magnitude[inner]
     np.testing.assert_allclose(ratio, ratio.flat[0], rtol=1e-5)

@@ -55,7 +55,7 @@ def test_raters_who_drew_nothing_overlap_fully():
 
 
 def voxelwise_simple(raters: np.ndarray, deviations: float) -> tuple[np.ndarray, np.ndarray]:
-    """Langerak's loop on voxels, written without patterns: the consensus and who stayed."""
+    """Langerak's algorithm on voxels: the consensus and the selected raters."""
 
     def overlap(a, b):
         return 2 * np.sum(a & b) / (a.sum() + b.sum())

@@ -129,7 +129,7 @@ def test_the_dice_optimal_cut_of_patterns_is_that_of_their_voxels():
 
 
 def test_a_label_against_all_others_is_its_binary_consensus(label_maps):
-    """What others say where they do not say the label must not matter."""
+    """Votes for other labels must not matter, except that they differ from the label."""
     many = DecisionPatterns.from_stack(LabelStack.multilabel(label_maps))
     for index in range(1, many.number_of_labels):
         masks = np.stack(label_maps) == many.labels[index]

@@ -24,7 +24,7 @@ MODULE = "itk_consensus.methods.shape"
 
 
 def distances(average: ShapeAverage, label: int) -> np.ndarray:
-    """(N,) infinite to a label that nobody drew in the volume, or not near enough to matter."""
+    """(N,) distances; infinite to a label that is absent, or too far to matter."""
     whole = np.full(len(average.decision), np.inf, np.float32)
     members, near = average.means.near(label)
     whole[members] = near
@@ -53,7 +53,7 @@ def nearest(there: np.ndarray, spacing: tuple[float, ...]) -> np.ndarray:
 
 
 def distances_over_whole_volume(drawn: Drawn, spacing: tuple[float, ...]) -> np.ndarray:
-    """(K, *shape) mean distances; the rule for labels that a rater did not draw included."""
+    """(K, *shape) mean distances, including the rule for labels that a rater did not draw."""
     shape = drawn.present[0].shape
     digits = drawn.digits().T.reshape(-1, *shape)
     inside = np.ones(shape, bool) if drawn.mask is None else drawn.mask

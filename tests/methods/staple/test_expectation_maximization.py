@@ -27,7 +27,7 @@ initializations = st.sampled_from(["mean", "majority_vote", "theta", "label_voti
 
 
 def annotated(drawn: Drawn) -> DecisionPatterns | None:
-    """Patterns in which somebody annotated something; None if there are none."""
+    """Patterns with at least one vote; None if there are none."""
     patterns = encode(drawn)
     return patterns if (patterns.present.any(axis=1) & (patterns.counts > 0)).any() else None
 
@@ -61,13 +61,13 @@ def models(draw: st.DrawFn):
     model, starts = model_and_starts(
         patterns, plan, weights=weights, pseudo_counts=pseudo, estimate_prior=draw(st.booleans())
     )
-    # ITK's seed knows nothing of votes that are always tied; such a start explains no voxel.
+    # If all votes are tied, ITK's initial estimate is empty, and such a start explains no voxel.
     assume((starts.expectation(model).responsibilities[weights > 0].sum(axis=2) > 0).all())
     return model, starts
 
 
 def em_step(model, responsibilities, theta, prior, damping):
-    """M-step, damping, E-step, as a book writes them."""
+    """M-step, damping and E-step, as in textbooks."""
     new, prior = model.m_step(responsibilities, prior)
     theta = damped(new, theta, damping)
     return theta, prior, model.e_step(theta, prior)
@@ -107,7 +107,7 @@ def test_maximize_is_em_step_repeated(built: tuple) -> None:
     for _ in range(4):
         theta, prior, expectation = em_step(model, responsibilities, theta, prior, 0.25)
         responsibilities = expectation.responsibilities
-    # The steps are compiled, the book's are NumPy's: exponentials may differ in the last digit.
+    # Compiled exponentials may differ from NumPy's in the last digit.
     np.testing.assert_allclose(optima.theta, theta, rtol=1e-9, atol=1e-15)
     np.testing.assert_allclose(
         optima.truth.probabilities(), responsibilities, rtol=1e-9, atol=1e-15
@@ -158,7 +158,7 @@ def test_posteriors_are_probabilities(built: tuple) -> None:
 
 @given(models(), st.integers(2, 50))
 def test_equal_voxels_more_often_change_nothing_without_priors(built: tuple, times: int) -> None:
-    """The estimate depends on shares, so a volume beside its copies gives the same answer."""
+    """The estimate depends on shares, so copies of the volume do not change it."""
     model, starts = built
     plain = replace(model, pseudo_counts=np.zeros_like(model.pseudo_counts))
     repeated = replace(plain, weights=times * plain.weights)

@@ -210,7 +210,7 @@ def test_theta_begins_with_the_performance_that_is_asked_for(right):
         )
         staple.Execute(images)
         found = staple.GetStarts().log_likelihood[0]
-        # Its first iteration takes theta's truth for its M-step, as EM's second half does.
+        # Its first iteration starts with the M-step from theta's posterior.
         assert found == pytest.approx(em.log_likelihood, abs=1e-8)
 
 

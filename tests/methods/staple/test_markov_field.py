@@ -42,7 +42,7 @@ def with_field(
 def naive_field(
     raters: np.ndarray, weight: float, spacing: tuple[float, float], iterations: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same EM in plain sight: whole images, double precision, no patterns."""
+    """Reference EM on whole images in double precision, without patterns."""
     votes = raters.astype(float)
     agreed = votes.min(axis=0) == votes.max(axis=0)
     share = votes.mean(axis=0)
@@ -73,7 +73,7 @@ def test_patterns_and_links_give_what_whole_images_give(weight, spacing):
     settings = replace(ADVANCED, stop=StopRule(0.0, 7))
     result, volume = with_field(encoded(raters), weight, settings, spacing)
     truth, p, q = naive_field(raters, weight, spacing, 7)
-    # The chessboard may begin with the other colour: compare both ways round.
+    # The chessboard may start with either colour: compare both.
     other, p2, q2 = (
         x[..., ::-1] if x.ndim > 1 else x
         for x in naive_field(raters[..., ::-1], weight, spacing, 7)
@@ -100,7 +100,7 @@ def test_the_bound_never_falls(drawn, weight, damping):
 
 def test_a_vanishing_weight_gives_staple_with_an_even_prior():
     patterns = encoded(class_imbalance_case(16, 1).raters)
-    # Without agreed voxels, which a field settles and STAPLE weighs, the two are one.
+    # Without unanimous voxels, which only the field settles, both are equal.
     settings = replace(ADVANCED, exclude_consensus=True)
     even = staple(patterns, replace(settings, prior=0.5, estimate_prior=False))
     result, _ = with_field(patterns, 1e-9, settings)
@@ -232,7 +232,7 @@ def test_without_iterations_the_start_is_the_answer(masks):
     settings = replace(MULTILABEL, stop=StopRule(1e-5, 0))
     result = staple(patterns, settings, field=MarkovField(patterns, (1.0, 1.0), 1.0))
     plain = staple(patterns, replace(settings, prior=np.array([0.5, 0.5])))
-    # A start leaves out what neighbours would not feel.
+    # Initial shares that are too small to affect neighbours are dropped.
     np.testing.assert_allclose(result.posterior, plain.posterior, atol=1e-10)
 
 

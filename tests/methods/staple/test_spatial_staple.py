@@ -28,7 +28,7 @@ from itk_consensus.votes.overlap import dice
 
 @dataclass(frozen=True)
 class WrittenOut:
-    """Section 2.5 without any of the product's machinery.
+    """Independent implementation of section 2.5.
 
     `digits` is (J, *shape), K where a rater is missing; `inside` is where the mask allows.
     """
@@ -99,7 +99,7 @@ class WrittenOut:
         for at, window in self.windows():
             if not self.disputed(at):
                 continue
-            # A label that nobody gave the voxel is not considered there.
+            # Labels without votes at the voxel are not considered.
             given = np.isin(np.arange(self.labels), self.votes(at))
             prior = self.prior(posterior, window) * given
             for j in raters:
@@ -120,7 +120,7 @@ class WrittenOut:
 
 
 def whole(result: SpatialResult) -> np.ndarray:
-    """(K, *shape) posterior, one-hot where raters agree, zero where nobody knows."""
+    """(K, *shape) posterior, one-hot where raters agree, zero where none annotated."""
     patterns = result.voxels.patterns
     known = patterns.present.any(axis=1)
     volumes = []
@@ -224,7 +224,7 @@ def masks_of_a_volume() -> list[np.ndarray]:
 
 
 def parcels_of_a_volume() -> list[np.ndarray]:
-    """Twelve labels, of which one is so large that threads share it."""
+    """Twelve labels, one of which is so large that several threads process it."""
     rng = np.random.default_rng(5)
     truth = rng.integers(0, 12, (5, 4, 4)) * (rng.random((5, 4, 4)) < 0.6)
     truth = truth.repeat(8, 0).repeat(7, 1).repeat(7, 2)
@@ -358,7 +358,7 @@ def test_a_global_performance_below_chance_is_no_target():
 
 
 def mean_dice(jitter: str, seeds: range, wanted: SpatialSettings) -> tuple[float, float]:
-    """Of Spatial STAPLE, and of the vote."""
+    """Mean Dice of Spatial STAPLE and of the vote."""
     scores = []
     for seed in seeds:
         truth, raters = spatial_case(jitter, seed)
@@ -380,7 +380,7 @@ def test_table_4_raters_with_the_papers_prior_and_strength(jitter, least):
 @pytest.mark.slow
 @pytest.mark.parametrize("jitter", ["none", "before"])
 def test_a_prior_of_one_half_needs_another_target_than_the_global_one(jitter):
-    """The paper's own setting lies between its limits, and these are global STAPLE's and worse."""
+    """The paper's setting is between its limits, which are global STAPLE and worse."""
     local, paper, limit = (
         mean_dice(
             jitter,

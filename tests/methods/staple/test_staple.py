@@ -18,7 +18,7 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 
 @dataclass
 class NaiveStaple:
-    """STAPLE voxel by voxel, straight from the paper: no patterns, no logs, no log domain.
+    """STAPLE voxel by voxel, as in the paper: without patterns or logarithms.
 
     `votes` is (raters, voxels) of 0, 1 and NaN for "not annotated".
     """
@@ -77,7 +77,7 @@ class NaiveStaple:
         p, q = p[:, None], q[:, None]
         a = np.where(marked, p, np.where(left, 1 - p, 1.0))
         b = np.where(marked, 1 - q, np.where(left, q, 1.0))
-        # A class without mass, whose performance is 0 / 0, stays without.
+        # A class without mass has an undefined performance and gets no posterior.
         foreground = prior * np.where(np.isnan(a), 0.0, a).prod(axis=0)
         background = (1 - prior) * np.where(np.isnan(b), 0.0, b).prod(axis=0)
         total = foreground + background
@@ -92,7 +92,7 @@ def votes_of(drawn: Drawn, foreground: int = 1) -> np.ndarray:
 
 
 def is_disputed(drawn: Drawn) -> bool:
-    """Somebody marks, somebody leaves, and at one voxel both."""
+    """Whether raters mark some voxels, not all, and disagree at one."""
     votes = votes_of(drawn)
     marked, left = (votes == 1).any(axis=0), (votes == 0).any(axis=0)
     return bool((marked & left).any())
@@ -262,7 +262,7 @@ def test_1200_raters_do_not_underflow() -> None:
 
 
 def test_counts_beyond_float32_are_exact() -> None:
-    """2^24 + 1 voxels beside one: a float32 counter would lose the one."""
+    """2^24 + 1 voxels and one more: a float32 counter would lose the one."""
     small = encode(Drawn([np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])]), foreground=1)
     large = replace(small, counts=np.array([2**24 + 1, 1, 1, 1]))
     result = staple(large, replace(StapleSettings(), stop=StopRule(0.0, 1)))

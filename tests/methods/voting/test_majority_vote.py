@@ -25,7 +25,7 @@ def count(row: np.ndarray, labels: int, weights: list[int]) -> list[int]:
 
 
 def vote_one(votes: list[int], rule: str, frequencies: list[int], threshold: float | None) -> int:
-    """The rule read aloud, with whole numbers."""
+    """Reference implementation of the rule, with integers."""
     nobody = BACKGROUND if rule == "background" else UNDECIDED
     total = sum(votes)
     if total == 0:
@@ -97,7 +97,7 @@ def test_equal_weights_weigh_nothing(drawn: Drawn, weight: float) -> None:
 
 
 def test_weights_that_tie_on_paper_tie() -> None:
-    """0.1 + 0.2 against 0.3: equal for everybody but a processor."""
+    """0.1 + 0.2 and 0.3 are equal, but not in floating point."""
     arrays = [np.array([1]), np.array([1]), np.array([2])]
     patterns = encode(Drawn(arrays))
     result = majority_vote(patterns, weights=np.array([0.1, 0.2, 0.3]))

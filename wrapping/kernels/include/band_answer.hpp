@@ -1,7 +1,8 @@
-// The raters' mean with each band of scale multiplied by its gain, on top of the coarsest scale; tiled.
+// Sums the coarsest scale of the raters' mean and its bands of scale, each multiplied by its gain; tile
+// by tile.
 //
-// Preconditions (checked in Python): those of band_means.hpp; there is one array of gains per band,
-// which, like the detail, holds the points of the grid.
+// Preconditions (checked in Python): those of band_means.hpp; there is one array of gains per band;
+// each of these arrays, and `detail`, has one value per grid point.
 #pragma once
 
 #include <algorithm>
@@ -17,10 +18,10 @@ namespace consensus {
 struct KeptShares {
   CoarseGrid grid;
   std::vector<const float*> gains;
-  const float* detail;  // share of the votes themselves that replaces what was kept
+  const float* detail;  // weight of the unsmoothed votes in the result; the filtered mean has the rest
 };
 
-// For a single rater who annotated everything, row by row.
+// Computes the filtered mask of a single rater who annotated every voxel, row by row.
 class AnswerRows {
  public:
   AnswerRows(const MaskField& field, const KeptShares& kept)
@@ -31,7 +32,7 @@ class AnswerRows {
     rows_.read(*field_->raters, 0, box);
   }
 
-  // A row of the box; valid until the next call.
+  // Returns a row of the box; the pointer is valid until the next call.
   const float* row(std::size_t t, std::size_t z, std::size_t y) {
     const std::size_t bands = kept_->gains.size();
     const float* coarse = rows_.level(bands, z, y);
@@ -57,7 +58,7 @@ class AnswerRows {
   std::vector<float> answer_;
 };
 
-// For a single rater, or for several of whom some are missing.
+// Computes the filtered mask of a single rater, or the filtered mean of raters with missing voxels.
 class BandAnswer {
  public:
   BandAnswer(const MaskField& field, const KeptShares& kept)

@@ -1,12 +1,12 @@
-// Bands of scale of every rater's mask, and their means over raters, tile by tile.
+// Computes the bands of scale of every rater's mask and averages them over raters, tile by tile.
 //
-// A band is the difference of a mask smoothed at two neighbouring scales. Where raters are missing,
-// smoothing is a normalised convolution over the voxels that a rater annotated, and only raters who
-// annotated a voxel count there.
+// A band is the difference between a mask smoothed at one scale and at the next. If raters are missing
+// at some voxels, each mask is smoothed by normalised convolution over the voxels that its rater
+// annotated, and the mean at a voxel is taken over the raters who annotated it.
 //
-// Preconditions (checked in Python): those of rater_rows.hpp; outputs are (bands, voxels) or (voxels),
-// and null if not requested; there is one Gaussian per scale, at least two, the last one being the
-// widest.
+// Preconditions (checked in Python): those of rater_rows.hpp; outputs have the shape (bands, voxels) or
+// (voxels) and are null if not requested; there are at least two scales with one Gaussian each, and
+// the last Gaussian is the widest.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace consensus {
 
 struct MaskField {
   std::shared_ptr<const RaterRows> raters;
-  PackedRaters present;  // no planes: all raters annotated everything
+  PackedRaters present;  // no planes: all raters annotated every voxel
   std::vector<double> weights;
   std::vector<GaussianWeights> scales;
   Extents shape;
@@ -30,8 +30,8 @@ struct MaskField {
   std::size_t bands() const { return scales.size() - 1; }
 };
 
-// Weighted means over raters: of bands, of their squares, of the coarsest level, of its square and of
-// the masks; and the effective number of raters, (sum of weights)^2 / sum of squared weights.
+// Weighted means over raters of the bands, the squared bands, the coarsest level, its square and the
+// masks; and the effective number of raters, (sum of weights)^2 / (sum of squared weights).
 struct BandOutputs {
   float* values;
   float* squares;
@@ -59,7 +59,7 @@ class BandMeans {
     write(box, raters(), out.raters);
   }
 
-  // Computes the arrays of a box that are named below.
+  // Computes the arrays that the accessors below return, for one box.
   void average(const Box& box) {
     const std::size_t voxels = box.voxels(), bands = field_->bands();
     voxels_ = voxels;
@@ -115,7 +115,7 @@ class BandMeans {
     }
   }
 
-  // A rater's mask, or flags of presence, in a box; the mask is not multiplied by presence.
+  // Reads a rater's mask in a box, or 1 where the rater annotated. The mask is not multiplied by these flags.
   void read(std::size_t rater, const Box& box, std::vector<float>& out, bool presence) {
     out.resize(box.voxels());
     const Box whole = whole_box(field_->shape);
@@ -132,7 +132,7 @@ class BandMeans {
     });
   }
 
-  // The mask smoothed at a scale, normalised over the voxels where the rater is present.
+  // Smooths the mask at a scale, normalised over the voxels that the rater annotated.
   void smooth_present(std::size_t scale, std::size_t rater, const Box& box, std::vector<float>& out) {
     Gaussian<float>& gaussian = gaussians_[scale];
     const Box from = gaussian.source(box);

@@ -1,7 +1,8 @@
-// Power in bands of scale, and the part of it that raters share, on a coarse grid; tiled.
+// Computes the power of each band of scale, and the part of it that raters share, on a coarse grid; tile
+// by tile.
 //
-// Preconditions (checked in Python): those of band_means.hpp; power and shared are (bands, points of
-// the grid).
+// Preconditions (checked in Python): those of band_means.hpp; `power` and `shared` have the shape
+// (bands, grid points).
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@
 
 namespace consensus {
 
-// Sums of shares are of integers, so they do not depend on tiles or threads.
+// Real numbers are summed as integers in this unit, so sums do not depend on tiles or threads.
 constexpr double kFixedPoint = 1 << 30;
 
 inline std::int64_t fixed_point(float value) {
@@ -24,20 +25,21 @@ inline std::int64_t fixed_point(float value) {
 struct PowerOutputs {
   float* power;
   float* shared;
-  float* raters;  // of every voxel of the points; null: not wanted
-  Box points;     // that are made; arrays hold these
-  Box counted;    // of them, those of which the coarsest level's power is summed up
+  float* raters;  // effective number of raters at each point; null: not requested
+  Box points;     // the points that the arrays hold
+  Box counted;    // the points whose power at the coarsest level is added to BasePower
 };
 
-// Power that raters share, from that of their mean and their mean power: unbiased if their errors are
-// independent. The mean has shared power C and a share of the errors', C + N / J; they have C + N on
-// average. With a single rater, all power is shared.
+// Estimates the power that raters share from the power of their mean and the mean of their powers. If C
+// is the shared power and N that of the errors, the mean of J raters has C + N / J, and one rater has
+// C + N on average. The estimate is unbiased if errors are independent. A single rater's power all
+// counts as shared.
 CONSENSUS_INLINE float shared_power(float of_mean, float of_raters, float raters) {
   const bool several = raters > 1.000001f;
   return several ? (of_mean * raters - of_raters) / (several ? raters - 1.0f : 1.0f) : of_raters;
 }
 
-// The coarsest level's power and the part of it that raters share, summed up.
+// Sums of the coarsest level's power and of the part that raters share, in units of 1 / kFixedPoint.
 struct BasePower {
   std::int64_t power = 0;
   std::int64_t shared = 0;
@@ -48,8 +50,9 @@ struct BasePower {
   }
 };
 
-// For raters who all annotated everything. In the widest band and the coarsest level, which are
-// smooth, a grid point has the power of its own voxel; in other bands, the mean of its neighbourhood.
+// Computes the powers if all raters annotated every voxel. The widest band and the coarsest level are
+// smooth, so a grid point gets the power at its own voxel; in other bands it gets the weighted mean of
+// its neighbourhood.
 class BandPowers {
  public:
   BandPowers(const MaskField& field, const RaterRows& mean, const CoarseGrid& grid)
@@ -95,8 +98,8 @@ class BandPowers {
 
  private:
   struct Powers {
-    std::vector<float> fine;          // (bands but the widest, voxels)
-    std::vector<float> widest, base;  // of the rows of voxels that lie at points
+    std::vector<float> fine;          // (all bands except the widest, voxels)
+    std::vector<float> widest, base;  // on the rows of voxels that contain grid points
   };
 
   // Adds the power of a rater's mask.
@@ -125,7 +128,7 @@ class BandPowers {
     });
   }
 
-  // The rows of voxels at grid points.
+  // Copies the values at grid points to `out`.
   void sample(const std::vector<float>& rows, std::vector<float>& out) const {
     out.clear();
     for_each_row(points_, [&](std::size_t t, std::size_t z, std::size_t y) {
@@ -151,15 +154,15 @@ class BandPowers {
   ScaleRows rows_;
   CoarseGrid grid_;
   CoarseValues coarse_;
-  float total_ = 0.0f, number_ = 0.0f;  // of weights; of raters, effectively
-  Box points_;                          // that are made
-  Box box_;                             // of voxels that they are made of
-  Box rows_box_;                        // of the rows of voxels that lie at points
+  float total_ = 0.0f, number_ = 0.0f;  // sum of weights; effective number of raters
+  Box points_;                          // the points to compute
+  Box box_;                             // the voxels from which they are computed
+  Box rows_box_;                        // the rows of voxels that contain grid points
   Powers of_mean_, of_raters_;
   std::vector<float> mean_power_, power_;
 };
 
-// For raters of whom some are missing, at every voxel.
+// Computes the powers at every voxel if raters are missing at some voxels.
 class MissingPowers {
  public:
   explicit MissingPowers(const MaskField& field) : bands_(field.bands()), means_(field) {}

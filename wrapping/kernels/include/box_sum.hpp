@@ -1,8 +1,8 @@
-// Sums over a box around every voxel, clipped at the border, in place and axis by axis.
+// Replaces every voxel by the sum over a box around it, clipped at the border; in place, axis by axis.
 //
-// Differences of prefix sums make the cost independent of the box. The prefix sums are double, so a
-// float sum is good to a few units in its last place; of values >= 0 a sum is never negative, and
-// exactly 0 where all of them are.
+// A sum is the difference of two prefix sums, so the cost does not depend on the size of the box. Prefix
+// sums are double, so a float result is accurate to a few units in the last place. If all values are
+// >= 0, no sum is negative, and the sum of zeros is exactly 0.
 //
 // Precondition (checked in Python): the volume holds outer * length * inner values.
 #pragma once

@@ -1,6 +1,6 @@
-// The labels that are possible given a pattern's votes, and the likely ones among them.
+// Finds the labels that are possible given the votes of a pattern, and those that are likely.
 //
-// Preconditions (checked in Python): log theta is below infinity and not NaN.
+// Precondition (checked in Python): log theta is below infinity and not NaN.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace consensus {
 
 constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 
-// Votes of lower log probability do not make a label likely. The value affects only how many labels
-// are examined, not the result.
+// A label is likely if the log probability of a vote, given that label, exceeds this value. It affects
+// only how many labels are examined, not the result.
 constexpr double kLikely = -13.5;
 
 inline std::size_t lowest_bit(std::uint64_t word) {
@@ -75,7 +75,7 @@ class PossibleLabels {
     }
   }
 
-  // Adds the likely labels of a row to a set; returns the highest log theta of its others.
+  // Adds the likely labels of a row to a set; returns the highest log theta of the row's other labels.
   double unite_likely(std::size_t row, LabelSet& labels) const {
     labels.unite(likely_.data() + row * words_);
     return others_[row];
@@ -91,9 +91,9 @@ class PossibleLabels {
   std::vector<double> others_;
 };
 
-constexpr std::size_t kSeveral = 32;  // too few values for wide registers
+constexpr std::size_t kSeveral = 32;  // fewer values do not gain from wide registers
 
-// Maximum of values, several at a time.
+// Returns the maximum; processes kSeveral values at a time.
 CONSENSUS_WIDE static inline double highest_of_many(const double* values, std::size_t n) {
   double highest[kSeveral];
   std::fill_n(highest, kSeveral, kImpossible);

@@ -1,9 +1,9 @@
-// A grid at every voxel, or at every second one, of each axis of a volume.
+// A grid with a point at every voxel, or at every second voxel, along each axis of a volume.
 //
-// Smooth values are stored on the coarse grid: a voxel between two grid points gets their mean, and
-// values are brought to the grid with the weights 1/4, 1/2, 1/4. Beyond the volume they are 0.
+// Smooth values are stored at the grid points. Voxels are reduced to points with the weights 1/4, 1/2,
+// 1/4, where values beyond the volume count as 0; a voxel between two points gets their mean.
 //
-// Preconditions (checked in Python): steps are 1 or 2, the first of them 1.
+// Precondition (checked in Python): steps are 1 or 2, and that of the first axis is 1.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct CoarseGrid {
   }
   std::size_t points() const { return whole_box(size()).voxels(); }
 
-  // The voxels from which grid points are computed.
+  // Returns the box of the voxels from which grid points are computed.
   Box sources(const Box& points) const {
     Box from = points;
     for (std::size_t axis = 0; axis < kAxes; ++axis) {
@@ -39,12 +39,12 @@ struct CoarseGrid {
     return from;
   }
 
-  // The voxel of a point, which may lie one beyond the volume.
+  // Returns the voxel at a grid point. The last point may lie one voxel beyond the volume; it gets the last voxel.
   std::size_t voxel(std::size_t axis, std::size_t point) const {
     return std::min(step[axis] * point, shape[axis] - 1);
   }
 
-  // The point of a voxel; beyond all points if it has none.
+  // Returns the grid point at a voxel, or an index beyond all points if there is none.
   std::size_t point(std::size_t axis, std::size_t voxel) const {
     if (voxel % step[axis] == 0) return voxel / step[axis];
     return voxel + 1 == shape[axis] ? shape[axis] / 2 : shape[axis];
@@ -61,7 +61,7 @@ CONSENSUS_WIDE static inline void mean_around(const float* before, const float* 
   for (std::size_t i = 0; i < n; ++i) out[i] = 0.5f * at[i] + 0.25f * (before[i] + after[i]);
 }
 
-// n interpolated values: every second one is a grid point's, the others are means of two points.
+// Interpolates n values: every second one is the value of a grid point, the others are means of two points.
 CONSENSUS_WIDE static inline void between(const float* points, std::size_t n, float* __restrict out) {
   for (std::size_t i = 0; i < n / 2; ++i) {
     out[2 * i] = points[i];
@@ -74,7 +74,7 @@ class CoarseValues {
  public:
   explicit CoarseValues(const CoarseGrid& grid) : grid_(grid) {}
 
-  // Brings `values`, an array of sources(points), to the points; returns their array.
+  // Reduces `values`, an array over sources(points), to the points; returns the array over the points.
   const float* restricted(const float* values, const Box& points) {
     Box box = grid_.sources(points);
     for (std::size_t axis = 1; axis < kAxes; ++axis) {
@@ -94,7 +94,7 @@ class CoarseValues {
     return values;
   }
 
-  // A row of n voxels of the volume, between the points of `values`.
+  // Returns n interpolated values of a row of the volume, from voxel x on; `values` holds all grid points.
   const float* row(const float* values, std::size_t t, std::size_t z, std::size_t y, std::size_t x, std::size_t n) {
     const Box whole = whole_box(grid_.size());
     const Extents& step = grid_.step;

@@ -1,20 +1,20 @@
-// E-step, and the sums for the M-step, over a table of patterns, for any number of labels.
+// The E-step of EM over a table of patterns, and the sums for the M-step, for any number of labels.
 //
-// A pattern's log joint is the sum of one row of log theta per rater, plus the log prior. Rows are
-// zero at most labels, and a zero stays zero under EM, so only the labels of the rater with the fewest
-// possible ones are examined; or, if these are many, those that some vote makes likely, unless a
-// bound on the others shows that one of them may matter. Responsibilities are computed for one
-// pattern at a time; only the table of counts is stored. Labels more than `negligible` nats below a
-// pattern's best are skipped: beyond 745 their share underflows, beyond 40 it is less than 5e-18,
-// which changes no other share; and a share that is zero once costs nothing later.
+// The log joint of a pattern is the log prior plus one row of log theta per rater. Most probabilities of
+// theta are zero and remain zero under EM, so only the labels that are possible under the most
+// restrictive vote are examined. If these are many, only the labels that some vote makes likely are,
+// unless a bound shows that another label may matter. Posteriors are computed for one pattern at a
+// time; only the sums are stored. Labels more than `negligible` nats below the best one are skipped:
+// 745 nats below, a share underflows; 40 nats below, it is less than 5e-18 and changes no other share.
 //
-// There may be more true classes than labels, for example each label at several levels of difficulty.
+// There may be more true classes than labels, for example one per label and level of difficulty.
 //
-// Patterns are cut into slabs by their number alone, each with its own sums, added in order:
-// results do not depend on the number of threads.
+// How patterns are divided into slabs depends only on their number, and the sums of slabs are added in
+// order, so results do not depend on the number of threads.
 //
 // Preconditions (checked in Python): digits are at most `labels`, which means missing; log values
-// are below +inf and not NaN; every prior row exists; all arrays hold their extents.
+// are below +inf and not NaN; every prior row exists; every array has the length that its comment
+// states.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ struct PatternRows {
   const Digit* digits;  // [pattern][rater]
   std::size_t patterns;
   std::size_t raters;
-  std::size_t labels;  // that can be observed
+  std::size_t labels;  // number of labels that raters can give
   std::size_t truths;
   std::size_t starts;
 };
@@ -50,10 +50,10 @@ struct Parameters {
 
 constexpr double kUnderflow = 745.2;  // exp of less than -kUnderflow is zero
 
-// The best label needs no exponential.
+// exp(below), without calling std::exp for the best label, where `below` is 0.
 inline double exp_below(double below) { return below == 0 ? 1.0 : std::exp(below); }
 
-// One pattern with one start: the labels that matter, their log joint and posterior.
+// The labels with a non-negligible posterior given one pattern and one start, their log joints and shares.
 struct Posterior {
   const std::uint16_t* labels;
   std::size_t size;  // 0 if no label is possible
@@ -108,7 +108,7 @@ class PosteriorOf {
     }
   }
 
-  // Tries the labels that any vote makes likely; returns whether no other can come near the best.
+  // Examines the labels that any vote makes likely; returns whether all others are negligible.
   bool likely_are_enough(const Digit* digits, std::size_t pattern, std::size_t start) {
     if (!(parameters_.negligible < kUnderflow)) return false;
     union_.clear();
@@ -150,7 +150,7 @@ class PosteriorOf {
     }
   }
 
-  // Drops candidates with a negligible share, which most have.
+  // Normalises the posterior and drops labels with a negligible share.
   void normalise() {
     double *log_joint = posterior_.log_joint.data(), *share = posterior_.share.data();
     const double peak = peak_;
@@ -180,7 +180,7 @@ class PosteriorOf {
   Posterior posterior_;
 };
 
-// Sums over some patterns for the M-step.
+// Sums for the M-step over the patterns of a slab.
 struct ExpectedCounts {
   std::vector<double> counts;          // [rater][observed][start][true]
   std::vector<double> mass;            // [prior row or one][start][true]
@@ -205,7 +205,7 @@ ExpectedCounts no_counts(const PatternRows<Digit>& rows, std::size_t mass_rows) 
           std::vector<double>(rows.starts, 0.0)};
 }
 
-// Adds weight * share of the candidates to the counts of every rater who voted.
+// Adds weight * share of each label to the counts of every rater who voted.
 template <class Digit>
 void add_shares(const PatternRows<Digit>& rows, const Digit* digits, std::size_t start, double weight,
                 const std::uint16_t* labels, const double* share, std::size_t n, std::size_t mass_row,
@@ -223,7 +223,7 @@ void add_shares(const PatternRows<Digit>& rows, const Digit* digits, std::size_t
   }
 }
 
-// Patterns with many raters and starts are processed in small slabs.
+// Patterns between two checkpoints: few, since one with many raters and starts takes long.
 constexpr std::size_t kPatternsOfPiece = 64;
 
 template <class Digit>
@@ -243,11 +243,12 @@ void expect(const PatternRows<Digit>& rows, const double* weights, const Paramet
   }
 }
 
-// How a voxel is shared among labels by its votes.
+// How the votes at a voxel divide it among labels.
 enum class VoteShares { kMean, kMajority, kPlurality };
 
-// The shares of the labels: proportional to the votes; 1 for the label with most votes, divided among
-// tied ones; or the same without patterns that tie.
+// Adds counts for shares that follow from votes alone. kMean: shares are proportional to the votes.
+// kMajority: labels tied for the most votes share the voxel equally. kPlurality: as kMajority, but
+// tied patterns are left out.
 template <class Digit>
 void expect_votes(const PatternRows<Digit>& rows, const double* weights, VoteShares kind, Slab slab,
                   ExpectedCounts& sums) {

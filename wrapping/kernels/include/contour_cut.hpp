@@ -1,8 +1,9 @@
-// Thresholding of a filtered mean of raters' masks: counts the votes on both sides of a mask, finds
-// the level at which the mask, filtered alike, keeps its volume, and applies the threshold.
+// Thresholds the filtered mean of raters' masks. Counts the votes inside and outside a preliminary mask,
+// makes a histogram of that mask after the same filter, from which Python finds the level that
+// preserves its volume, and applies the resulting threshold.
 //
-// Preconditions (checked in Python): chosen and counted are 0 or 1; they and the answer hold the
-// volume's voxels.
+// Preconditions (checked in Python): `chosen` and `counted` are 0 or 1; they and `answer` have one value
+// per voxel of the volume.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +20,7 @@
 
 namespace consensus {
 
-// Number of voxels, and the sum of their votes.
+// A number of voxels, and the sum of the votes at them.
 struct Counted {
   std::int64_t voxels = 0;
   std::int64_t votes = 0;
@@ -37,7 +38,7 @@ struct Counted {
 // Histogram of values from -1/2 to 3/2, at the resolution of single precision.
 class ValueCounts {
  public:
-  // Called before the first value: an unused histogram takes no memory.
+  // Allocates the histogram. Call it before the first value; an unused histogram takes no memory.
   void make_room() {
     if (counts_.empty()) counts_.resize(kValues);
   }
@@ -46,7 +47,7 @@ class ValueCounts {
     const float place = std::min(std::max(value + 0.5f, 0.0f), 2.0f) * kPerUnit;
     ++counts_[static_cast<std::size_t>(place + 0.5f)];
   }
-  // Adds to counts of `kValues` values.
+  // Adds the histogram to an array of kValues counts.
   void add_to(std::int64_t* counts) const {
     for (std::size_t k = 0; k < counts_.size(); ++k) counts[k] += counts_[k];
   }
@@ -61,7 +62,7 @@ class ValueCounts {
 struct CutField {
   const std::uint8_t* chosen;
   const std::uint8_t* counted;
-  Extents reach;  // voxels nearer to the contour are not far from it
+  Extents reach;  // voxels within this distance of the contour are near it, all others are far
   Extents shape;
 };
 
@@ -101,7 +102,7 @@ class CutCounts {
   }
 
   std::array<Counted, 2> sides, far;  // outside and inside
-  ValueCounts values;                 // of the clean answer
+  ValueCounts values;                 // of the mask after the filter
 
  private:
   bool any_counted(const Box& box) const {
@@ -114,7 +115,7 @@ class CutCounts {
   }
   bool any_counted(std::size_t at, std::size_t n) const { return std::memchr(field_->counted + at, 1, n) != nullptr; }
 
-  // The minimum and maximum of the flags within reach of every voxel.
+  // Computes the minimum and maximum of the mask within reach of every voxel.
   void spread(const Box& box) {
     const Box from = far_.source(box), whole = whole_box(field_->shape);
     lowest_.resize(from.voxels());
@@ -139,8 +140,8 @@ class CutCounts {
   std::vector<float> row_;
 };
 
-// Mean shares outside and inside, the threshold where the gain of the detail is 0, and the distance
-// from the threshold within which an answer is a tie.
+// The mean share of votes outside and inside the contour, the threshold at voxels without detail, and
+// the tolerance: a value this close to the threshold is a tie.
 struct ContourCut {
   float outside;
   float inside;
@@ -156,7 +157,8 @@ CONSENSUS_WIDE static inline void choose(const float* answer, const float* detai
   }
 }
 
-// 0 at the mean share outside, one half at the contour, 1 at the mean share inside; in place.
+// Converts the filtered mean to a probability, in place: 0 at the mean share outside, 1/2 at the contour, 1 at
+// the mean share inside.
 CONSENSUS_WIDE static inline void turn_into_probability(const float* detail, const ContourCut& cut, std::size_t n,
                                                         float* answer) {
   for (std::size_t i = 0; i < n; ++i) {
@@ -166,7 +168,7 @@ CONSENSUS_WIDE static inline void turn_into_probability(const float* detail, con
     const float above = answer[i] - middle;
     const float width = above > 0 ? high - middle : middle - low;
     const float linear = 0.5f + 0.5f * above / std::max(width, 1e-12f);
-    // A tie is not chosen, so its probability is below one half.
+    // A tie is not part of the mask, so its probability must be below one half.
     const float value = above > cut.tolerance ? linear : std::min(linear, 0.5f - cut.tolerance);
     answer[i] = std::min(std::max(value, 0.0f), 1.0f);
   }

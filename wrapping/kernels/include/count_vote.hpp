@@ -1,7 +1,7 @@
-// A vote between two labels with equal weights: the answer follows from the number of votes for the
-// second label, and bytes are added in whole registers, however short the runs are.
+// Votes between two labels with equal weights: counts the votes for the second label at each voxel and
+// looks up the answer. Bytes are added in whole registers, so the speed does not depend on noise.
 //
-// Preconditions (checked in Python): rows hold the extent; fewer raters than a byte counts.
+// Preconditions (checked in Python): rows have one value per voxel; there are at most 254 raters.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,8 @@ namespace consensus {
 
 constexpr std::size_t kMostCounted = 254;
 
-// Answers by the number of votes for the second label: below `middle` the first, from `high` on
-// the last, between them the second of three.
+// The answer as a function of the number of votes for the second label: answers[0] below `middle`,
+// answers[2] from `high` on, answers[1] between them.
 struct AnswersByCount {
   std::uint8_t middle = 0, high = 0;
   std::array<std::uint32_t, 3> answers{};
@@ -40,7 +40,7 @@ struct AnswersByCount {
     found.middle = static_cast<std::uint8_t>(first - all.begin());
     found.high = static_cast<std::uint8_t>(std::max(first, last) - all.begin());
     found.answers = {all.front(), first < last ? *first : all.front(), all.back()};
-    // Two thresholds suffice: answers can only change at half of the votes and at the threshold.
+    // Two steps suffice, since the answer can change only at half of the votes and at the threshold.
     for (std::size_t count = 0; count <= raters; ++count) {
       if (found.answer(count) != all[count]) return std::nullopt;
     }
@@ -79,8 +79,8 @@ CONSENSUS_WIDE static inline void choose(const std::uint8_t* counts, std::size_t
   choose_any(counts, n, middle, high, values, out);
 }
 
-// Writes values[answer] of voxels begin .. end - 1 of plain bytes, of which `label` is the second label
-// and all others are the first.
+// Writes values[answer] for voxels begin .. end - 1. Rows hold one byte per voxel: `label` is the second
+// label, every other value the first.
 template <class Value>
 void count_vote(const std::vector<const std::uint8_t*>& rows, std::uint8_t label, const AnswersByCount& found,
                 const Value* values, std::size_t begin, std::size_t end, Value* out) {
@@ -94,7 +94,7 @@ void count_vote(const std::vector<const std::uint8_t*>& rows, std::uint8_t label
   }
 }
 
-// The same of stretches begin .. end - 1 of masks that are bits, 1 for the second label.
+// The same for stretches begin .. end - 1 of packed masks (masks.hpp), where 1 is the second label.
 inline void count_bits(const std::vector<const std::uint8_t*>& rows, const AnswersByCount& found,
                        const std::uint8_t* values, std::size_t voxels, std::size_t begin, std::size_t end,
                        std::uint8_t* out) {

@@ -1,16 +1,16 @@
-// Exact signed Euclidean distance between voxel centres, axis by axis.
+// Computes the exact signed Euclidean distance between voxel centres, axis by axis.
 //
 // Both sides of the contour are computed at once: the magnitude of a voxel's value is the squared
 // distance to the nearest voxel of the *other* side, and the sign is negative inside. A voxel k steps
 // away along an axis contributes the candidate k^2 (times the spacing squared) plus its own squared
 // distance if it is on the same side, or plus 0 if not. Neighbouring lines are processed together in
-// registers, and stop when the step alone exceeds the best candidate of each. So the cost per voxel
-// is its distance to the contour in voxels, divided by the width of a register: near a contour a few
-// operations, where a lower envelope of parabolas (Felzenszwalb & Huttenlocher, 2012) takes dozens.
+// registers, until k^2 alone exceeds the best candidate of each line. So the cost per voxel is its
+// distance to the contour in voxels, divided by the width of a register: a few operations near a
+// contour, where the lower envelope of parabolas (Felzenszwalb & Huttenlocher, 2012) takes dozens.
 //
-// Preconditions (checked in Python): `squared` holds outer * length * inner values, which start as
-// minus infinity inside and infinity outside; every size of a voxel is positive and finite; the
-// axis of inner = 1 comes first.
+// Preconditions (checked in Python): `squared` holds outer * length * inner values, initially -inf
+// inside and +inf outside; every voxel size is positive and finite; the axis with inner = 1 is
+// processed first.
 #pragma once
 
 #include <cmath>
@@ -25,7 +25,7 @@
 
 namespace consensus {
 
-// The first pass, along contiguous lines: the nearest voxel of the other side ends the run.
+// The first pass, along contiguous lines. The nearest voxel of the other side is next to one end of the run.
 template <class Real>
 void run_distances(std::size_t length, double size, Real* squared) {
   for (std::size_t begin = 0, end = 0; begin < length; begin = end) {
@@ -42,7 +42,7 @@ void run_distances(std::size_t length, double size, Real* squared) {
   }
 }
 
-// Applies the candidates of a row of lanes k steps away.
+// Updates the nearest distances by the candidates of one row, k steps away.
 template <class Real>
 CONSENSUS_INLINE void take_offers(const Real* row, const Real* sides, Real way, Real* nearest) {
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
@@ -59,14 +59,14 @@ CONSENSUS_INLINE bool any_farther(const Real* nearest, Real way) {
   return farther != 0;
 }
 
-// The range of rows of a block that have candidates, and the rows that are requested.
+// The first and the last row of a block that can contribute candidates, and the requested rows.
 struct BlockRows {
   std::size_t first, last;
-  const std::uint8_t* wanted;  // of each row, not 0
+  const std::uint8_t* wanted;  // for each row: not 0 if requested
 };
 
-// Processes one block of kLanes lines: `lines` has length rows of kLanes signed squares; `out` receives
-// the rows that are requested.
+// Processes one block of kLanes lines. `lines` has `length` rows of kLanes signed squared distances; `out`
+// receives the requested rows.
 template <class Real>
 CONSENSUS_INLINE void distance_block(const Real* lines, const Real* ways, const BlockRows& rows, std::size_t length,
                                      Real* out) {
@@ -82,7 +82,7 @@ CONSENSUS_INLINE void distance_block(const Real* lines, const Real* ways, const 
     const std::size_t most = std::max(at > rows.first ? at - rows.first : 0, at < rows.last ? rows.last - at : 0);
     const std::size_t start = std::max(before, after);
     for (std::size_t k = start; k <= most; ++k) {
-      // Checked only now and then: a check costs as much as two candidates.
+      // Checked only at every fourth step: a check costs as much as two candidates.
       if ((k - start) % 4 == 0 && !any_farther(nearest, ways[k])) break;
       if (rows.first + k <= at) take_offers(own - k * kLanes, sides, ways[k], nearest);
       if (at + k <= rows.last) take_offers(own + k * kLanes, sides, ways[k], nearest);
@@ -101,7 +101,7 @@ CONSENSUS_WIDE static inline void distance_lines(const double* lines, const doub
   distance_block(lines, ways, rows, length, out);
 }
 
-// Whether all neighbours lie on the side of `side` and have infinite distance.
+// Returns whether all lanes of a row have the infinite distance `side`, so that it contributes nothing.
 template <class Real>
 bool know_nothing(const Real* row, std::size_t lanes, Real side) {
   bool same = true;
@@ -109,7 +109,7 @@ bool know_nothing(const Real* row, std::size_t lanes, Real side) {
   return same && std::isinf(side);
 }
 
-// Marks the rows of a block in which any lane is requested; returns whether there is any.
+// Marks the rows of a block in which any lane is requested; returns whether there are any.
 inline bool mark_wanted(const Lines& lines, const std::uint8_t* wanted, std::size_t lanes, std::uint8_t* rows) {
   std::uint8_t any = 0;
   for (std::size_t k = 0; k < lines.length; ++k) {
@@ -119,7 +119,7 @@ inline bool mark_wanted(const Lines& lines, const std::uint8_t* wanted, std::siz
   return any != 0;
 }
 
-// Spelled out for a compile-time width, so that no function is called.
+// A full block has a compile-time width, for which the compiler emits no call of memcpy.
 template <class Real>
 void copy_lanes(const Real* from, std::size_t lanes, Real* to) {
   if (lanes == kLanes) {
@@ -131,7 +131,7 @@ void copy_lanes(const Real* from, std::size_t lanes, Real* to) {
 
 template <class Real>
 void distance_across(const Lines& lines, double size, Slab slab, const std::uint8_t* wanted, Real* squared) {
-  // Unused lanes have distance 0, so that they never delay the others.
+  // Unused lanes have distance 0, so that they never prolong the loop.
   std::vector<Real> values(lines.length * kLanes), found(values.size()), ways(lines.length);
   std::vector<std::uint8_t> is_wanted(lines.length, 1);
   for (std::size_t k = 0; k < lines.length; ++k) {
@@ -142,8 +142,8 @@ void distance_across(const Lines& lines, double size, Slab slab, const std::uint
     Real* first = squared + lines.first(block);
     const std::size_t lanes = lines.lanes(block);
     const auto offers_nothing = [&](std::size_t k) { return know_nothing(first + k * lines.inner, lanes, *first); };
-    // Rows with infinite distance at both ends contribute nothing, except the innermost ones, which may
-    // be on the other side.
+    // Rows of infinite distance at either end contribute nothing, except the innermost of them, which may
+    // lie on the other side of the contour.
     BlockRows rows{0, lines.length - 1, is_wanted.data()};
     while (rows.first < lines.length && offers_nothing(rows.first)) ++rows.first;
     if (rows.first == lines.length) continue;
@@ -170,7 +170,7 @@ void distance_axis(const Lines& lines, double size, std::size_t threads, const s
   });
 }
 
-// From signed squares to signed distances.
+// Converts signed squared distances to signed distances.
 template <class Real>
 void sign_roots(std::size_t begin, std::size_t end, Real* squared) {
   for (std::size_t k = begin; k < end; ++k) {
@@ -179,8 +179,8 @@ void sign_roots(std::size_t begin, std::size_t end, Real* squared) {
   }
 }
 
-// The voxels for which distances are requested, axis by axis: for the axis processed last, the marked
-// ones; for the others, all voxels on a line with one that is needed by the next pass.
+// The voxels that each pass must compute: in the last pass, the requested ones; in earlier passes, all
+// voxels on a line of which the next pass needs any voxel.
 class WantedVoxels {
  public:
   WantedVoxels(std::vector<std::uint8_t> marks, const std::vector<std::size_t>& shape,
@@ -207,7 +207,8 @@ class WantedVoxels {
   std::vector<std::vector<std::uint8_t>> marks_;
 };
 
-// All axes with a size above 0; the others hold independent volumes. Without `wanted`, everywhere.
+// Processes all axes with a voxel size above 0; the others index independent volumes. Without `wanted`, all
+// voxels are computed.
 template <class Real>
 void signed_squares(const std::vector<std::size_t>& shape, const std::vector<double>& sizes, std::size_t threads,
                     const WantedVoxels* wanted, Real* squared) {

@@ -1,10 +1,10 @@
-// The distinct values of an array, found in one pass that skips constant runs.
+// Finds the distinct values of an array in one pass that skips constant runs.
 //
-// Voxels that equal those of a reference array, which is scanned too, are skipped by one wide
-// comparison: in a stack of raters most are equal.
+// Blocks that equal those of a reference array are skipped after one wide comparison; most voxels in a
+// stack of raters are equal. The reference must be scanned too.
 //
-// Precondition (checked in Python): data, and the reference if there is one, hold the whole extent,
-// contiguous and aligned.
+// Precondition (checked in Python): data and, if there is one, the reference are contiguous and aligned
+// and hold the whole extent.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,7 @@ CONSENSUS_WIDE static inline bool only_two(const std::uint16_t* data, std::size_
 template <class T>
 class DistinctValues {
  public:
-  // Returns false as soon as there are more than `limit` values: then it is not a label image.
+  // Returns false as soon as more than `limit` values are found: the array is not a label image.
   bool scan(const T* data, const T* reference, std::size_t begin, std::size_t end,
             std::size_t limit) {
     struct Source {
@@ -87,8 +87,8 @@ class DistinctValues {
 
   bool could_be_a_mask() const { return number_ <= pair_.size(); }
 
-  // Whether a run contains only the one or two values found so far: a fast path for masks, whose cost
-  // does not depend on noise.
+  // Returns whether a run contains only the one or two values found so far. A fast path for masks, whose
+  // cost does not depend on noise.
   bool holds_nothing_new(const T* data, std::size_t n) const {
     if constexpr (kNarrow) {
       return number_ > 0 && could_be_a_mask() &&
@@ -97,7 +97,7 @@ class DistinctValues {
     return false;
   }
 
-  // Values of begin .. end - 1; words of them that the reference has too may be left out.
+  // Calls `add` for the values of begin .. end - 1, except for words that equal those of the reference.
   template <class Add>
   void add_unknown(const T* data, const T* reference, std::size_t begin, std::size_t end,
                    const Add& add) {
@@ -113,7 +113,7 @@ class DistinctValues {
     for (; at < end; ++at) add(data[at]);
   }
 
-  // Marks a narrow value, without a branch; the values are counted later.
+  // Marks a value of one or two bytes, without a branch; marks are counted later.
   void mark(T value) {
     if constexpr (kNarrow) narrow_[static_cast<Index>(value)] = 1;
   }
@@ -126,7 +126,7 @@ class DistinctValues {
       if (number_ < pair_.size()) pair_[number_] = static_cast<Index>(value);
       ++number_;
     } else {
-      // Compared by bytes: NaN, which differs from itself, must not be added once per voxel.
+      // Bytes are compared: NaN differs from itself and would be added once per voxel.
       if (started_ && std::memcmp(&value, &last_, sizeof(T)) == 0) return;
       if (value != value) {
         if (has_nan_) return;
@@ -140,8 +140,8 @@ class DistinctValues {
 
   std::vector<std::uint8_t> narrow_ =
       std::vector<std::uint8_t>(kNarrow ? std::size_t{1} << (8 * sizeof(Index)) : 0, 0);
-  std::array<Index, 2> pair_{};  // the first two of the narrow values
-  std::size_t number_ = 0;       // of narrow values, up to the third
+  std::array<Index, 2> pair_{};  // the first two values of one or two bytes
+  std::size_t number_ = 0;       // how many such values were found, at most 3
   std::unordered_set<T> wide_;
   T last_{};
   bool started_ = false;

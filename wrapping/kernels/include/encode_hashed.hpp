@@ -1,10 +1,10 @@
-// Encoding with a hash table, when there are too many possible patterns to give each its own code.
+// Encodes voxels with a hash table, when there are too many possible patterns to give each its own code.
 //
-// Raters are taken in groups whose digits fill at most 32 bits. A pattern is a row of such words, one
-// for each group, after its stratum where there is one; a table gives rows their numbers, so any
-// number of raters and of patterns is exact.
+// Raters are grouped so that the digits of a group fit 32 bits. A pattern is a row of such words, one per
+// group, preceded by its stratum if there are strata; the table numbers the rows in the order in
+// which they are found. This is exact for any number of raters and patterns.
 //
-// Preconditions (checked in Python): every digit is below the radix; at most 2^32 - 2 voxels a slab.
+// Preconditions (checked in Python): every digit is below the radix; a slab has at most 2^32 - 2 voxels.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class HashedEncoder {
       : stack_(stack), groups_(make_groups(stack)), table_(groups_.size() + (stack.strata ? 1 : 0)),
         rows_(kShortRun * table_.words()) {}
 
-  // False as soon as the patterns outnumber the codes; the caller starts again with a wider Code.
+  // Returns false as soon as patterns outnumber the codes; the caller then starts again with a wider Code.
   bool encode(std::size_t begin, std::size_t end, Code* codes) {
     for_each_run(
         stack_, begin, end,
@@ -34,7 +34,7 @@ class HashedEncoder {
           if (overflow_) return;
           const bool inside = stack_.inside(at);
           const Code code = inside ? code_at(at) : Code{0};
-          if (overflow_) return;  // no code was left for the last pattern, so it is not counted
+          if (overflow_) return;  // the last pattern got no code, so it is not counted
           std::fill_n(codes + at, n, code);
           if (inside) counts_[code - first_code()] += static_cast<std::uint32_t>(n);
         },
@@ -141,8 +141,8 @@ class HashedEncoder {
   const Stack& stack_;
   std::vector<Group> groups_;
   PatternTable table_;
-  std::vector<std::uint32_t> rows_;    // of some voxels
-  std::vector<std::uint32_t> counts_;  // of each pattern; a slab has fewer voxels than that
+  std::vector<std::uint32_t> rows_;    // [voxel of a short run][word]
+  std::vector<std::uint32_t> counts_;  // [pattern]; cannot overflow, since a slab has fewer than 2^32 voxels
   bool overflow_ = false;
 };
 

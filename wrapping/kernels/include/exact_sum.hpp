@@ -1,8 +1,8 @@
 // Sums of real numbers that do not depend on the order or grouping of the terms.
 //
-// A number up to one is cut off at 2^-86 and split into two whole numbers, which add and multiply
-// exactly: n equal voxels taken one by one, in stretches, in chunks or as a row of a table that counts
-// n times come to the same bits.
+// A number of magnitude up to 1 is truncated to a multiple of 2^-86 and split into two integers, which
+// add and multiply exactly. So n equal voxels have bitwise the same sum whether they are added one by
+// one, in stretches, in chunks, or as one table row with a count of n.
 #pragma once
 
 #include <cstddef>
@@ -10,21 +10,21 @@
 
 namespace consensus {
 
-// How many numbers can be added in the words of a `SplitReal` without a carry.
+// The number of terms that the integers of a `SplitReal` can hold without a carry.
 constexpr std::size_t kMostSplit = std::size_t{1} << 18;
 
 struct SplitReal {
   std::int64_t coarse = 0;  // in units of 2^-44
   std::int64_t fine = 0;    // in units of 2^-86
 
-  // |value| <= 1
+  // Precondition: |value| <= 1.
   static SplitReal of(double value) {
     const double scaled = value * 0x1p44;
     const auto coarse = static_cast<std::int64_t>(scaled);
     return {coarse, static_cast<std::int64_t>((scaled - static_cast<double>(coarse)) * 0x1p42)};
   }
 
-  // One minus this if `flip`, without a branch, which would be unpredictable.
+  // Returns 1 - *this if `flip`, else *this; without a branch, which would be unpredictable.
   SplitReal flipped(bool flip) const {
     const auto once = static_cast<std::int64_t>(flip);
     return {(once << 44) + (1 - 2 * once) * coarse, (1 - 2 * once) * fine};
@@ -56,14 +56,14 @@ class ExactSum {
     return rest;
   }
   double value() const {
-    // Adding minus one and nearly one would lose the remainder.
+    // Adding -1 and a fraction close to 1 would lose the lowest bits.
     if (whole_ < 0) return -subtracted_from(0).value();
     const double part = static_cast<double>(coarse_) * 0x1p-44 + static_cast<double>(fine_) * 0x1p-86;
     return static_cast<double>(whole_) + part;
   }
 
  private:
-  // Relies on arithmetic shifts of negative numbers, which all compilers do.
+  // Relies on the arithmetic right shift of negative numbers, which all supported compilers implement.
   void carry() {
     coarse_ += fine_ >> 42;
     fine_ &= (std::int64_t{1} << 42) - 1;

@@ -1,4 +1,4 @@
-// Looks a value up for every voxel's code; and the same in place, to renumber codes.
+// Replaces every voxel's code by a value from a table; or, in place, by another code.
 //
 // Precondition (checked in Python): every code is below the length of the table.
 #pragma once

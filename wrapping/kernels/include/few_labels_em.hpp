@@ -1,7 +1,7 @@
-// The E-step of confusion_em.hpp for few labels: all labels and starts are processed together.
+// The E-step of confusion_em.hpp for few labels, with all labels and starts processed together.
 //
-// In rows of log theta and of counts the starts are contiguous, so a vote adds one row for all starts.
-// Terms are added in the same order as there, so results are bitwise equal.
+// The starts are contiguous in rows of log theta and of counts, so each vote adds one row for all starts.
+// Terms are added in the order of confusion_em.hpp, so results are bitwise equal.
 //
 // Preconditions (checked in Python): those of confusion_em.hpp.
 #pragma once
@@ -36,7 +36,7 @@ class ExpectationOfFewLabels {
   }
 
  private:
-  // Calls use(offset) with the offset of the row of each rater's vote.
+  // Calls use(offset) for every vote, with the offset of its row in log theta and in the counts.
   template <class Use>
   void for_each_vote(const Digit* digits, Use use) const {
     for (std::size_t j = 0; j < rows_.raters; ++j) {
@@ -57,7 +57,7 @@ class ExpectationOfFewLabels {
     }
   }
 
-  // Converts one start's log joints to shares of the weight; returns the log evidence.
+  // Replaces the log joints of one start by shares that sum to `weight`; returns the log evidence.
   double share_out(double* values, double weight) const {
     const double peak = *std::max_element(values, values + rows_.truths);
     if (!(peak > kImpossible)) {
@@ -76,7 +76,7 @@ class ExpectationOfFewLabels {
 
   const PatternRows<Digit>& rows_;
   const Parameters& parameters_;
-  std::size_t width_;           // of a row: starts times truths
+  std::size_t width_;           // of a row: starts * truths
   std::vector<double> values_;  // [start][true] log joints, then shares of the weight
 };
 

@@ -1,11 +1,11 @@
-// Separable Gaussian smoothing of the buffer of a tile.
+// Smooths the buffer of a tile by a separable Gaussian.
 //
 // The result at a voxel is its value plus weighted differences to its neighbours, outermost first,
-// axis by axis: constant regions stay exactly constant, and the result at a voxel is bitwise the same
-// in whatever box it is computed.
+// axis by axis. So constant regions stay exactly constant, and the result at a voxel is bitwise the
+// same whatever the box.
 //
-// Preconditions: those of neighbour_lines.hpp; the weights of an axis are those of the voxels
-// 0 .. reach steps away and, both sides counted, sum to 1.
+// Preconditions: those of neighbour_lines.hpp; each axis has a weight for every distance from 0 to
+// its reach, and the weights of both sides sum to 1.
 #pragma once
 
 #include <array>
@@ -40,7 +40,7 @@ class Gaussian {
   // Replaces `values`, an array over source(to), by the smoothed array over `to`.
   void smooth(std::vector<Real>& values, const Box& to) { smooth_within(values, source(to), Real{0}, to); }
 
-  // The same for values that are `beyond` except in the box `within`, given by the array `values`.
+  // The same if all values outside the box `within` equal `beyond`; `values` is an array over `within`.
   void smooth_within(std::vector<Real>& values, const Box& within, Real beyond, const Box& to) {
     const Box reached = lines_.run_within(
         values, within, beyond, to, [&](std::size_t axis, const Real* const* rows, std::size_t n, Real* out) {

@@ -1,10 +1,10 @@
-// Separable Gaussian of a whole volume, axis by axis from one buffer into the other.
+// Smooths a whole volume by a separable Gaussian, axis by axis, alternating between two buffers.
 //
-// Beyond the edge, edge voxels are repeated or values are zero. The arithmetic is that of
+// Beyond the edge, either edge voxels are repeated or values are 0. The arithmetic is that of
 // gaussian_lines.hpp, so results for tiles and volumes are bitwise equal.
 //
-// Preconditions (checked in Python): `values` and `spare` hold the volume; the weights of an axis
-// are those of the voxels 0 .. reach steps away and, both sides counted, sum to 1.
+// Preconditions (checked in Python): `values` and `spare` hold the volume; each axis has a weight for
+// every distance from 0 to its reach, and the weights of both sides sum to 1.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace consensus {
 
 enum class Edge { nearest, zero };
 
-// out = `in` smoothed along an axis before the last, whose neighbours are contiguous blocks.
+// Smooths `in` into `out` along an axis before the last; neighbours are contiguous blocks.
 template <class Real>
 void smooth_blocks(const Real* in, const Lines& lines, const std::vector<Real>& weights, Edge edge,
                    std::size_t threads, Real* out) {
@@ -48,7 +48,7 @@ void smooth_blocks(const Real* in, const Lines& lines, const std::vector<Real>& 
   });
 }
 
-// out = `in` smoothed along its rows.
+// Smooths `in` into `out` along the last axis.
 template <class Real>
 void smooth_rows(const Real* in, const Lines& lines, const std::vector<Real>& weights, Edge edge,
                  std::size_t threads, Real* out) {

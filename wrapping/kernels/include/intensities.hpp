@@ -1,6 +1,7 @@
-// An image of any number type, read as floats that are comparable with those of other images.
+// Reads an image of any numeric type as floats that are shifted and scaled for comparison with others.
 //
-// Preconditions (checked in Python): `data` holds the whole volume, contiguous, aligned, finite.
+// Preconditions (checked in Python): `data` is contiguous and aligned, holds the whole volume, and is
+// finite.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,7 @@ class Intensities {
   virtual ~Intensities() = default;
   // values[k] = scale * (intensity(begin + k) - centre).
   virtual void read(std::size_t begin, std::size_t n, float* values) const = 0;
-  // The original intensity of such a value.
+  // Returns the original intensity for a value from `read`.
   virtual float restored(float value) const = 0;
 };
 
@@ -42,7 +43,7 @@ class IntensitiesOf final : public Intensities {
   double centre_, scale_;
 };
 
-// A box that may extend beyond the volume, where edge voxels are repeated.
+// A box that may extend beyond the volume; edge voxels are repeated there.
 struct Surroundings {
   std::array<std::ptrdiff_t, kAxes> low;
   Extents size;
@@ -58,7 +59,7 @@ struct Surroundings {
   std::size_t voxels() const { return size[0] * size[1] * size[2] * size[3]; }
 };
 
-// Fills `values`, C-ordered, by read(first voxel in the volume, number, values) along rows.
+// Fills `values` in C order: calls read(first voxel of the volume, number of voxels, values) for every row.
 template <class Value, class Read>
 void read_surroundings(const Surroundings& around, const Extents& shape, Value* values, Read read) {
   const auto nearest = [&](std::size_t axis, std::size_t step) {
@@ -68,7 +69,7 @@ void read_surroundings(const Surroundings& around, const Extents& shape, Value* 
   };
   const std::size_t width = around.size[3], first = nearest(3, 0), last = nearest(3, width - 1);
   const std::size_t before = static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, -around.low[3]));
-  const std::size_t inside = std::min(before, width - 1);  // of the row: where its first voxel is
+  const std::size_t inside = std::min(before, width - 1);  // index in the row of its first voxel in the volume
   for (std::size_t t = 0; t < around.size[0]; ++t) {
     for (std::size_t z = 0; z < around.size[1]; ++z) {
       for (std::size_t y = 0; y < around.size[2]; ++y, values += width) {

@@ -1,7 +1,7 @@
-// Joint label fusion: the weights of the atlases at a voxel, given that their errors correlate.
+// Joint label fusion: computes the weights of the atlases at a voxel from the correlation of their errors.
 //
 // Wang et al., IEEE TPAMI 35(3):611-623, 2013: M_ij = (mean over the patch of |T - F_i| |T - F_j|)^b
-// and w = (M + a I)^-1 1 / 1^T (M + a I)^-1 1.
+// and w = (M + a I)^-1 1 / (1^T (M + a I)^-1 1).
 #pragma once
 
 #include <algorithm>
@@ -13,10 +13,10 @@
 
 namespace consensus {
 
-// Atlases come in fours, so that one set of registers serves any number of them.
+// The number of atlases is rounded up to a multiple of four, so that one register layout serves any number.
 inline std::size_t in_fours(std::size_t atlases) { return (atlases + 3) / 4 * 4; }
 
-// Of two rows with four others, all at once: sums[a * width + b] is that of the a-th and the b-th.
+// Inner products of two rows with four others: sums[a * width + b] is that of two[a] and four[b].
 CONSENSUS_INLINE void products_block(const float* two, const float* four, std::size_t length, std::size_t width,
                                      float* sums) {
   Eight found[2][4] = {};
@@ -35,8 +35,8 @@ CONSENSUS_INLINE void products_block(const float* two, const float* four, std::s
   }
 }
 
-// sums[i * rows + j] = the i-th row times the j-th, for j >= i; there are whole fours of rows, one after
-// another, of whole eights.
+// sums[i * rows + j] = the inner product of rows i and j, for j >= i. Preconditions: `rows` is a multiple
+// of 4, `length` of 8, and rows are contiguous.
 CONSENSUS_WIDE static inline void products(const float* values, std::size_t rows, std::size_t length, float* sums) {
   for (std::size_t i = 0; i < rows; i += 2) {
     for (std::size_t j = i / 4 * 4; j < rows; j += 4) {
@@ -45,7 +45,7 @@ CONSENSUS_WIDE static inline void products(const float* values, std::size_t rows
   }
 }
 
-// Of whole eights.
+// Precondition: n is a multiple of 8.
 CONSENSUS_WIDE static inline float sum_of_squares(const float* values, std::size_t n) {
   Eight sums = {};
   for (std::size_t k = 0; k < n; k += kEight) {
@@ -56,7 +56,7 @@ CONSENSUS_WIDE static inline float sum_of_squares(const float* values, std::size
   return sum_of_eight(sums);
 }
 
-// matrix = (scale * sums)^beta, from the diagonal on; rows have `width`, whole fours.
+// matrix = (scale * sums)^beta, elementwise, for the upper triangle. Rows have `width` entries, a multiple of 4.
 CONSENSUS_WIDE static inline void raise_means(const float* sums, double scale, double beta, std::size_t width,
                                               double* matrix) {
   for (std::size_t i = 0; i < width; ++i) {
@@ -73,9 +73,9 @@ CONSENSUS_WIDE static inline void raise_means(const float* sums, double scale, d
   }
 }
 
-// The upper triangle of a matrix becomes Cholesky's factor, row by row, with its diagonal inverted, and
-// `solution` what solves the factor's transpose for ones. False if the matrix is not positive definite.
-// Values below the diagonal are not looked at, but written. Rows have `width`, whole fours.
+// Replaces the upper triangle of a matrix by its Cholesky factor R (matrix = R^T R) with an inverted
+// diagonal, and solves R^T solution = 1. Returns false if the matrix is not positive definite. Values
+// below the diagonal are not read, but may be overwritten. Rows have `width` entries, a multiple of 4.
 CONSENSUS_WIDE static inline bool factorise(double* matrix, std::size_t size, std::size_t width, double* solution) {
   std::fill_n(solution, size, 1.0);
   for (std::size_t j = 0; j < size; ++j) {
@@ -97,15 +97,15 @@ CONSENSUS_WIDE static inline bool factorise(double* matrix, std::size_t size, st
   return true;
 }
 
-// Weights of the atlases of one voxel, from the sums of products of their errors.
+// Computes the weights of the atlases at a voxel from the sums of products of their errors.
 class JointWeights {
  public:
-  // alpha must be > 0. Without `constrained`, negative weights are set to 0 afterwards.
+  // Precondition: alpha > 0. If not `constrained`, negative weights are set to 0 after solving.
   JointWeights(std::size_t atlases, double beta, double alpha, bool constrained)
       : count_(atlases), width_(in_fours(atlases)), beta_(beta), alpha_(alpha), constrained_(constrained),
         matrix_(width_ * width_), factor_(width_ * width_), solution_(atlases), forward_(atlases) {}
 
-  // `sums` as products() leaves them, `scale` makes means of them; weights sum to 1.
+  // Computes weights that sum to 1. `sums` are those of products(); `scale` converts them to means.
   void find(const float* sums, double scale, float* weights) {
     raise_means(sums, scale, beta_, width_, matrix_.data());
     for (std::size_t i = 0; i < count_; ++i) matrix_[i * width_ + i] += alpha_;
@@ -121,9 +121,10 @@ class JointWeights {
   }
 
  private:
-  // The least w^T (M + a I) w of weights that are not negative, up to their sum, by block principal
-  // pivoting (Judice & Pires, Comput. Oper. Res. 21:587-596, 1994): atlases whose weight is negative
-  // leave and those that would lower it enter, all at once or, if that cycles, only the last one.
+  // Minimises w^T (M + a I) w over non-negative weights, up to their sum, by block principal pivoting
+  // (Judice & Pires, Comput. Oper. Res. 21:587-596, 1994): atlases with a negative weight leave the
+  // active set and those that would lower the objective enter it, all at once or, if that cycles,
+  // only the last one.
   bool solve_constrained() {
     std::size_t fewest = count_ + 1;
     for (int patience = 3;;) {
@@ -155,7 +156,7 @@ class JointWeights {
     return gain;
   }
 
-  // (M + a I) x = 1 for the atlases that are in, by Cholesky's method; false if it has no solution.
+  // Solves (M + a I) x = 1 for the active atlases by Cholesky decomposition; returns false if it fails.
   bool solve() {
     kept_.clear();
     for (std::size_t i = 0; i < count_; ++i) {
@@ -174,7 +175,7 @@ class JointWeights {
     double* x = forward_.data();
     if (!factorise(factor_.data(), size, width_, x)) return false;
     for (std::size_t j = size; j-- > 0;) {
-      // The newest value is subtracted last, so that the other products do not wait for it.
+      // The most recent value is used last, so that the other products do not depend on it.
       for (std::size_t l = size; l-- > j + 1;) x[j] -= factor_[j * width_ + l] * x[l];
       x[j] *= factor_[j * width_ + j];
       solution_[kept_[j]] = x[j];
@@ -185,7 +186,7 @@ class JointWeights {
   std::size_t count_, width_;
   double beta_, alpha_;
   bool constrained_;
-  std::vector<double> matrix_, factor_, solution_, forward_;  // of the first two the upper triangle
+  std::vector<double> matrix_, factor_, solution_, forward_;  // the first two hold upper triangles
   std::vector<char> is_in_;
   std::vector<std::size_t> kept_, wrong_;
 };

@@ -1,6 +1,6 @@
-// The bounding box of each label, over all raters, in one pass.
+// Finds the bounding box of each label over all raters, in one pass.
 //
-// Preconditions (checked in Python): raters hold the whole volume; digits from `labels` on mean missing.
+// Preconditions (checked in Python): raters hold the whole volume; digits >= `labels` mean missing.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class LabelBoxes {
 
   const std::vector<Box>& boxes() const { return boxes_; }
 
-  // Rows begin .. end - 1 of the volume, in C order.
+  // Widens the boxes by a rater's votes in rows begin .. end - 1 of the volume, in C order.
   void add(const Votes& rater, std::size_t begin, std::size_t end) {
     const std::size_t length = shape_[3];
     digits_.resize(length);

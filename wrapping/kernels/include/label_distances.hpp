@@ -1,10 +1,10 @@
-// Signed distances of selected voxels to the contours of several raters, within a box of a volume.
+// Computes signed distances of selected voxels to the contours of several raters, in a box of a volume.
 //
-// A rater's votes are a table with the label for each code of a voxel. Threads process raters, each
-// with its own box of distances, so memory is bounded by processing few raters at a time.
+// A voxel has a code, and a rater has a table with a label for each code. A thread processes one rater at
+// a time with a distance buffer of its own, so the number of threads bounds the memory.
 //
-// Preconditions (checked in Python): codes are below the number of codes; the box lies in the
-// volume, has as many axes as it, and `places` lie in the box; sizes as in distance.hpp.
+// Preconditions (checked in Python): codes are below the number of codes; the box lies in the volume and
+// has the same number of axes; `places` lie in the box; voxel sizes are as in distance.hpp.
 #pragma once
 
 #include <atomic>
@@ -18,9 +18,9 @@
 namespace consensus {
 
 struct BoxOfVolume {
-  std::vector<std::size_t> shape;  // the volume's
+  std::vector<std::size_t> shape;  // of the volume
   std::vector<std::size_t> low;
-  std::vector<std::size_t> size;  // the box's
+  std::vector<std::size_t> size;  // of the box
 
   std::size_t voxels() const {
     std::size_t product = 1;
@@ -28,7 +28,7 @@ struct BoxOfVolume {
     return product;
   }
   std::size_t rows() const { return size.back() == 0 ? 0 : voxels() / size.back(); }
-  // Calls work(first voxel of the volume, first voxel of the box) for some rows of the box.
+  // Calls work(index in the volume, index in the box), of the first voxel, for rows of the box.
   template <class Work>
   void for_each_row(Slab slab, Work work) const {
     const std::size_t axes = shape.size(), length = size[axes - 1];
@@ -44,29 +44,29 @@ struct BoxOfVolume {
   }
 };
 
-// A voxel is inside if the rater's vote is the label or `also`, which may be the same label.
+// The labels whose voxels are inside a rater's contour; the two may be equal.
 struct Drawing {
   std::size_t label;
   std::size_t also;
 };
 
-// Threads: how many raters at a time, and how many each may use.
+// The number of raters that are processed at a time, and the number of threads for each.
 struct RaterThreads {
   std::size_t raters;
   std::size_t each;
 };
 
-// The raters' votes: (raters, number_of_codes) labels, by the codes of a box's voxels.
+// The raters' votes in a box: `said` holds labels, (raters, number_of_codes), and `codes` a code per voxel.
 template <class Code, class Digit>
 struct DrawnInBox {
-  const Code* codes;  // of the volume
+  const Code* codes;  // one per voxel of the volume
   BoxOfVolume box;
   const Digit* said;
   std::size_t number_of_codes;
   Drawing drawing;
   std::vector<double> sizes;   // of a voxel
-  const std::int64_t* places;  // of the voxels wanted, in the box
-  std::size_t number;          // of places
+  const std::int64_t* places;  // flat indices in the box of the requested voxels
+  std::size_t number;          // number of places
 
   WantedVoxels wanted() const {
     std::vector<std::uint8_t> marks(box.voxels(), 0);
@@ -74,8 +74,8 @@ struct DrawnInBox {
     return WantedVoxels(std::move(marks), box.size, sizes);
   }
 
-  // A bit for each of up to eight raters who drew a voxel of the box, so that a voxel's code, whose
-  // table entry is likely not in the cache, is looked up once for all of them.
+  // Sets one bit per rater, for up to eight raters, at the voxels inside the rater's contour. All of them
+  // share one table look-up per voxel, since each is likely a cache miss.
   void draw(std::size_t first, std::size_t last, std::size_t threads, std::vector<std::uint8_t>& bits) const {
     std::vector<std::uint8_t> drawn(number_of_codes, 0);
     const auto label = static_cast<Digit>(drawing.label), also = static_cast<Digit>(drawing.also);
@@ -95,7 +95,7 @@ struct DrawnInBox {
     });
   }
 
-  // Signed distances to what a bit marks; `squared` is room for the box.
+  // Computes signed distances to the contour of the voxels with a bit; `squared` is a buffer for the box.
   void distances(const std::vector<std::uint8_t>& bits, std::size_t bit, std::size_t threads,
                  const WantedVoxels& wanted, std::vector<float>& squared, float* row) const {
     squared.resize(bits.size());
@@ -106,9 +106,9 @@ struct DrawnInBox {
   }
 };
 
-constexpr std::size_t kRatersDrawn = 8;  // at a time, a bit each
+constexpr std::size_t kRatersDrawn = 8;  // raters processed at a time, one bit each
 
-// `out` is (raters, number of places).
+// Writes the distances to `out`, of shape (raters, number of places).
 template <class Code, class Digit>
 void label_distances(const DrawnInBox<Code, Digit>& drawn, std::size_t raters, RaterThreads threads, float* out) {
   const WantedVoxels wanted = drawn.wanted();
@@ -128,7 +128,7 @@ void label_distances(const DrawnInBox<Code, Digit>& drawn, std::size_t raters, R
   }
 }
 
-// Adds the raters' distances times their weights to `sums`, of each place, in the order of raters.
+// Adds the raters' weighted distances at each place to `sums`, in the order of raters.
 template <class Code, class Digit>
 void sum_label_distances(const DrawnInBox<Code, Digit>& drawn, std::size_t raters, const double* weights,
                          RaterThreads threads, double* sums) {

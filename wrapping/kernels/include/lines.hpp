@@ -1,5 +1,5 @@
-// The lines of a C-ordered volume along one axis, several neighbours at a time: a cache line that
-// was fetched for one of them serves all.
+// Walks the lines of a C-ordered volume along one axis. Neighbouring lines are processed in blocks, so that
+// all of them use a cache line once it is loaded.
 //
 // Precondition (checked in Python): the volume holds outer * length * inner values.
 #pragma once
@@ -17,7 +17,7 @@ constexpr std::size_t kLanes = 32;
 struct Lines {
   std::size_t outer;   // product of the sizes before the axis
   std::size_t length;  // size of the axis
-  std::size_t inner;   // product of the sizes after it: the step between a line's neighbours
+  std::size_t inner;   // product of the sizes after the axis: the step between neighbours on a line
 
   std::size_t blocks() const { return outer * blocks_per_outer(); }
   std::size_t first(std::size_t block) const {
@@ -38,12 +38,12 @@ inline Lines lines_along(const std::vector<std::size_t>& shape, std::size_t axis
   return lines;
 }
 
-// Calls work(slab of blocks) on several threads, piece by piece; each makes its own scratch memory.
+// Calls work(slab of blocks) for pieces of all blocks, on several threads; each call allocates its own scratch memory.
 template <class Work>
 void for_each_block_slab(const Lines& lines, std::size_t threads, Work work) {
   const std::size_t voxels = std::max<std::size_t>(1, lines.length * std::min(kLanes, lines.inner));
   const std::size_t smallest = std::max<std::size_t>(1, kSmallestSlab / voxels);
-  // Allocating scratch memory must be cheap compared with a piece's work.
+  // Pieces are large enough that allocating scratch memory is cheap compared with processing them.
   const std::size_t size = std::max<std::size_t>(1, 16 * kPiece / voxels);
   for_each_slab(make_slabs(lines.blocks(), threads, smallest),
                 [&](std::size_t, Slab slab) { in_pieces(slab, size, work); });

@@ -1,7 +1,7 @@
-// The symbol of more than half of the raters at kShortRun voxels at once (Boyer & Moore, MJRTY, 1981):
-// the only candidate that remains when unequal votes cancel in pairs, and its number of votes.
+// Finds the symbol that more than half of the raters gave, at kShortRun voxels at once (Boyer & Moore,
+// MJRTY, 1981): the candidate that remains when unequal votes cancel in pairs, and its number of votes.
 //
-// Preconditions: every row holds kShortRun symbols; a symbol can count the raters.
+// Preconditions: every row holds kShortRun symbols; the symbol type can represent the number of raters.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ CONSENSUS_INLINE void find_majority_of(const Symbol* const* rows, std::size_t ra
     Register row, candidate{}, lead{}, votes{};
     for (std::size_t j = 0; j < raters; ++j) {
       std::memcpy(&row, rows[j] + at, kRegister);
-      // A comparison gives -1 where it holds.
+      // A vector comparison yields -1 where it is true.
       const auto fresh = reinterpret_cast<Register>(lead == 0);
       candidate = (row & fresh) | (candidate & ~fresh);
       const auto same = reinterpret_cast<Register>(candidate == row);

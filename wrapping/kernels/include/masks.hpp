@@ -1,10 +1,11 @@
-// Masks of bytes as bits, one a voxel, made in the pass that finds out that they are masks.
+// Packs masks of bytes into one bit per voxel, in the same pass that checks that they are masks.
 //
-// Of every 256 voxels, byte k holds voxels k, k + 32, k + 64 ...: neighbours stay neighbours in a
-// register, so bits are made, counted and unmade by operations on whole registers. A last stretch
-// that is not full is filled up with what its array begins with.
+// Voxels are packed in stretches of 256: byte k of a stretch holds voxels k, k + 32, k + 64 and so on.
+// Neighbouring voxels stay in neighbouring bytes of a register, so packing, counting and unpacking are
+// operations on whole registers. An incomplete last stretch is padded with the first value of the array.
 //
-// Preconditions (checked in Python): rows hold the extent, which is not 0; bits hold its stretches.
+// Preconditions (checked in Python): rows hold the extent, which is not 0; `bits` holds kLane bytes for
+// every stretch.
 #pragma once
 
 #include <algorithm>
@@ -19,11 +20,11 @@
 
 namespace consensus {
 
-constexpr std::size_t kLane = 32;            // bytes of bits in a stretch
-constexpr std::size_t kStretch = 8 * kLane;  // voxels of a stretch
+constexpr std::size_t kLane = 32;            // bytes of a packed stretch
+constexpr std::size_t kStretch = 8 * kLane;  // voxels in a stretch
 constexpr std::size_t kWords = kLane / 8;
 
-constexpr std::size_t kPieceOfStretches = 1024;  // between two checkpoints
+constexpr std::size_t kPieceOfStretches = 1024;  // stretches between two checkpoints
 
 inline std::size_t stretches_of(std::size_t voxels) { return (voxels + kStretch - 1) / kStretch; }
 
@@ -31,7 +32,7 @@ inline std::vector<Slab> stretch_slabs(std::size_t voxels, std::size_t threads) 
   return make_slabs(stretches_of(voxels), threads, kSmallestSlab / kStretch);
 }
 
-// Writes 1 where voxels differ from `first`. Returns whether all of them are `first` or `second`.
+// Writes bits of 1 where voxels differ from `first`; returns whether all voxels are `first` or `second`.
 CONSENSUS_WIDE static inline bool pack_stretches(const std::uint8_t* row, std::size_t stretches, std::uint8_t first,
                                                  std::uint8_t second, std::uint8_t* __restrict bits) {
   std::array<std::uint8_t, kLane> odd{};
@@ -51,8 +52,8 @@ CONSENSUS_WIDE static inline bool pack_stretches(const std::uint8_t* row, std::s
   return any == 0;
 }
 
-// Stretches begin .. end - 1 of a row, a last one filled up with a value: calls pack(voxels, stretches,
-// bits) for them.
+// Calls pack(voxels, number of stretches, bits) for stretches begin .. end - 1 of a row; pads an incomplete
+// last one with `filling`.
 template <class Pack>
 void for_stretches(const std::uint8_t* row, std::size_t voxels, std::size_t begin, std::size_t end,
                    std::uint8_t filling, std::uint8_t* bits, Pack pack) {
@@ -72,11 +73,11 @@ inline void pack_marked(const std::uint8_t* marks, std::size_t voxels, std::size
   });
 }
 
-// Packs rows of voxels, some stretches at a time, and finds the second of their values on the way.
+// Packs rows of voxels, a range of stretches at a time, and determines their second value while doing so.
 struct MaskPacker {
   std::uint8_t first;
-  std::uint8_t second = first;  // another one as soon as one is found
-  bool is_mask = true;          // until a third value is found
+  std::uint8_t second = first;  // the other value, once it is found
+  bool is_mask = true;          // false once a third value is found
 
   void pack(const std::uint8_t* row, std::size_t voxels, std::size_t begin, std::size_t end, std::uint8_t* bits) {
     for_stretches(row, voxels, begin, end, first, bits, [&](const std::uint8_t* from, std::size_t n, std::uint8_t* to) {
@@ -84,7 +85,7 @@ struct MaskPacker {
     });
   }
 
-  // Whether there are but two values in what another one packed, too.
+  // Merges the result of another packer: it remains a mask if both together have at most two values.
   void add(const MaskPacker& other) {
     is_mask = is_mask && other.is_mask && (second == first || other.second == first || other.second == second);
     if (second == first) second = other.second;
@@ -103,10 +104,11 @@ struct MaskPacker {
 };
 
 constexpr std::uint64_t kOnes = 0x0101010101010101;
-constexpr std::size_t kMostRows = 14;  // so that one more than all raters has four digits, too
-constexpr std::size_t kAtOnce = 16;  // stretches that are counted in the first cache
+constexpr std::size_t kMostRows = 14;  // so that the number of raters plus one fits in four bits
+constexpr std::size_t kAtOnce = 16;  // stretches counted at a time, which fit in the L1 cache
 
-// How many of the raters have each bit: the numbers' binary digits, side by side.
+// Counts, for each bit, the raters who have it set. The four binary digits of the counts are stored in
+// separate words.
 struct BitCounts {
   using Words = std::array<std::uint64_t, kAtOnce * kWords>;
   Words ones, twos, fours, eights;
@@ -127,8 +129,8 @@ struct BitCounts {
     }
   }
 
-  // Where at least so many raters have the bit: from the lowest digit on, a higher one decides
-  // unless it is as wanted.
+  // Sets the bits whose count is at least `number`. Digits are compared from the lowest to the highest; a
+  // higher digit overrides lower ones unless it equals that of `number`.
   CONSENSUS_INLINE void find_at_least(unsigned number, std::size_t words, Words& __restrict reached) const {
     const auto digit = [&](unsigned p) { return number >> p & 1u ? ~std::uint64_t{0} : std::uint64_t{0}; };
     const std::uint64_t a = digit(0), b = digit(1), c = digit(2), d = digit(3);
@@ -141,8 +143,8 @@ struct BitCounts {
   }
 };
 
-// Writes one byte for each bit of stretches: values[0] below `middle` raters, values[2] from `high` on,
-// and values[1] between them.
+// Writes one byte for each bit: values[0] if fewer than `middle` raters have it set, values[2] if at least
+// `high` do, else values[1].
 CONSENSUS_WIDE static inline void choose_by_bits(const std::uint8_t* const* rows, std::size_t raters,
                                                  std::size_t stretches, unsigned middle, unsigned high,
                                                  const std::array<std::uint8_t, 3>& values, std::uint8_t* out) {
@@ -170,7 +172,7 @@ CONSENSUS_WIDE static inline void choose_by_bits(const std::uint8_t* const* rows
   }
 }
 
-// A byte of 0 or 1 for each bit of a row.
+// Writes a byte of 0 or 1 for each bit.
 CONSENSUS_WIDE static inline void unpack_stretches(const std::uint8_t* bits, std::size_t stretches, std::uint8_t* out) {
   for (std::size_t s = 0; s < stretches; ++s) {
     for (std::size_t b = 0; b < 8; ++b) {

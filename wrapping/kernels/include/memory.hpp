@@ -1,4 +1,4 @@
-// Asks for huge pages where the system has them: a fresh output is then mapped in few faults.
+// Requests huge pages where the system supports them, so that a new output causes few page faults.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace consensus {
 
-// A hint about memory the caller owns; nothing is read, written or required.
+// Advises the system about memory that the caller owns; neither reads nor writes it, and failure is harmless.
 inline void prefer_huge_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes) {
 #ifdef __linux__
   constexpr std::size_t kWorthIt = std::size_t{1} << 22;

@@ -1,10 +1,10 @@
-// Unites tables of patterns: rows sorted by digits, then stratum; equal rows are one.
+// Merges tables of patterns into one whose rows are distinct and sorted by digits, then by stratum.
 //
-// Rows are sorted by as many first digits as one number of 64 bits holds, and looked up where they
-// lie only where those are equal: memory beyond the tables is 16 bytes a row.
+// Sort keys are as many leading digits as fit in 64 bits; the full rows are compared only if these are
+// equal. This needs 16 bytes per row in addition to the tables.
 //
-// Preconditions (checked in Python): all parts have the same number of raters, and each fewer than
-// 2^32 rows; there are fewer than 2^32 parts.
+// Preconditions (checked in Python): all tables have the same number of raters; each has fewer than 2^32
+// rows; there are fewer than 2^32 tables.
 #pragma once
 
 #include <algorithm>
@@ -49,7 +49,7 @@ class MergedRows {
 
   std::size_t size() const { return size_; }
 
-  // ranks[part][row] is the row's place in the union.
+  // Writes the merged table; ranks[part][row] becomes the index of the row in it.
   void write(Digit* digits, std::uint32_t* strata, std::int64_t* counts,
              const std::vector<std::int64_t*>& ranks) const {
     std::size_t rank = 0;
@@ -106,7 +106,7 @@ class MergedRows {
 
   std::vector<TablePart<Digit>> parts_;
   std::size_t raters_;
-  std::size_t bits_ = 1;  // that every digit fits
+  std::size_t bits_ = 1;  // enough for every digit
   std::size_t in_prefix_ = 0;
   std::vector<Row> rows_;
   std::size_t size_ = 0;

@@ -1,8 +1,8 @@
 // Walks the lines of a tile's buffer along each axis in turn, repeating edge voxels beyond the volume.
 // The caller supplies the operation on a voxel and its neighbours on a line.
 //
-// If values are constant outside some box, only that box is stored, and only the voxels within its
-// reach are computed.
+// If values are constant outside a box, only that box is stored, and only voxels within reach of it are
+// computed.
 #pragma once
 
 #include <algorithm>
@@ -21,17 +21,17 @@ class NeighbourLines {
   const Extents& reach() const { return reach_; }
   Box source(const Box& to) const { return grown(to, reach_, shape_); }
 
-  // Turns `values`, an array of source(to), into an array of `to`. For each axis with a reach,
-  // blend(axis, rows, n, out) makes out[i] of rows[0][i] .. rows[2 reach][i], the middle one being
-  // the voxel itself.
+  // Replaces `values`, an array over source(to), by an array over `to`. For each axis with a reach above
+  // 0, blend(axis, rows, n, out) computes out[i] from rows[0][i] .. rows[2 * reach][i]; the middle row
+  // holds the voxel itself.
   template <class Blend>
   void run(std::vector<Value>& values, const Box& to, Blend blend) {
     run_within(values, source(to), Value{}, to, blend);
   }
 
-  // The same for values that are `beyond` everywhere in source(to) but in the box `within`, whose
-  // array `values` is. It becomes that of the part of `to` within reach, which is returned; blend must
-  // make of equal values the same value.
+  // The same if all values of source(to) outside `box` equal `beyond`; `values` is an array over `box`.
+  // It is replaced by an array over the part of `to` within reach of `box`, which is returned.
+  // Precondition: blend maps equal values to the same value.
   template <class Blend>
   Box run_within(std::vector<Value>& values, Box box, Value beyond, const Box& to, Blend blend) {
     const Box reached = box.empty() ? Box{} : intersection(grown(box, reach_, shape_), to);
@@ -60,7 +60,7 @@ class NeighbourLines {
     return std::min(static_cast<std::size_t>(moved), shape_[axis] - 1);
   }
 
-  // Planes (axis 1) or rows (axis 2) are contiguous: neighbours are whole blocks.
+  // Along z (axis 1) or y (axis 2), neighbours are contiguous blocks: planes or rows.
   template <class Blend>
   void along_blocks(const Value* in, const Box& box, const Box& next, std::size_t axis, Value beyond, Blend blend) {
     std::size_t outer = 1, inner = 1;
@@ -89,7 +89,7 @@ class NeighbourLines {
     line_.assign(length + 2 * reach, beyond);
     neighbours_.resize(2 * reach + 1);
     for (std::size_t k = 0; k < neighbours_.size(); ++k) neighbours_[k] = line_.data() + k;
-    // The line begins at next.low - reach, which may lie before the volume.
+    // The line begins at next.low - reach, which may be before the volume.
     const std::size_t cut = next.low[3] > reach + box.low[3] ? next.low[3] - reach - box.low[3] : 0;
     const std::size_t first = box.low[3] + cut + reach - next.low[3];
     const std::size_t number = std::min(box.size(3) - cut, line_.size() - first);

@@ -1,7 +1,7 @@
-// Packs, for up to eight raters, where they have a label into the bits of a box's bytes.
+// Sets a rater's bit in each byte of a box where the rater gave a label, for up to eight raters.
 //
-// Preconditions (checked in Python): data hold the whole volume, the plane holds the box, which lies
-// in the volume.
+// Preconditions (checked in Python): each rater's data hold the whole volume; the box lies in the volume;
+// `plane` has one byte per voxel of the box.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace consensus {
 
-// Raters with the label they give and their bit; the same type of all of them.
+// A rater's data, the label to find and the bit to set. All raters of a call have the same label type.
 template <class Label>
 struct Marking {
   const Label* data;
@@ -26,8 +26,8 @@ CONSENSUS_INLINE std::uint8_t bit_of(const Marking<Label>& rater, std::size_t at
   return static_cast<std::uint8_t>(rater.data[at] == rater.label ? rater.bit : 0);
 }
 
-// bytes gain the raters' bits where their rows, n voxels from `at` on, have their label; four at a time,
-// of copies, so that compilers see that bytes are none of them.
+// Sets the raters' bits in `bytes` where their voxels at .. at + n - 1 have the label. Four raters are
+// processed at a time, as local copies, so that the compiler knows that `bytes` does not alias them.
 template <class Label>
 CONSENSUS_INLINE void mark_any(const std::vector<Marking<Label>>& raters, std::size_t at, std::size_t n,
                                std::uint8_t* __restrict bytes) {
@@ -50,7 +50,7 @@ void mark(const std::vector<Marking<Label>>& raters, std::size_t at, std::size_t
   mark_any(raters, at, n, bytes);
 }
 
-// Most label maps are of these types.
+// Compiled for wider registers for the most common types of label maps.
 CONSENSUS_WIDE static inline void mark(const std::vector<Marking<std::uint8_t>>& raters, std::size_t at, std::size_t n,
                                        std::uint8_t* bytes) {
   mark_any(raters, at, n, bytes);

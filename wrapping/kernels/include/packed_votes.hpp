@@ -1,14 +1,14 @@
-// Two labels, every rater present: votes as bits, eight raters to a byte, and EM on them.
+// EM for two labels if no rater is missing: votes are packed as bits, eight raters per byte.
 //
-// The log likelihood of a voxel's votes is a look-up per byte in a table of 256; the posterior is
-// added to histograms of 256, which the caller unfolds into counts per rater. No table of patterns is
+// The log likelihood of a voxel's votes is one look-up per byte in a table of 256 entries; posteriors are
+// added to histograms of 256 bins, which the caller converts to counts per rater. No pattern table is
 // needed, however noisy the votes are.
 //
-// Bytes lie in planes: planes[group * extent + voxel]. A stretch of voxels with the same votes is
-// computed once; a "voxel" may also be a row of a pattern table, which counts for many. Sums are exact
-// (exact_sum.hpp), so results do not depend on threads or on how voxels were grouped.
+// Bytes are stored in planes: planes[group * extent + voxel]. A stretch of voxels with equal votes is
+// computed once. A "voxel" may also be a row of a pattern table, with a count. Sums are exact
+// (exact_sum.hpp), so results do not depend on threads or on the grouping of voxels.
 //
-// Preconditions (checked in Python): every digit is 0 or 1; arrays hold their extents; counts are
+// Preconditions (checked in Python): every digit is 0 or 1; arrays have one entry per voxel; counts are
 // positive; log values are below +inf and not NaN.
 #pragma once
 
@@ -32,7 +32,7 @@ inline void pack_votes(const std::vector<const Votes*>& raters, std::size_t exte
     for (std::size_t group = 0; group * 8 < raters.size(); ++group) {
       std::uint8_t* to = planes + group * extent + at;
       std::fill_n(to, n, std::uint8_t{0});
-      // A byte is a number of radix 2 whose last digit is the group's first rater.
+      // A byte is a binary number whose lowest digit is the first rater of the group.
       for (std::size_t j = std::min(raters.size(), group * 8 + 8); j-- > group * 8;) {
         raters[j]->append(at, n, 2, to);
       }
@@ -49,7 +49,7 @@ struct PackedPlanes {
   std::size_t extent;
   std::size_t groups;
   const std::uint8_t* mask;    // nullptr: every voxel counts
-  const std::int64_t* counts;  // how many voxels each one stands for; nullptr: one
+  const std::int64_t* counts;  // how many voxels each entry stands for; nullptr: one
 
   bool same(std::size_t a, std::size_t b) const {
     if (mask && (mask[a] != 0) != (mask[b] != 0)) return false;
@@ -59,8 +59,8 @@ struct PackedPlanes {
     return true;
   }
 
-  // Calls run(first, n) for the stretches of [begin, end) inside the mask with the same votes; with
-  // counts, for each place by itself.
+  // Calls run(first, n) for each stretch of [begin, end) with equal votes inside the mask; with counts, for
+  // each entry separately.
   template <class Run>
   void for_each_stretch(std::size_t begin, std::size_t end, Run run) const {
     if (counts) {
@@ -76,7 +76,7 @@ struct PackedPlanes {
   }
 };
 
-// Log joint of both labels from tables [group][byte], the prior being part of the first.
+// Log joints of both labels, from tables [group][byte]; the first table includes the log prior.
 struct LogJoint {
   const PackedPlanes& packed;
   const Pair* tables;
@@ -93,15 +93,15 @@ struct LogJoint {
 };
 
 struct PackedPosterior {
-  bool possible;      // whether any label is
+  bool possible;      // whether any label has a non-zero probability
   bool prefers_one;   // whether label 1 is more probable than label 0
   double less;        // share of the less probable label
   double more;        // share of the other
   double log_evidence;
 };
 
-// log(1 + x) to within rounding of 1 + x, which is precise enough for the log evidence. A few terms of
-// the series suffice if x is small; std::log1p takes several times as long as std::log.
+// Computes log(1 + x) with the rounding error of 1 + x, which is precise enough for the log evidence. A
+// few terms of the series suffice if x is small; std::log1p takes several times as long as std::log.
 inline double log_one_plus(double x) {
   if (x > 0x1p-10) return std::log(1 + x);
   return x * (1 - x * (1. / 2 - x * (1. / 3 - x * (1. / 4 - x * (1. / 5)))));
@@ -116,7 +116,7 @@ inline PackedPosterior posterior_of(const Pair& log_joint) {
   return {true, b > a, other / total, 1 / total, peak + log_one_plus(other)};
 }
 
-// Unit, in nats, in which log evidence is summed; larger than that of any voxel.
+// Unit, in nats, in which log evidence is summed; it exceeds the log evidence of any voxel.
 constexpr double kNats = 0x1p24;
 
 struct PackedSums {
@@ -140,7 +140,7 @@ struct PackedSums {
   }
 };
 
-// Adds to small partial sums, which need no carry, and flushes them when they are full.
+// Adds to partial sums, which need no carry, and flushes them to the exact sums when they are full.
 class PackedAdder {
  public:
   PackedAdder(const PackedPlanes& packed, PackedSums& sums)
@@ -197,7 +197,8 @@ inline SplitReal split_share(double share) {
   return SplitReal::of(share > 0 ? std::max(share, 0x1p-86) : 0);
 }
 
-// A voxel at which neither label is possible makes the likelihood zero, and counts for neither.
+// Adds the sums of the E-step for some voxels. A voxel where neither label is possible makes the likelihood 0
+// and is counted for neither.
 inline void expect_packed(const PackedPlanes& packed, const Pair* tables, std::size_t begin,
                           std::size_t end, PackedSums& sums) {
   const LogJoint log_joint{packed, tables};
@@ -213,7 +214,7 @@ inline void expect_packed(const PackedPlanes& packed, const Pair* tables, std::s
   });
 }
 
-// The same if the posterior is a function of the number of votes for label 1: foreground[votes].
+// The same if the posterior of label 1 is given by the number of votes for it: foreground[votes].
 inline void expect_packed_votes(const PackedPlanes& packed, const double* foreground, std::size_t begin,
                                 std::size_t end, PackedSums& sums) {
   PackedAdder adder(packed, sums);
@@ -226,7 +227,7 @@ inline void expect_packed_votes(const PackedPlanes& packed, const double* foregr
   });
 }
 
-// Probability of label 1; 0 outside the mask.
+// Writes the probability of label 1; 0 outside the mask.
 template <class Real>
 void packed_probability(const PackedPlanes& packed, const Pair* tables, std::size_t begin,
                         std::size_t end, Real* out) {

@@ -1,7 +1,8 @@
-// Voxels to which two raters gave the same label, for every pair and label, from rows of equal votes.
+// Counts, for every pair of raters and every label, the voxels to which both gave the label; reads a
+// pattern table.
 //
-// Preconditions: rows of `raters` digits each; a digit of `labels` or more is a missing rater;
-// `shared` has labels x raters x raters places, of which those of raters i <= j are added to.
+// Preconditions: each row has `raters` digits; digits >= `labels` mean missing; `shared` has the shape
+// (labels, raters, raters), and only the entries with i <= j are written.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
-// Runs a function over contiguous slabs of a volume, one thread per slab, until it is done or aborted.
+// Runs a function over contiguous slabs of a volume, one thread per slab, and stops all threads on an abort.
 //
-// Threads are created and joined inside the call: there is no pool that fork() could break, and
-// nothing outlives the call. Kernels combine per-slab integers exactly, so results do not depend on
-// the number of slabs.
+// Threads are created and joined within the call: there is no pool that fork() could break, and no state
+// outlives the call. Concurrent calls are safe if they write to different memory. Kernels combine the
+// results of slabs as integers, which is exact, so results do not depend on the number of slabs.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ struct Slab {
   std::size_t end;
 };
 
-// Below this many voxels a thread costs more than it saves.
+// For fewer voxels than this, starting a thread costs more than it saves.
 constexpr std::size_t kSmallestSlab = std::size_t{1} << 16;
 
 inline std::vector<Slab> make_slabs(std::size_t extent, std::size_t threads,
@@ -25,7 +25,7 @@ inline std::vector<Slab> make_slabs(std::size_t extent, std::size_t threads,
   const std::size_t count = std::max<std::size_t>(1, std::min(threads, useful));
   std::vector<Slab> slabs;
   for (std::size_t k = 0; k < count; ++k) {
-    // Multiplying first would overflow only beyond 2^64 / threads voxels.
+    // Does not overflow below 2^64 / count voxels.
     slabs.push_back({extent * k / count, extent * (k + 1) / count});
   }
   return slabs;
@@ -39,24 +39,24 @@ struct SlabWork {
 
 void run_slabs(const std::vector<Slab>& slabs, SlabWork work);
 
-// Calls work(slab_index, slab) for every slab; the first exception is rethrown after all joined.
+// Calls work(slab_index, slab) for every slab; rethrows the first exception after all threads have joined.
 template <class Work>
 void for_each_slab(const std::vector<Slab>& slabs, Work work) {
   run_slabs(slabs, {&work, [](void* to, std::size_t k, Slab slab) { (*static_cast<Work*>(to))(k, slab); }});
 }
 
-// Throws if the work must stop, because of Ctrl-C, an Abort or an error in another slab. Loops call it
-// every few milliseconds: the thread that called the kernel polls Python about ten times a second,
-// and the others check its result.
+// Throws if the work must stop because of Ctrl-C, Abort or an error in another slab. Loops must call it
+// every few milliseconds. The thread that called the kernel polls Python about ten times a second; the
+// others read a flag that it sets.
 void checkpoint();
 
 // Raises the Python exception that stops the work, if there is one; see stopping.cpp.
 void ask_python();
 
-// Voxels of a piece: microseconds of work, or milliseconds with thousands of raters.
+// Voxels in a piece, which take microseconds, or milliseconds with thousands of raters.
 constexpr std::size_t kPiece = std::size_t{1} << 14;
 
-// Calls work(piece) for the pieces of a slab in their order, with a checkpoint before each.
+// Calls work(piece) for the pieces of a slab in order, with a checkpoint before each.
 template <class Work>
 void in_pieces(Slab slab, std::size_t size, Work work) {
   for (std::size_t begin = slab.begin; begin < slab.end; begin += size) {
@@ -65,7 +65,7 @@ void in_pieces(Slab slab, std::size_t size, Work work) {
   }
 }
 
-// Calls work(piece) for everything from 0 to the extent, several threads at a time.
+// Calls work(piece) for pieces that cover 0 .. extent - 1, on several threads.
 template <class Work>
 void for_each_piece(std::size_t extent, std::size_t threads, Work work) {
   for_each_slab(make_slabs(extent, threads), [&](std::size_t, Slab slab) { in_pieces(slab, kPiece, work); });

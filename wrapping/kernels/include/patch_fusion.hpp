@@ -1,12 +1,12 @@
-// Patch-based label fusion, tile by tile: each atlas votes with the patch of labels where its image is
+// Patch-based label fusion, tile by tile: each atlas votes with the patch of labels at which its image is
 // most similar to the target, weighted by that similarity.
 //
-// Around a voxel x each atlas i is searched for the patch nearest to the target's, at x + s_i. Its
-// weight w_i(x) counts for the label that it has at y + s_i, for every voxel y of the patch around x.
-// Only voxels on which atlases disagree are computed, and only patches that reach one are weighted.
+// For each voxel x, the patch of atlas i that is most similar to the target's is sought near x and found
+// at x + s_i. Its weight w_i(x) is a vote, at every voxel y of the patch around x, for the label of the
+// atlas at y + s_i. Only voxels where atlases disagree are computed, from the patches that cover one.
 //
 // Preconditions (checked in Python): images and votes hold the whole volume; digits below `labels` are
-// labels, the digit `labels` means missing; radii of the first axis are 0.
+// labels, the digit `labels` means missing; the radii of the first axis are 0.
 #pragma once
 
 #include <algorithm>
@@ -22,16 +22,16 @@
 
 namespace consensus {
 
-// Voxels where a label is impossible.
+// A label, and the voxels where it must not be the result.
 struct Exclusion {
   std::size_t label;
   const std::uint8_t* where;
 };
 
 struct WeightRule {
-  bool joint;        // else each atlas by its own errors: (its mean square + alpha)^-beta
+  bool joint;        // if false, an atlas is weighted by its own errors: (mean square + alpha)^-beta
   double beta, alpha;
-  bool constrained;  // of joint weights: the best that are not negative, not the best with those left out
+  bool constrained;  // joint weights: optimal among non-negative weights; if false, negative ones are set to 0
 };
 
 struct AtlasField {
@@ -40,24 +40,24 @@ struct AtlasField {
   std::vector<const Intensities*> target;                // by modality
   std::vector<std::vector<const Intensities*>> atlases;  // by atlas and modality
   std::vector<const Votes*> votes;                       // of each atlas
-  std::vector<float> own_weights;                        // of each atlas, independent of its image
-  const std::uint8_t* mask;                              // 0: not to be fused; null: all are
+  std::vector<float> own_weights;                        // of each atlas, multiplied by the weight from its image
+  const std::uint8_t* mask;                              // 0: voxel is not fused; null: all are fused
   std::vector<Exclusion> exclusions;
   PatchSettings settings;
   WeightRule rule;
-  std::vector<float*> fused_images;  // by modality, where the atlases' patches are averaged; or empty
+  std::vector<float*> fused_images;  // by modality: outputs for the averaged patches of the atlases; or empty
 
   std::size_t at(std::size_t t, std::size_t z, std::size_t y, std::size_t x) const {
     return ((t * shape[1] + z) * shape[2] + y) * shape[3] + x;
   }
 };
 
-constexpr std::int32_t kUndecided = -1, kOutside = -2;  // as votes/ties.py has them
+constexpr std::int32_t kUndecided = -1, kOutside = -2;  // the codes of votes/ties.py
 
-// Result of a tile: the labels at each voxel that was computed, and their shares.
+// Result for a tile: the labels at each voxel that was computed, and their shares.
 struct TileShares {
-  std::vector<std::int64_t> places;  // in the volume
-  std::vector<std::uint16_t> numbers;  // of labels at each of them
+  std::vector<std::int64_t> places;  // flat indices in the volume of these voxels
+  std::vector<std::uint16_t> numbers;  // number of labels at each of them
   std::vector<std::uint16_t> labels;
   std::vector<float> shares;
   std::vector<double> weights;  // of each atlas, summed over these voxels
@@ -96,18 +96,18 @@ class PatchFusionTile {
   }
 
  private:
-  // Data of an atlas while a tile is fused. `values` and `slots` extend beyond centres_ by the radii of
-  // search and patch, and have the same layout.
+  // Data of an atlas while a tile is fused. `values` and `slots` have the same layout: centres_, extended by
+  // the radii of the search and of the patch.
   struct FoundImage {
     std::vector<float> values;
-    std::vector<float> mean, inverse;  // of centres_: of the patch that was chosen
+    std::vector<float> mean, inverse;  // for each voxel of centres_: of the chosen patch
   };
   struct Atlas {
     std::vector<FoundImage> images;   // by modality
-    std::vector<std::uint16_t> slots;  // of the label at each voxel
-    std::vector<std::int32_t> moves;   // of centres_: from a voxel to the one that was chosen for it
-    std::vector<float> weights;        // of centres_
-    std::vector<float> sums;           // of centres_, if there is no search: of the weights around
+    std::vector<std::uint16_t> slots;  // index in labels_ of the label at each voxel
+    std::vector<std::int32_t> moves;   // for each voxel of centres_: offset of the chosen patch
+    std::vector<float> weights;        // for each voxel of centres_
+    std::vector<float> sums;           // without a search: sum of the weights of the patches that cover a voxel
   };
 
   // -- unanimous voxels ---------------------------------------------------------------------
@@ -153,7 +153,7 @@ class PatchFusionTile {
     return false;
   }
 
-  // The smallest box of the tile that holds all marked voxels.
+  // Returns the bounding box of the marked voxels of the tile.
   Box marked_box(const std::vector<std::uint8_t>& marks) const {
     Box box{tile_.high, tile_.low};
     for_each_row(tile_, [&](std::size_t t, std::size_t z, std::size_t y) {
@@ -172,7 +172,7 @@ class PatchFusionTile {
 
   // -- weights ------------------------------------------------------------------------------
 
-  // Finds shifts and weights at each voxel whose patch reaches a marked voxel of the box.
+  // Finds the shifts and weights of each voxel whose patch covers a marked voxel of the box.
   void weigh(const Box& box, const std::vector<std::uint8_t>& marks) {
     centres_ = grown(box, field_->settings.patch, field_->shape);
     mark_centres(box, marks);
@@ -221,7 +221,7 @@ class PatchFusionTile {
     layout_ = searched_[0].size;
   }
 
-  // Offset in the atlases' values of a voxel with coordinates relative to the first voxel of centres_.
+  // Returns the offset of a voxel in the atlases' values; coordinates are relative to the first voxel of centres_.
   std::size_t in_layout(std::size_t z, std::size_t y, std::size_t x, const Extents& reach) const {
     return ((z + reach[1]) * layout_[2] + y + reach[2]) * layout_[3] + x + reach[3];
   }
@@ -242,7 +242,7 @@ class PatchFusionTile {
     });
   }
 
-  // The voxels of the patch around a voxel that are in the volume.
+  // Returns the part of the patch around a voxel that is inside the volume.
   Box around(std::size_t t, std::size_t z, std::size_t y, std::size_t x) const {
     return grown({{t, z, y, x}, {t + 1, z + 1, y + 1, x + 1}}, field_->settings.patch, field_->shape);
   }
@@ -298,7 +298,7 @@ class PatchFusionTile {
   void weigh_alone(std::size_t length, double scale) {
     for (std::size_t k = 0; k < atlases_.size(); ++k) {
       const double sum = static_cast<double>(sum_of_squares(errors_.data() + k * length, length));
-      // In units of alpha, below which errors are indistinguishable, so the result is finite.
+      // Errors are measured in units of alpha, so that the result is finite.
       weights_[k] = static_cast<float>(std::pow(1.0 + sum * scale / field_->rule.alpha, -field_->rule.beta));
       weights_[k] = std::max(weights_[k], std::numeric_limits<float>::min());
     }
@@ -331,7 +331,7 @@ class PatchFusionTile {
     }
   }
 
-  // Radii within which values and votes around a centre are read.
+  // Returns the radii within which values and votes around a centre are read.
   Extents grown_search() const {
     Extents reach = field_->settings.search;
     for (std::size_t axis = 0; axis < kAxes; ++axis) reach[axis] += field_->settings.patch[axis];
@@ -340,8 +340,8 @@ class PatchFusionTile {
 
   bool searches() const { return field_->settings.shifts.size() > 1; }
 
-  // Without a search, all patches of an atlas that reach a voxel have the same label there, so their
-  // total weight is a sum over a box.
+  // Without a search, all patches of an atlas that cover a voxel have the same label there, so their
+  // total weight is a box sum.
   void sum_weights() {
     const Extents& patch = field_->settings.patch;
     const Surroundings around = Surroundings::of(centres_, patch);
@@ -355,8 +355,8 @@ class PatchFusionTile {
     }
   }
 
-  // Sums, by label, the weights of all patches that reach a voxel. Each label has several partial sums,
-  // so that additions do not depend on each other.
+  // Sums, for each label, the weights of all patches that cover a voxel. Each label has several partial
+  // sums, so that consecutive additions are independent.
   void gather(std::size_t t, std::size_t z, std::size_t y, std::size_t x) {
     tally_.assign((labels_.size() + 1) * kEight, 0.0f);
     const std::size_t here = in_layout(z - centres_.low[1], y - centres_.low[2], x - centres_.low[3], grown_search());
@@ -383,7 +383,7 @@ class PatchFusionTile {
     }
   }
 
-  // Whether all patches that reach a voxel come from voxels that were not annotated.
+  // Returns whether all patches that cover a voxel have an unannotated voxel there.
   bool is_silent() const {
     for (std::size_t slot = 0; slot < labels_.size(); ++slot) {
       if (sum_of_eight(tally_.data() + slot * kEight) != 0) return false;
@@ -391,7 +391,7 @@ class PatchFusionTile {
     return true;
   }
 
-  // The votes of the atlases at the voxel itself, with equal weights.
+  // Counts the votes of the atlases at the voxel itself, with equal weights.
   void count_own_votes(std::size_t z, std::size_t y, std::size_t x) {
     const std::size_t here = in_layout(z - centres_.low[1], y - centres_.low[2], x - centres_.low[3], grown_search());
     for (const Atlas& atlas : atlases_) tally_[atlas.slots[here] * kEight] += 1.0f;
@@ -419,7 +419,7 @@ class PatchFusionTile {
           total += sum;
           best = std::max(best, sum);
         }
-        std::int32_t winner = kOutside;  // all labels of the atlases are excluded
+        std::int32_t winner = kOutside;  // remains if all labels of the atlases are excluded
         for (std::size_t at = found.labels.size(); at-- > first;) {
           if (found.shares[at] >= best - kTied * total) winner = found.labels[at];
           found.shares[at] /= total;
@@ -476,12 +476,12 @@ class PatchFusionTile {
   BoxSums box_sums_;
   Box tile_, centres_;
   std::vector<Patches> target_, searched_;  // by modality
-  std::vector<std::int32_t> shifts_;        // of centres_, of the atlas that is searched
+  std::vector<std::int32_t> shifts_;        // for each voxel of centres_, in the current atlas
   std::vector<Atlas> atlases_;
-  Extents layout_{};                                 // of what is kept of atlases
-  std::vector<PatchPiece> target_pieces_, pieces_;  // of a patch of the target, of atlases
-  std::vector<std::uint16_t> digits_;    // of a row of the tile, by atlas
-  std::vector<std::uint8_t> open_, inside_, is_centre_;  // the first two of the tile
+  Extents layout_{};                                 // size of the volumes that are stored per atlas
+  std::vector<PatchPiece> target_pieces_, pieces_;  // pieces of a patch in the target's layout, in that of the atlases
+  std::vector<std::uint16_t> digits_;    // for a row of the tile, by atlas
+  std::vector<std::uint8_t> open_, inside_, is_centre_;  // flags of the tile's voxels (the first two), of centres_
   std::vector<float> goal_, errors_, sums_of_products_, weights_, tally_, padded_, image_, weight_;
   std::vector<std::size_t> labels_;
 };

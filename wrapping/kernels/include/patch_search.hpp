@@ -1,9 +1,9 @@
-// Finds, near each voxel, where an atlas is most similar to the target, by sums over boxes.
+// Finds the shift near each voxel at which an atlas is most similar to the target, by box sums.
 //
-// Of normalised patches u = (t - mean(t)) / s(t), v = (a - mean(a)) / s(a) the squared difference is
-// |u|^2 + |v|^2 - 2 u.v, and u.v = (sum of t a - n mean(t) mean(a)) / (s(t) s(a)): for one shift of the
-// search the sums of all voxels come from one product of two volumes, summed along the three axes.
-// Terms are added in the same order whatever the box, so results do not depend on tiles.
+// The squared difference of normalised patches u = (t - mean(t)) / s(t) and v = (a - mean(a)) / s(a) is
+// |u|^2 + |v|^2 - 2 u.v, where u.v = (sum(t a) - n mean(t) mean(a)) / (s(t) s(a)). So for one shift, the
+// sums at all voxels come from the product of two volumes, summed along the three axes. Terms are
+// added in an order that does not depend on the box, so results do not depend on tiles.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@
 
 namespace consensus {
 
-// out[k] = rows[0][k] + rows[1][k] + .., of an odd number of rows. The two as far from the middle are
-// added first, so that reversed rows have a bitwise equal sum.
+// out[k] = rows[0][k] + rows[1][k] + .., for an odd number of rows. Rows at the same distance from the
+// middle are added first, so that rows in reverse order have a bitwise equal sum.
 CONSENSUS_WIDE static inline void add_rows(const float* const* rows, std::size_t number, std::size_t n, float* out) {
   const std::size_t middle = number / 2;
   const float* a = rows[middle];
@@ -40,7 +40,7 @@ CONSENSUS_WIDE static inline void add_rows(const float* const* rows, std::size_t
   }
 }
 
-// Sums over windows of a line of values; keeps the pointers to its parts.
+// Sums over a sliding window of values or planes; reuses its array of pointers.
 class Windows {
  public:
   // out[k] = in[k] + in[k + stride] + .. + in[k + 2 * radius * stride].
@@ -50,7 +50,7 @@ class Windows {
     add_rows(rows_.data(), rows_.size(), n, out);
   }
 
-  // The same for planes in a ring buffer, the oldest of which is `first`.
+  // The same for planes in a ring buffer whose oldest plane has the index `first`.
   void add_ring(const float* ring, std::size_t first, std::size_t radius, std::size_t stride, std::size_t n,
                 float* out) {
     rows_.resize(2 * radius + 1);
@@ -68,9 +68,9 @@ CONSENSUS_WIDE static inline void multiply(const float* a, const float* b, std::
   for (std::size_t k = 0; k < n; ++k) out[k] = a[k] * b[k];
 }
 
-// Weight of the squared difference of two patches' means relative to that of their normalised values.
-// It breaks ties between patches that are equal when normalised, such as any three voxels of which two
-// are equal; otherwise rounding would, differently in a mirrored image.
+// Weight of the squared difference of two patches' means, relative to that of their normalised values.
+// It breaks ties between patches that are equal after normalisation, for example any three voxels of
+// which two are equal. Otherwise rounding would break them, differently in a mirrored image.
 constexpr float kMeanShare = 1e-3f;
 
 // Adds one shift's similarity to a row of voxels: u.v - |v|^2 / 2, less the difference of means.
@@ -98,9 +98,9 @@ CONSENSUS_WIDE static inline void keep_best(const float* likeness, std::int32_t 
 using Shift = std::array<std::ptrdiff_t, kAxes>;
 
 struct PatchSettings {
-  Extents patch;   // radii; the first of four axes has 0
+  Extents patch;   // radii; 0 for the first axis
   Extents search;
-  std::vector<Shift> shifts;  // of the search; of ties, the first wins
+  std::vector<Shift> shifts;  // the shifts to examine; among equally similar ones the first is chosen
   bool normalised;
   float smallest_spread;  // lower bound of a patch's standard deviation
 
@@ -111,12 +111,12 @@ struct PatchSettings {
   }
 };
 
-// Up to eight values of a row of a patch: offset from its corner, and index among the patch's values.
+// Up to eight values of a row of a patch: their offset from the patch's corner, and the index of the first.
 struct PatchPiece {
   std::size_t from, to;
 };
 
-// The pieces of a patch, in order, in a volume of some size.
+// Returns the pieces of a patch, in order, for a volume of the given size.
 inline std::vector<PatchPiece> pieces_of_patch(const Extents& patch, const Extents& size) {
   std::vector<PatchPiece> pieces;
   const std::size_t length = 2 * patch[3] + 1;
@@ -131,8 +131,8 @@ inline std::vector<PatchPiece> pieces_of_patch(const Extents& patch, const Exten
   return pieces;
 }
 
-// out = the values of a patch, standardised by mean and spread. Reads and writes multiples of eight: up
-// to seven values follow that do not belong to the patch.
+// Writes the values of a patch, standardised by mean and standard deviation. Reads and writes multiples of
+// eight: up to seven values that do not belong to the patch follow.
 CONSENSUS_WIDE static inline void normalise_patch(const float* corner, const PatchPiece* pieces, std::size_t number,
                                                   float mean, float inverse, float* out) {
   for (std::size_t p = 0; p < number; ++p) {
@@ -143,7 +143,7 @@ CONSENSUS_WIDE static inline void normalise_patch(const float* corner, const Pat
   }
 }
 
-// out = absolute differences of the standardised values from those of another patch.
+// Writes the absolute differences between the standardised values of two patches.
 CONSENSUS_WIDE static inline void patch_errors(const float* corner, const PatchPiece* pieces, std::size_t number,
                                                float mean, float inverse, const float* goal, float* out) {
   for (std::size_t p = 0; p < number; ++p) {
@@ -155,10 +155,10 @@ CONSENSUS_WIDE static inline void patch_errors(const float* corner, const PatchP
   }
 }
 
-// Sums over the patch around each voxel.
+// Computes the sum over the patch around each voxel.
 class BoxSums {
  public:
-  // `from` has one volume of this size, `to` gets the voxels whose patches are inside.
+  // Reads one volume of this size and writes the sums of the voxels whose patches are inside it.
   void add(const float* from, const Extents& size, const Extents& patch, std::vector<float>& to) {
     const std::size_t plane = size[2] * size[3], across = 2 * patch[3], down = 2 * patch[2] * size[3];
     const std::size_t columns = plane - across, rows = columns - down;
@@ -183,11 +183,11 @@ class BoxSums {
   std::vector<float> planes_, row_sums_;
 };
 
-// A volume of floats around some voxels.
+// Intensities around the voxels of a box, and statistics of the patch at each of them.
 struct Patches {
-  Extents size{};  // of `values`: the voxels, grown by some reach and by the patch's radii
+  Extents size{};  // size of `values`: the box, grown by the reach and by the patch's radii
   std::vector<float> values;
-  Extents places{};  // of the others: the voxels, grown by the reach only
+  Extents places{};  // size of the other arrays: the box, grown by the reach
   std::vector<float> mean, inverse, half_square;
 
   std::size_t value_at(std::size_t z, std::size_t y, std::size_t x) const {
@@ -197,7 +197,7 @@ struct Patches {
     return (z * places[2] + y) * places[3] + x;
   }
 
-  // Reads the image around a box whose first axis has one member.
+  // Reads the image around a box. Precondition: the box has size 1 along the first axis.
   void load(const Intensities& image, const Box& box, const Extents& reach, const Extents& shape,
             const PatchSettings& settings) {
     Extents wide = reach;
@@ -238,13 +238,13 @@ struct Patches {
   std::vector<float> squares_;
 };
 
-// Finds, voxel by voxel, the shift of an atlas whose patch is nearest to the target's.
+// Finds, for each voxel, the shift at which the patch of an atlas is nearest to the target's.
 class PatchSearch {
  public:
   explicit PatchSearch(const PatchSettings& settings) : settings_(&settings) {}
 
-  // `target` and `atlas` have one member per modality, loaded around the same voxels, the target
-  // without and the atlas with the reach of the search. Shifts are numbers of settings.shifts.
+  // Writes the index in settings.shifts for each voxel. Preconditions: `target` and `atlas` have one member
+  // per modality, loaded around the same box: the target with reach 0, the atlas with that of the search.
   void find(const std::vector<Patches>& target, const std::vector<Patches>& atlas, std::vector<std::int32_t>& shifts) {
     const Extents& voxels = target[0].places;
     const std::size_t number = voxels[1] * voxels[2] * voxels[3];
@@ -281,7 +281,7 @@ class PatchSearch {
     }
   }
 
-  // The plane's products, summed along rows and columns, take the oldest plane's place in the ring.
+  // Replaces the oldest plane of the ring by the products of a plane, summed along rows and columns.
   void sum_plane(const Patches& target, const Patches& atlas, std::size_t z, const Shift& shift,
                  std::vector<float>& ring) {
     const std::size_t height = target.size[2], width = target.size[3], plane = height * width;

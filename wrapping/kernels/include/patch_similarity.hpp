@@ -1,10 +1,11 @@
-// Correlation, over all labels, of each rater's votes around a disputed voxel with the consensus there.
+// Computes the correlation, over all labels, between each rater's votes and the consensus in a patch
+// around each disputed voxel.
 //
-// For each label, a correlation needs only the rater's number of votes in the patch and the consensus's
-// share: their products are summed over labels. Since a rater gives each voxel one label, the products
-// within voxels, and the consensus's squares, are summed once for all labels.
+// For each label, the correlation needs the number of the rater's votes in the patch and the sum of the
+// consensus's shares; their squares and products are summed over labels. Since a rater gives a voxel
+// only one label, the products at each voxel are summed once for all labels.
 //
-// Preconditions (checked in Python): as in window_sums.hpp; shares are in [0, 1], one of each mention.
+// Preconditions (checked in Python): as in window_sums.hpp; there is one share in [0, 1] per mention.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +18,13 @@
 
 namespace consensus {
 
-// Sums over labels at the n voxels of some planes, from the first on.
+// Sums over labels for n consecutive disputed voxels, those of some planes. A rater's count is its number of
+// votes for a label in the patch; the consensus's mass is the sum of its shares there.
 struct ProductSums {
   std::size_t first;
-  std::vector<double> crossed;  // (n, J) of how often a rater said a label times what the consensus has of it
-  std::vector<double> said;     // (n, J) of squares of the one
-  std::vector<double> had;      // (n, annotators) of squares of the other
+  std::vector<double> crossed;  // (n, J) count * mass
+  std::vector<double> said;     // (n, J) count^2
+  std::vector<double> had;      // (n, annotators) mass^2
 };
 
 template <class Vote>
@@ -32,9 +34,9 @@ class PatchSimilarity {
       : frame_(frame), shares_(shares), whole_(std::ldexp(1.0, static_cast<int>(shift))), products_(products), out_(out),
         sweep_(frame) {}
 
-  // Writes (n, J) similarities, from 0 to 1, of the voxels of a box; 0 without annotation.
+  // Writes (n, J) similarities between 0 and 1 for the voxels of a box; 0 without annotation.
   void run(const Box& box) {
-    // Labels in order, so that sums of reals do not depend on threads.
+    // Labels are processed in order, so that floating-point sums do not depend on threads.
     for (std::size_t label = 0; label < frame_.labels; ++label) multiply(label, box);
     sum_within(box);
   }
@@ -43,7 +45,7 @@ class PatchSimilarity {
   std::uint64_t scaled(double share) const { return static_cast<std::uint64_t>(static_cast<std::int64_t>(whole_ * share + 0.5)); }
   double unscaled(std::uint64_t sum) const { return static_cast<double>(static_cast<std::int64_t>(sum)) / whole_; }
 
-  // Sums for one label: each rater's number of votes, and the consensus's share where it annotated.
+  // Adds the terms of one label: each rater's count, and the consensus's mass where the rater annotated.
   void multiply(std::size_t label, const Box& box) {
     // Local copies: the compiler must assume that the output aliases these members.
     const std::size_t raters = frame_.raters, annotators = frame_.annotators(), labels = frame_.labels;
@@ -86,7 +88,7 @@ class PatchSimilarity {
                                 }));
   }
 
-  // Sums over all labels at once, and the correlation.
+  // Sums the products at each voxel over all labels at once, and computes the correlation.
   void sum_within(const Box& box) {
     const std::size_t raters = frame_.raters, annotators = frame_.annotators();
     const std::size_t lanes = raters + 2 * annotators;
@@ -130,8 +132,8 @@ class PatchSimilarity {
                                 }));
   }
 
-  // Per voxel of a plane that enters or leaves the window: the consensus's share of each rater's vote, and
-  // the sum of its squares.
+  // Computes, for each voxel of the plane that contains `voxel`, the consensus's share of each rater's label
+  // and the sum of the squared shares. Called for planes that enter or leave the window.
   void fill_agreement(std::size_t voxel) {
     const std::size_t raters = frame_.raters, plane = frame_.places[voxel] / (frame_.shape[2] * frame_.shape[3]);
     const std::size_t volume = plane / frame_.shape[1], z = plane % frame_.shape[1];
@@ -154,7 +156,7 @@ class PatchSimilarity {
     }
   }
 
-  static constexpr double kConstant = 1e-9;  // below it standard deviations are rounding errors of constant patches
+  static constexpr double kConstant = 1e-9;  // a lower standard deviation is a rounding error: the patch is constant
 
   const WindowFrame<Vote>& frame_;
   const double* shares_;
@@ -166,7 +168,7 @@ class PatchSimilarity {
   std::vector<std::uint64_t> agreement_, squares_, one_;
 };
 
-// The voxels of some planes, in rows that threads share.
+// Writes the similarities of the voxels of some planes; threads process ranges of rows.
 template <class Vote>
 void find_similarity(const WindowFrame<Vote>& frame, const Box& part, const double* shares, unsigned shift,
                      std::size_t threads, double* out) {
@@ -179,7 +181,7 @@ void find_similarity(const WindowFrame<Vote>& frame, const Box& part, const doub
                 [&](PatchSimilarity<Vote>& worker, std::size_t k) { worker.run(pieces[k]); });
 }
 
-// Adds (n, J) weights of the raters at the voxels of some planes to the votes for their labels.
+// Adds the raters' weights, (n, J) for the voxels of some planes, to the scores of the labels they gave.
 template <class Vote>
 void add_votes(const WindowFrame<Vote>& frame, const Box& part, const double* weights, std::size_t threads, double* votes) {
   const std::size_t first = frame.voxels_of(part).first, raters = frame.raters;

@@ -1,4 +1,5 @@
-// Gives each distinct row of words the next free index; exact, open addressing.
+// A hash table that numbers distinct rows of words in the order of insertion; open addressing, and rows are
+// compared in full.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +33,7 @@ class PatternTable {
   static constexpr std::size_t kRowsOfBlock = 1 << 12;
 
   std::size_t home(const std::uint32_t* row) const {
-    // Fibonacci hashing, word by word; the fold lets every word reach the high bits.
+    // Fibonacci hashing, word by word; folding makes every word affect the high bits.
     constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15ull;
     std::uint64_t hash = 0;
     for (std::size_t w = 0; w < words_; ++w) {
@@ -44,7 +45,7 @@ class PatternTable {
 
   std::uint32_t insert(const std::uint32_t* row, std::size_t slot) {
     const auto index = static_cast<std::uint32_t>(size_);
-    // In blocks, since growing a single array would copy it and need twice the memory.
+    // Rows are stored in blocks: growing a single array would copy it and need twice the memory.
     if (size_ % kRowsOfBlock == 0) {
       blocks_.emplace_back();
       blocks_.back().reserve(kRowsOfBlock * words_);

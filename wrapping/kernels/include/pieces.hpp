@@ -1,8 +1,9 @@
-// Connected components ("pieces") of equal labels, numbered in the order of their first voxels: rows are
-// split into runs of one label, and touching runs of equal labels are united. 0 is background.
+// Finds connected components ("pieces") of equal labels, numbered in the order of their first voxels. Rows
+// are split into runs of one label, and touching runs of equal labels are united. 0 is background.
+// Voxels are not connected along the first axis.
 //
-// Preconditions (checked in Python): labels and places hold the volume, whose first axis connects
-// nothing; rows and runs can be counted in 32 bits.
+// Preconditions (checked in Python): `labels` and `places` hold the volume; the numbers of rows and of
+// runs fit 32 bits.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +21,7 @@ namespace consensus {
 struct Piece {
   std::size_t voxels = 0;
   Box box;
-  std::size_t first = 0;  // voxel, in C order
+  std::size_t first = 0;  // its first voxel, in C order
 };
 
 template <class Label>
@@ -29,7 +30,7 @@ class PieceFinder {
   PieceFinder(const Label* labels, const Extents& shape, bool corners)
       : labels_(labels), shape_(shape), slack_(corners) {}
 
-  // Writes the number, from 1 on, of each voxel's piece.
+  // Writes the number of each voxel's piece, counted from 1; returns the pieces.
   std::vector<Piece> find(std::int32_t* places) {
     find_runs();
     std::vector<Piece> pieces;
@@ -61,7 +62,7 @@ class PieceFinder {
  private:
   struct Run {
     std::uint32_t begin, end;
-    std::uint32_t parent;  // a run before this one of the same piece, or itself
+    std::uint32_t parent;  // an earlier run of the same piece, or this run
     Label label;
   };
 
@@ -93,7 +94,7 @@ class PieceFinder {
     first_.push_back(runs_.size());
   }
 
-  // Where the run that begins here ends; eight bytes at a time while they are all of its label.
+  // Returns the end of the run that begins at `begin`; compares eight bytes at a time.
   static std::size_t end_of_run(const Label* row, std::size_t begin, std::size_t length) {
     constexpr std::size_t kWord = sizeof(std::uint64_t) / sizeof(Label);
     std::array<Label, kWord> equal;
@@ -111,7 +112,7 @@ class PieceFinder {
     while (a < a_end && b < b_end) {
       join_if_touching(a, b);
       if (runs_[a].end == runs_[b].end) {
-        // Either run may also touch the next run of the other row at a corner.
+        // At a corner, either run may also touch the next run of the other row.
         if (slack_ && b + 1 < b_end) join_if_touching(a, b + 1);
         ++a;
       } else if (runs_[a].end < runs_[b].end) {
@@ -140,13 +141,13 @@ class PieceFinder {
 
   const Label* labels_;
   Extents shape_;
-  std::uint32_t slack_;  // voxels by which runs may miss each other
+  std::uint32_t slack_;  // 1 if runs that touch only at a corner are connected, else 0
   std::vector<Run> runs_;
-  std::vector<std::size_t> first_;  // of each row's runs
+  std::vector<std::size_t> first_;  // index of each row's first run
 };
 
-// Which raters, a bit each, marked a voxel of each piece: `finders` is (pieces + 1, planes), and `shared`
-// counts the voxels that two or more marked.
+// Sets, for each piece, the bits of the raters who marked any of its voxels in `finders`, of shape (pieces + 1,
+// planes), and counts in `shared` the voxels that two or more of them marked.
 inline void find_finders(const std::int32_t* places, const std::uint8_t* bits, std::size_t voxels, std::size_t planes,
                          std::uint8_t* finders, std::int64_t* shared) {
   for (std::size_t i = 0; i < voxels; ++i) {

@@ -1,12 +1,14 @@
-// A Potts field over the open voxels of a volume, in the two colours of a chessboard.
+// Mean-field updates of a Potts field over the open voxels of a volume, in the two colours of a
+// chessboard.
 //
-// Neighbours share a face, so all neighbours of a voxel have the other colour. Each colour is a list
-// of open voxels row by row; while a row is walked, one cursor in each neighbouring row of the other
-// colour moves along. All other voxels inside are settled and have one label. A voxel has few beliefs:
-// only candidate labels given its votes, and of these only those near the most probable one.
+// Open voxels have a belief, a probability for each of a few labels; all other voxels inside the mask are
+// settled and have one fixed label. Neighbours share a face, so all neighbours of a voxel have the
+// other colour. The open voxels of each colour are listed row by row; while a row is walked, a cursor
+// moves along in each neighbouring row of the other colour. Beliefs are stored only for labels that
+// are candidates given the voxel's votes and are not far less probable than the best one.
 //
-// Rows are cut into slabs by their number alone, each with its own sums, added in order: results do
-// not depend on the number of threads.
+// How rows are divided into slabs depends only on their number, and the sums of slabs are added in
+// order, so results do not depend on the number of threads.
 //
 // Preconditions (checked in Python): row_begin ends with the length of its list; columns ascend
 // within a row and are below the width; codes are below the length of their table; labels of settled
@@ -26,15 +28,15 @@
 
 namespace consensus {
 
-// Open voxels of one colour.
+// The open voxels of one colour.
 struct ColourRows {
   const std::uint32_t* columns;    // of each voxel
-  const std::int64_t* row_begin;   // [row], where its voxels begin
+  const std::int64_t* row_begin;   // [row]: index of its first voxel
   const std::uint32_t* patterns;   // of each voxel
   std::size_t number;
 };
 
-// Lists of labels with a value each, such as the beliefs of voxels or the candidates of patterns.
+// Lists of labels and their values, for example the beliefs of voxels or the candidates of patterns.
 template <class Value>
 struct LabelLists {
   const std::int64_t* ends;  // [i]: where list i begins; [i + 1]: where it ends
@@ -53,7 +55,7 @@ struct FieldGrid {
   std::size_t rows() const { return shape[0] * shape[1] * shape[2]; }
 };
 
-// Weights of the neighbours of a voxel by label: of all of them, and of the settled ones.
+// Summed weights of a voxel's neighbours with each label: of all neighbours, and of settled ones.
 class Pull {
  public:
   explicit Pull(std::size_t labels) : all_(labels, 0.0), settled_(labels, 0.0) {}
@@ -80,7 +82,7 @@ class Pull {
   std::vector<std::uint16_t> touched_;
 };
 
-// Walks the voxels of one colour in some rows and calls visit(voxel, pull) for each.
+// Calls visit(voxel, pull) for every voxel of one colour in a slab of rows.
 template <class Code, class Visit>
 void walk_field(const FieldGrid<Code>& grid, const ColourRows& mine, const ColourRows& others,
                 const LabelLists<float>& beliefs, Slab rows, Visit visit) {
@@ -127,25 +129,25 @@ void walk_field(const FieldGrid<Code>& grid, const ColourRows& mine, const Colou
   }
 }
 
-// The new beliefs of some voxels, and their share of the bound.
+// New beliefs of the voxels in a slab, and their contributions to the variational bound.
 struct FieldPart {
-  std::vector<std::uint32_t> sizes;  // of each voxel's list
+  std::vector<std::uint32_t> sizes;  // length of each voxel's list
   std::vector<std::uint16_t> labels;
   std::vector<float> values;
-  double agreement = 0.0;  // with all neighbours
-  double settled = 0.0;    // with settled ones
+  double agreement = 0.0;  // expected weight of neighbours with the same label
+  double settled = 0.0;    // the same for settled neighbours only
   double entropy = 0.0;
-  double votes = 0.0;  // expected log probability of the votes that count
+  double votes = 0.0;  // expected log probability of the votes, weighted by `counted`
 };
 
 struct FieldRule {
   LabelLists<double> candidates;  // of each pattern, with their log scores
-  const double* counted;          // of each pattern: the share of its voxels that the votes' sum counts
+  const double* counted;          // of each pattern: the share of its voxels that contribute to sums of votes
   double weight;
-  double cut;  // nats; a label so far below the most probable is not believed in
+  double cut;  // nats; labels this far below the most probable one get a belief of 0
 };
 
-// Beliefs of the voxels of one colour given those of the other.
+// Computes the beliefs of the voxels of one colour, given those of the other.
 template <class Code>
 void believe(const FieldGrid<Code>& grid, const ColourRows& mine, const ColourRows& others,
              const LabelLists<float>& beliefs, const FieldRule& rule, Slab rows, FieldPart& part) {
@@ -162,7 +164,7 @@ void believe(const FieldGrid<Code>& grid, const ColourRows& mine, const ColourRo
       score[i] = of_votes[i] + rule.weight * pull.of(labels[i]);
       best = std::max(best, score[i]);
     }
-    // Drop candidates with a negligible share, which most have.
+    // Drop candidates with a negligible share, which are the majority.
     std::size_t kept = 0;
     double total = 0.0, below_best = 0.0;
     for (std::size_t i = 0; i < number; ++i) {
@@ -190,7 +192,7 @@ void believe(const FieldGrid<Code>& grid, const ColourRows& mine, const ColourRo
   });
 }
 
-// Slope and negated curvature of the log pseudo-likelihood of the field's weight.
+// First and negated second derivative of the log pseudo-likelihood with respect to the field's weight.
 struct WeightSlope {
   double slope = 0.0;
   double curvature = 0.0;
@@ -209,7 +211,7 @@ WeightSlope weight_slope(const FieldGrid<Code>& grid, const ColourRows& mine, co
       mean += odds * here;
       square += odds * here * here;
     }
-    // All labels that no neighbour has are treated together.
+    // All labels that no neighbour has contribute one common term.
     total += static_cast<double>(grid.labels - pull.labels().size()) * std::exp(-weight * highest);
     mean /= total;
     for (std::int64_t i = own.ends[voxel]; i < own.ends[voxel + 1]; ++i) {
@@ -221,7 +223,8 @@ WeightSlope weight_slope(const FieldGrid<Code>& grid, const ColourRows& mine, co
   return sums;
 }
 
-// The labels of one pattern whose log score is less than `reach` below the best; scores have a floor.
+// Appends the labels of a pattern whose log score is less than `reach` below the best, and their scores, which
+// are at least `least`.
 template <class Digit>
 void add_candidates(const PatternRows<Digit>& rows, const double* log_theta, const double* log_prior,
                     std::size_t pattern, double reach, double least, std::vector<double>& score,
@@ -241,7 +244,7 @@ void add_candidates(const PatternRows<Digit>& rows, const double* log_theta, con
   }
 }
 
-// Adds beliefs, weighted by `counted` of their voxel's pattern, to counts[rater][observed][true].
+// Adds the beliefs of voxels, weighted by counted[pattern], to counts[rater][observed][true].
 template <class Digit>
 void count_beliefs(const PatternRows<Digit>& rows, const std::uint32_t* patterns, const LabelLists<float>& beliefs,
                    const double* counted, Slab voxels, std::vector<double>& counts) {

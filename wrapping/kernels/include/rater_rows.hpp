@@ -1,7 +1,7 @@
-// Rows of raters' votes as floats: from bits, from probabilities, or their mean as a single rater.
+// Reads rows of raters' votes as floats: from bits, from probabilities, or as the mean of all raters.
 //
-// Preconditions (checked in Python): bits are (planes, voxels), bit j % 8 of plane j / 8 being rater
-// j's; probabilities are (raters, voxels); weights are positive, one per rater.
+// Preconditions (checked in Python): bits have the shape (planes, voxels), and rater j has bit j % 8 of
+// plane j / 8; probabilities have the shape (raters, voxels); there is one positive weight per rater.
 #pragma once
 
 #include <algorithm>
@@ -16,11 +16,11 @@
 
 namespace consensus {
 
-// Rows are read as floats, so that their users are compiled once for all of these sources.
+// Common interface of all sources of votes, so that the kernels that read them are compiled only once.
 struct RaterRows {
   virtual ~RaterRows() = default;
   virtual void read(std::size_t rater, std::size_t at, std::size_t n, float* out) const = 0;
-  // Whether the rater's vote at any of n voxels may differ from that at the voxel `as`.
+  // Returns whether the rater's vote at any of n voxels may differ from that at the voxel `as`.
   virtual bool differs(std::size_t, std::size_t, std::size_t, std::size_t) const { return true; }
 };
 
@@ -54,7 +54,7 @@ struct SoftRaters final : RaterRows {
   std::size_t voxels;
 };
 
-// The mean as one rater. A byte of votes has 256 values: their weights are summed up once.
+// The weighted mean as a single rater. The weights of each of the 256 values of a byte are summed once.
 class PackedMean final : public RaterRows {
  public:
   PackedMean(const PackedRaters& raters, const std::vector<double>& weights)
@@ -122,7 +122,7 @@ class SoftMean final : public RaterRows {
   float share_;
 };
 
-// The mean of those who annotated a voxel; 0 where nobody did.
+// The weighted mean of the raters who annotated a voxel, as a single rater; 0 where none did.
 class PresentMean final : public RaterRows {
  public:
   PresentMean(std::shared_ptr<const RaterRows> raters, const PackedRaters& present,

@@ -1,4 +1,4 @@
-// First and last flagged voxel of each row, from which bounding boxes are computed.
+// Finds the first and the last flagged voxel of each row, from which bounding boxes are computed.
 //
 // Preconditions (checked in Python): every code is below the length of `flags`; `codes` holds
 // end * length codes; `first` and `last` hold one entry per row.

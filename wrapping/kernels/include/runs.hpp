@@ -1,5 +1,5 @@
-// Walks a stack of raters in runs: most of a clinical volume consists of long runs in which all raters
-// are constant, and a run needs one look-up instead of one per voxel.
+// Walks a stack of raters in runs. Most of a clinical volume consists of long runs in which all raters are
+// constant; such a run needs one look-up instead of one per voxel.
 #pragma once
 
 #include <algorithm>

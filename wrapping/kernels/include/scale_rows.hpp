@@ -1,11 +1,11 @@
-// A rater's votes smoothed at several scales, row by row of a tile.
+// Smooths a rater's votes at several scales, row by row of a tile.
 //
-// Smoothing along z makes a plane at a time, along y a row of it, and along x that row again, so that
-// recent values are still in the cache. A row is computed only if the votes vary within the reach of
-// the scale. The arithmetic is that of gaussian_lines.hpp: results are bitwise independent of tiles.
+// Smoothing along z produces a plane at a time, along y a row of that plane, and along x the final row, so
+// that intermediate values are still in the cache. A row is computed only if the votes vary within the
+// reach of the scale. The arithmetic is that of gaussian_lines.hpp: results are bitwise independent of tiles.
 //
-// Preconditions (checked in Python): those of rater_rows.hpp; there is one Gaussian per scale, the last
-// of which reaches farthest; tiles are of single volumes.
+// Preconditions (checked in Python): those of rater_rows.hpp; there is one Gaussian per scale, and the
+// last has the largest reach; a tile has size 1 along the first axis.
 #pragma once
 
 #include <algorithm>
@@ -39,19 +39,19 @@ class ScaleRows {
     for (Scale& scale : scales_) begin(scale);
   }
 
-  // Whether votes vary within the reach of a scale from a row.
+  // Returns whether votes vary within the reach of a scale around a row.
   bool varies(std::size_t scale, std::size_t z, std::size_t y) const {
     const Scale& own = scales_[scale];
     return own.low < own.high && near(own, 1, z) && near(own, 2, y);
   }
 
-  // The part of the tile's rows where votes may vary.
+  // The range low .. high - 1 of a tile's row where the smoothed votes may vary.
   std::size_t low(std::size_t scale) const { return scales_[scale].low; }
   std::size_t high(std::size_t scale) const { return scales_[scale].high; }
 
   float beyond() const { return beyond_; }
 
-  // A row of the tile at a scale; valid until the next call.
+  // Returns a row of the tile at a scale; the pointer is valid until the next call.
   const float* level(std::size_t scale, std::size_t z, std::size_t y) {
     Scale& own = scales_[scale];
     if (!varies(scale, z, y)) return constant_.data();
@@ -80,7 +80,7 @@ class ScaleRows {
     return own.row.data();
   }
 
-  // A row of the tile without smoothing.
+  // Returns a row of the tile without smoothing.
   const float* said(std::size_t z, std::size_t y) { return level(scales_.size() - 1, z, y); }
 
  private:
@@ -91,16 +91,16 @@ class ScaleRows {
 
     Extents reach;
     std::array<std::vector<float>, kAxes> weights;
-    std::size_t low = 0, high = 0;  // of the tile's rows: what may vary
-    std::size_t skipped = 0;        // voxels of a varying row before the line begins,
-    std::size_t number = 0;         // those that lie on the line
-    std::size_t place = 0;          // and where
-    std::size_t first_row = 0, number_of_rows = 0;  // of a plane: those that the tile's rows see
+    std::size_t low = 0, high = 0;  // the range of a tile's row where values may vary
+    std::size_t skipped = 0;        // leading voxels of a row of varying_ that are not on the line
+    std::size_t number = 0;         // voxels of the row that are on the line
+    std::size_t place = 0;          // index on the line of the first of them
+    std::size_t first_row = 0, number_of_rows = 0;  // the rows of a plane within reach of the tile
     std::size_t plane_of = 0;
     std::vector<float> plane, line, row;
   };
 
-  // Finds the box outside which the votes equal that of the first voxel, and reads it.
+  // Finds the bounding box of the votes that differ from that of the first voxel, and reads it.
   void find_varying(const RaterRows& raters, std::size_t rater, const Box& from) {
     const Box whole = whole_box(shape_);
     const std::size_t as = whole.at(from.low[0], from.low[1], from.low[2], from.low[3]);
@@ -135,7 +135,7 @@ class ScaleRows {
     });
   }
 
-  // Lays out a line at a scale; it begins before the tile by the scale's reach.
+  // Prepares the buffers of a scale. A line covers a row of the tile, extended by the scale's reach on both sides.
   void begin(Scale& scale) const {
     const std::size_t reach = scale.reach[3], before = tile_.low[3], after = tile_.high[3];
     const std::size_t low = varying_.low[3], high = varying_.high[3];
@@ -160,7 +160,7 @@ class ScaleRows {
     return at + scale.reach[axis] >= varying_.low[axis] && at < varying_.high[axis] + scale.reach[axis];
   }
 
-  // The lines around an index along an axis; edge lines are repeated beyond the edge.
+  // Collects pointers to the lines around an index along an axis; edge lines are repeated beyond the edge.
   void neighbours(const Scale& scale, std::size_t axis, std::size_t at, const float* lines, std::size_t length) {
     const std::size_t reach = scale.reach[axis];
     rows_.resize(2 * reach + 1);
@@ -172,11 +172,11 @@ class ScaleRows {
   }
 
   Extents shape_;
-  std::vector<Scale> scales_;  // the last of them smooths nothing
-  Extents widest_;             // reach of the others
+  std::vector<Scale> scales_;  // the last entry does not smooth
+  Extents widest_;             // the largest reach of the others
   Box tile_;
-  Box varying_;          // of the rater, as far as any scale sees
-  float beyond_ = 0.0f;  // what the rater says outside it
+  Box varying_;          // the varying votes of the rater within the largest reach
+  float beyond_ = 0.0f;  // the rater's vote outside that box
   std::vector<float> mask_, nothing_, constant_;
   std::vector<const float*> rows_;
 };

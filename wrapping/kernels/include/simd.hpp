@@ -1,6 +1,6 @@
-// Inner loops that gain from wider registers, compiled once per instruction set where the compiler
-// can choose at load time. No set with fused multiply-add is among them: results are the same bits
-// on every machine.
+// Inner loops that benefit from wider registers. They are compiled for several instruction sets if the
+// compiler can select one at load time. Sets with fused multiply-add are excluded, so that results are
+// bitwise equal on every machine.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ constexpr std::size_t kEight = 8;
 
 inline std::size_t in_eights(std::size_t values) { return (values + kEight - 1) / kEight * kEight; }
 
-// Eight sums in a vector, which compilers would not put into a register by themselves.
+// A vector of eight sums; compilers would not keep an array of them in a register.
 #if defined(__GNUC__)
 using Eight = float __attribute__((vector_size(kEight * sizeof(float))));
 #else
@@ -48,9 +48,9 @@ CONSENSUS_INLINE float sum_of_eight(const Values& v) {
   return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
 }
 
-constexpr std::size_t kBlock = 1024;  // values that stay in the first cache while they are blended
+constexpr std::size_t kBlock = 1024;  // values processed at a time, which stay in the L1 cache
 
-// The reach is known at compile time, so that sums stay in registers.
+// The reach is a template parameter, so that sums stay in registers.
 template <std::size_t Reach, class Real>
 CONSENSUS_INLINE void blend_near(const Real* const* rows, const Real* weights, std::size_t n, Real* __restrict out) {
   const Real* centre = rows[Reach];
@@ -94,8 +94,8 @@ CONSENSUS_INLINE void blend_any(const Real* const* rows, const Real* weights, st
   }
 }
 
-// out = rows[reach] + sum over k of weights[k] * (rows[reach - k] + rows[reach + k] - 2 rows[reach]), which
-// is no row's memory.
+// out = rows[reach] + sum over k of weights[k] * (rows[reach - k] + rows[reach + k] - 2 * rows[reach]).
+// Precondition: `out` does not overlap any row.
 CONSENSUS_WIDE static inline void blend(const float* const* rows, const float* weights, std::size_t reach,
                                         std::size_t n, float* out) {
   blend_any(rows, weights, reach, n, out);
@@ -120,7 +120,7 @@ CONSENSUS_INLINE void extremes_block(const Index* const* rows, std::size_t numbe
   }
 }
 
-// out = the lowest or the highest of `number` rows.
+// out = the elementwise minimum or maximum of `number` rows.
 CONSENSUS_WIDE static inline void extremes(const std::uint8_t* const* rows, std::size_t number, bool highest,
                                            std::size_t n, std::uint8_t* out) {
   extremes_block(rows, number, highest, n, out);
@@ -136,7 +136,7 @@ CONSENSUS_WIDE static inline void extremes(const std::int32_t* const* rows, std:
   extremes_block(rows, number, highest, n, out);
 }
 
-// Widens lowest .. highest of the voxels that have votes for a label.
+// Updates the lowest and highest label at the voxels with votes for a label.
 template <class Vote, class Index>
 inline void mark_extremes(const Vote* votes, Index label, std::size_t n, Index* lowest, Index* highest) {
   for (std::size_t i = 0; i < n; ++i) {
@@ -145,7 +145,7 @@ inline void mark_extremes(const Vote* votes, Index label, std::size_t n, Index* 
   }
 }
 
-// Whether any value is above a limit.
+// Returns whether any value is above a limit.
 CONSENSUS_WIDE static inline bool any_above(const float* values, std::size_t n, float limit) {
   unsigned found = 0;
   for (std::size_t i = 0; i < n; ++i) found |= values[i] > limit;
@@ -161,12 +161,12 @@ CONSENSUS_WIDE static inline void add_scaled(const double* values, double factor
   for (std::size_t i = 0; i < n; ++i) sums[i] += factor * values[i];
 }
 
-// out = one bit of every byte, as 0 or 1.
+// out = the given bit of every byte, as 0 or 1.
 CONSENSUS_WIDE static inline void bits_as_floats(const std::uint8_t* bytes, unsigned bit, std::size_t n, float* out) {
   for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<float>(static_cast<int>(bytes[i] >> bit & 1u));
 }
 
-// Whether any byte differs from `wanted` in some of its bits.
+// Returns whether any byte differs from `wanted` in the given bits.
 CONSENSUS_WIDE static inline bool any_other_bits(const std::uint8_t* bytes, std::size_t n, std::uint8_t wanted,
                                                  std::uint8_t bits) {
   std::uint8_t found = 0;
@@ -174,14 +174,14 @@ CONSENSUS_WIDE static inline bool any_other_bits(const std::uint8_t* bytes, std:
   return (found & bits) != 0;
 }
 
-// Whether any value differs from `wanted`.
+// Returns whether any value differs from `wanted`.
 CONSENSUS_WIDE static inline bool any_other(const float* values, std::size_t n, float wanted) {
   unsigned found = 0;
   for (std::size_t i = 0; i < n; ++i) found |= values[i] != wanted;
   return found != 0;
 }
 
-// sums gain factor times the squares of values, or of the differences of two arrays.
+// Adds factor * values^2 to `sums`; below, the same for the differences of two arrays.
 CONSENSUS_WIDE static inline void add_squares(const float* values, float factor, std::size_t n, float* sums) {
   for (std::size_t i = 0; i < n; ++i) sums[i] += factor * values[i] * values[i];
 }
@@ -205,7 +205,7 @@ CONSENSUS_WIDE static inline void add_shares(const float* shares, const float* f
   for (std::size_t i = 0; i < n; ++i) sums[i] += shares[i] * (fine[i] - coarse[i]);
 }
 
-// values += share * (others - values).
+// values[i] += shares[i] * (others[i] - values[i]).
 CONSENSUS_WIDE static inline void move_towards(const float* others, const float* shares, std::size_t n,
                                                float* values) {
   for (std::size_t i = 0; i < n; ++i) values[i] += shares[i] * (others[i] - values[i]);

@@ -1,4 +1,4 @@
-// Sums over slabs whose results do not depend on the number of threads.
+// Sums over slabs, with results that do not depend on the number of threads.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,8 @@
 
 namespace consensus {
 
-// Slabs by the size of the table only: few, so that their sums take little memory, but enough for threads.
+// Divides a table into slabs, as a function of its size only: few slabs, so that their sums take little
+// memory, but enough to occupy the threads.
 inline std::vector<Slab> fixed_slabs(std::size_t patterns, std::size_t bytes_of_sums) {
   constexpr std::size_t kSmallest = 2048;
   constexpr std::size_t kMostSlabs = 8;
@@ -22,7 +23,7 @@ inline std::vector<Slab> fixed_slabs(std::size_t patterns, std::size_t bytes_of_
   return make_slabs(patterns, std::min(kMostSlabs, affordable), kSmallest);
 }
 
-// Calls work(k, slab) for every slab on at most `threads` threads, which take them in order.
+// Calls work(k, slab) for every slab, on at most `threads` threads. Slabs are started in order.
 template <class Work>
 void share_slabs(const std::vector<Slab>& slabs, std::size_t threads, Work work) {
   std::atomic<std::size_t> next{0};
@@ -34,8 +35,8 @@ void share_slabs(const std::vector<Slab>& slabs, std::size_t threads, Work work)
   });
 }
 
-// Sums of slabs, added in the order of slabs, whichever is done first. A sum is stored only until all
-// earlier ones have been added: about one per thread.
+// Adds the sums of slabs in the order of slabs, whichever is finished first. A sum is stored until all
+// earlier ones have been added, so about one per thread exists at a time.
 template <class Sums>
 class SumsInOrder {
  public:

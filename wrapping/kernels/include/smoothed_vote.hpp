@@ -1,4 +1,5 @@
-// The smoothed vote, plain or unmixed, tile by tile: a decision per voxel, or one label's share.
+// Computes the smoothed vote, plain or unmixed (unmixing.hpp), tile by tile: the decision at each voxel, or
+// the share of one label.
 //
 // With unmixing, unanimous voxels keep their label, with a share of 1.
 #pragma once
@@ -71,7 +72,7 @@ class SmoothedVote {
   }
 
  private:
-  // Bound on the rounding error of single precision over three axes and a sum over labels.
+  // Returns a bound on the single-precision rounding error of smoothing along three axes and summing over labels.
   float doubt() const {
     const auto& field = tile_.field();
     std::size_t roundings = 16 + shares_.labels.size();
@@ -80,7 +81,7 @@ class SmoothedVote {
                               4 * LocalUnmixing::kSmall);
   }
 
-  // The answer where all votes within reach are for one label.
+  // Returns the answer where all votes within reach are for one label.
   std::int32_t answer_to_all(std::size_t digit) {
     exact_.box = {{}, {1, 1, 1, 1}};
     exact_.labels = {static_cast<std::int32_t>(digit)};
@@ -109,7 +110,7 @@ class SmoothedVote {
     if (!doubtful.empty()) decide_again(box, doubtful);
   }
 
-  // The labels with votes within reach of these voxels; others have no share.
+  // Finds the best two shares of some voxels among the labels with votes within reach of them.
   void find_leaders(std::size_t at, std::size_t n) {
     leaders_.clear(n);
     active_.resize(shares_.labels.size());
@@ -133,7 +134,7 @@ class SmoothedVote {
     return choice_.threshold >= 0 && std::abs(best - static_cast<float>(choice_.threshold)) < doubt;
   }
 
-  // Writes the answer if all votes within reach are for one label; returns whether it did.
+  // If all votes within reach are for one label, writes the answer and returns true; else returns false.
   bool settled(std::size_t at, std::size_t n) {
     for (std::size_t k = 0; k < shares_.labels.size(); ++k) {
       const float* share = shares_.of(k) + at;
@@ -185,7 +186,7 @@ class SmoothedVote {
     for (std::size_t i = 0; i < n; ++i) answers[i] = winners[i].answer(choice_);
   }
 
-  // With unmixing, calls use(label, index in the tile) for every unanimous voxel.
+  // Calls use(label, index in the tile) for every unanimous voxel if votes are unmixed; else does nothing.
   template <class Use>
   void each_agreed(const Box& box, Use use) const {
     if (!unmixing_.inverse) return;
@@ -205,8 +206,8 @@ class SmoothedVote {
     }
   }
 
-  // Calls make(number of voxels), which fills found_, for the tile or, if all votes within reach are
-  // equal, for one voxel of it, and agreed(label) for the unanimous label; then writes the result.
+  // Writes a value per voxel of the tile. make(number of voxels) computes the values in found_, for one voxel
+  // if all votes within reach are equal; agreed(label) returns the value of unanimous voxels.
   template <class Real, class Make, class Agreed>
   void write(const Box& box, Real* volume, Make make, Agreed agreed) {
     tile_.load(box);
@@ -232,7 +233,7 @@ class SmoothedVote {
     });
   }
 
-  // Calls use(label, shares, at, n) for every label that can have a share, some voxels at a time.
+  // Calls use(label, shares, at, n) for every label that can have a share, kChunk voxels at a time.
   template <class Use>
   void each_share(std::size_t voxels, Use use) {
     for (std::size_t at = 0; at < voxels; at += kChunk) {
@@ -241,7 +242,7 @@ class SmoothedVote {
     }
   }
 
-  // Calls use(label, shares) for every label that can have a share, in increasing order.
+  // Calls use(label, shares) for every label that can have a share, in ascending order.
   template <class Use>
   void unmixed(std::size_t at, std::size_t n, Use use) {
     if (!unmixing_.inverse) {
@@ -256,7 +257,7 @@ class SmoothedVote {
       LocalUnmixing::combine(rows[r], exact_, at, n, rows_.data() + r * n);
       for (std::size_t i = 0; i < n; ++i) total[i] += rows_[r * n + i];
     }
-    // If all unmixed shares are 0, the original shares are used; labels still come in order.
+    // If all unmixed shares are 0, the original shares are used; labels remain in ascending order.
     std::size_t k = 0;
     for (std::size_t r = 0; r <= rows.size(); ++r) {
       const std::int32_t next = r < rows.size() ? rows[r].label : std::numeric_limits<std::int32_t>::max();
@@ -277,7 +278,7 @@ class SmoothedVote {
   }
 
   static constexpr std::int32_t kUnknown = -3;
-  static constexpr double kHopeless = 0.005;  // a share that wins nowhere, or only where it is doubted
+  static constexpr double kHopeless = 0.005;  // a label with a lower share is ignored in single precision
 
   VoteTile<Vote> tile_;
   Unmixing unmixing_;

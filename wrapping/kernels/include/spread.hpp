@@ -1,4 +1,4 @@
-// Binary dilation by a box, tile by tile.
+// Dilates a binary volume by a box, tile by tile.
 //
 // Preconditions (checked in Python): flags are 0 or 1; flags and result hold the volume's voxels.
 #pragma once

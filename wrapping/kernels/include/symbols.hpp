@@ -1,6 +1,6 @@
-// Votes as the stored integers ("symbols"): the alphabet that raters share, and where rows change.
+// Compares votes as the integers in which they are stored ("symbols"), without conversion to digits.
 //
-// Preconditions: arrays contain the requested indices.
+// Precondition: arrays contain the requested indices.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,9 @@
 
 namespace consensus {
 
-// The symbols of several raters, and the digit of each symbol, which is the same for all of them.
+// The set of symbols that all raters share, with the digit of each symbol.
 struct Alphabet {
-  std::size_t width = 0;  // bytes of a symbol; 0: there is no alphabet of all raters
+  std::size_t width = 0;  // bytes of a symbol; 0: raters do not share an alphabet
   std::vector<std::uint16_t> digits;
 
   static Alphabet of(const std::vector<const Votes*>& raters) {
@@ -28,7 +28,7 @@ struct Alphabet {
   }
 };
 
-// First index from `from` on at which two arrays differ; n if they do not.
+// Returns the first index >= `from` at which two arrays differ, or n if there is none.
 template <class T>
 std::size_t first_difference(const T* a, const T* b, std::size_t from, std::size_t n) {
   constexpr std::size_t kStep = sizeof(std::uint64_t) / sizeof(T);
@@ -42,7 +42,7 @@ std::size_t first_difference(const T* a, const T* b, std::size_t from, std::size
   return from;
 }
 
-// End of the run of one value that begins at `from` < n.
+// Returns the end of the run of equal values that begins at `from`. Precondition: from < n.
 template <class T>
 std::size_t run_end(const T* data, std::size_t from, std::size_t n) {
   return first_difference(data, data + 1, from, n - 1) + 1;

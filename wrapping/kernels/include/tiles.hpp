@@ -1,12 +1,12 @@
-// Cuts a volume into tiles and runs one function over them, several threads at a time.
+// Divides a volume into tiles and runs a function over them on several threads.
 //
 // A tile is a box of the volume; neighbourhood operations read the tile grown by their reach. Threads
 // take the next tile when they have finished one, so the load is balanced. Tiles write to disjoint
-// voxels; sums over tiles must be of integers, so that results do not depend on the size of tiles or
-// the number of threads.
+// voxels, and values summed over tiles must be integers, so that results depend neither on the size of
+// tiles nor on the number of threads.
 //
-// Preconditions (checked in Python): four axes, the first of which holds independent volumes and is
-// cut into ones; every size of a tile is at least 1.
+// Preconditions (checked in Python): there are four axes; the first indexes independent volumes, and a
+// tile has size 1 along it; every other size of a tile is at least 1.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,7 @@ struct Box {
   bool holds(std::size_t axis, std::size_t place) const { return place >= low[axis] && place < high[axis]; }
   bool operator==(const Box& other) const { return low == other.low && high == other.high; }
 
-  // Position in a C-ordered array of this box of a voxel of the volume.
+  // Returns the index of a voxel of the volume in a C-ordered array over this box.
   std::size_t at(std::size_t t, std::size_t z, std::size_t y, std::size_t x) const {
     return (((t - low[0]) * size(1) + (z - low[1])) * size(2) + (y - low[2])) * size(3) + (x - low[3]);
   }
@@ -55,7 +55,7 @@ inline Box intersection(const Box& a, const Box& b) {
   return shared;
 }
 
-// The box and what lies within reach of it, inside the volume.
+// Returns the box, extended by `reach` on all sides and clipped to the volume.
 inline Box grown(const Box& box, const Extents& reach, const Extents& shape) {
   Box wide;
   for (std::size_t axis = 0; axis < kAxes; ++axis) {
@@ -92,14 +92,14 @@ struct TileGrid {
   }
 };
 
-// A range of a grid's tiles, so that progress can be reported in between.
+// A range of the tiles of a grid. Processing one range at a time allows progress to be reported in between.
 struct TileRange {
   std::size_t first;
   std::size_t last;
 };
 
-// Calls work(worker, box, number) for every tile of the range. Each thread has its own worker, which
-// reuses its memory between tiles. Returns the workers, for the sums that they hold.
+// Calls work(worker, box, number) for every tile of the range. Each thread copies `worker` and reuses the
+// memory of its copy for all of its tiles. Returns the copies, for the sums that they hold.
 template <class Worker, class Work>
 std::vector<Worker> for_each_numbered_tile(const TileGrid& grid, TileRange range, std::size_t threads,
                                            const Worker& fresh, Work work) {

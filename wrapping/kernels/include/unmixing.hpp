@@ -1,10 +1,10 @@
-// The shares of true labels that would result in the measured shares of votes: a linear map, after
-// which negative shares are set to 0 and the rest is scaled to 1.
+// Estimates the shares of true labels from the shares of votes: applies the inverse of the matrix by which
+// errors mix labels, sets negative shares to 0 and scales the rest to sum to 1.
 //
-// Labels that do not occur around a tile can get a share only if their coefficient is positive for
-// some label that does; skipping all others is exact.
+// A label that does not occur around a tile gets a share only if one of its coefficients, for a label that
+// does occur, is positive. All other labels are skipped, which is exact.
 //
-// Preconditions (checked in Python): `inverse` is (labels, labels) in C order, finite.
+// Precondition (checked in Python): `inverse` has the shape (labels, labels), in C order, and is finite.
 #pragma once
 
 #include <algorithm>
@@ -19,12 +19,12 @@
 namespace consensus {
 
 struct Unmixing {
-  const double* inverse;  // null: shares are taken as they are
+  const double* inverse;  // null: shares are not unmixed
   std::size_t labels;
 
   double at(std::size_t row, std::size_t column) const { return inverse[row * labels + column]; }
 
-  // The factor by which the map can amplify an error of the shares.
+  // Returns the factor by which unmixing can amplify an error of the shares.
   double gain() const {
     double most = 1;
     for (std::size_t row = 0; inverse && row < labels; ++row) {
@@ -36,15 +36,15 @@ struct Unmixing {
   }
 };
 
-// The part of an unmixing that matters for some labels.
+// The rows and columns of an unmixing that are relevant for given labels.
 class LocalUnmixing {
  public:
   struct Row {
     std::int32_t label;
-    std::vector<std::pair<std::size_t, double>> terms;  // place among the labels, coefficient
+    std::vector<std::pair<std::size_t, double>> terms;  // index among the labels, coefficient
   };
 
-  static constexpr double kSmall = 1e-6;  // coefficients that single precision may leave out
+  static constexpr double kSmall = 1e-6;  // smaller coefficients are negligible in single precision
 
   // Drops coefficients up to `small`, and labels whose share cannot exceed `hopeless`.
   void restrict_to(const Unmixing& unmixing, const std::vector<std::int32_t>& labels, double small,
@@ -64,7 +64,7 @@ class LocalUnmixing {
 
   const std::vector<Row>& rows() const { return rows_; }
 
-  // Whether the row's combination of active shares, which sum to 1, can be more than a limit.
+  // Returns whether a row applied to shares that sum to 1, and are 0 for inactive labels, can exceed a limit.
   static bool can_exceed(const Row& row, const std::vector<char>& active, double limit) {
     for (const auto& [k, factor] : row.terms) {
       if (active[k] && factor > limit) return true;
@@ -72,7 +72,7 @@ class LocalUnmixing {
     return false;
   }
 
-  // found = the row's combination of the shares at `at` .. `at + n - 1`, not below 0.
+  // found = the row applied to the shares at voxels at .. at + n - 1; negative results become 0.
   template <class Real>
   static void combine(const Row& row, const Shares<Real>& shares, std::size_t at, std::size_t n, Real* found,
                       const std::vector<char>* active = nullptr) {

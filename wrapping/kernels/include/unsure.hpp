@@ -1,4 +1,5 @@
-// Uncertainty of a voxel from the shares of its labels; the kinds are those of votes/uncertainty.py.
+// Computes the uncertainty of a voxel from the shares of its labels; the measures are those of
+// votes/uncertainty.py.
 #pragma once
 
 #include <algorithm>
@@ -8,14 +9,14 @@ namespace consensus {
 
 enum class Unsure { entropy, disagreement, variance };
 
-// Adds one share to the accumulator, which starts at 0.
+// Returns the accumulator, initially 0, updated by one share.
 inline double more_unsure(Unsure kind, double known, double share) {
   if (kind == Unsure::disagreement) return std::max(known, share);
   if (!(share > 0 && share < 1)) return known;
   return kind == Unsure::entropy ? known - share * std::log(share) : known + share * (1 - share) / 2;
 }
 
-// The uncertainty after all shares; 0 if no label has any.
+// Returns the uncertainty after the last share; 0 if there was none.
 inline double unsure_at_last(Unsure kind, double known) {
   if (kind != Unsure::disagreement) return known;
   return known > 0 ? std::max(1 - known, 0.0) : 0.0;

@@ -1,6 +1,6 @@
-// Number of voxels inside the mask to which each rater gave each label.
+// Counts, for each label, the voxels inside the mask to which a rater gave it.
 //
-// Preconditions (checked in Python): raters and mask hold the range; digits are at most `labels`.
+// Preconditions (checked in Python): the rater and the mask hold the range; digits are at most `labels`.
 #pragma once
 
 #include <algorithm>
@@ -12,11 +12,11 @@
 
 namespace consensus {
 
-// The same for labels of one byte and no mask: bytes are counted, and looked up at the end.
+// The case of one-byte labels without a mask: counts bytes, and converts them to digits at the end.
 inline void count_bytes(const Votes& rater, std::size_t begin, std::size_t end, std::int64_t* counts) {
   constexpr std::size_t kRun = 256, kBytes = 256;
   const auto* data = static_cast<const std::uint8_t*>(rater.symbols());
-  std::array<std::array<std::int64_t, kBytes>, 2> of{};  // equal neighbours do not wait for each other
+  std::array<std::array<std::int64_t, kBytes>, 2> of{};  // two, to make increments for equal neighbours independent
   for (std::size_t at = begin; at < end; at += kRun) {
     const std::size_t n = std::min(kRun, end - at);
     if (is_constant(data + at, n)) {
@@ -32,7 +32,7 @@ inline void count_bytes(const Votes& rater, std::size_t begin, std::size_t end, 
   }
 }
 
-// counts[d] += voxels of begin .. end - 1 inside the mask with digit d, for d <= labels.
+// counts[d] += the number of voxels of begin .. end - 1 inside the mask with digit d, for d <= labels.
 inline void count_votes(const Votes& rater, const Votes* mask, std::size_t begin, std::size_t end,
                         std::int64_t* counts) {
   if (!mask && rater.symbol_width() == 1) return count_bytes(rater, begin, end, counts);

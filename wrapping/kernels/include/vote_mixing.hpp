@@ -1,11 +1,11 @@
-// Sums of vote shares for a label (d) where a decision has another label (t), over voxels within reach
-// of any dissent, and over those of them that are beyond reach of the decision's contours.
+// Sums the shares of votes for each label d over the voxels where a decision has label t: those within reach
+// of any dissent ("near"), and the part of these beyond reach of the decision's contours ("far").
 //
-// Shares are counted in integer multiples of 1 / `units`, so sums are exact in any order.
-// Annotated voxels around which all votes are for one label are only counted: their share is 1.
+// Shares are integer multiples of 1 / `units`, so sums are exact in any order. Annotated voxels around
+// which all votes are for one label are only counted: their share is 1.
 //
-// Preconditions (checked in Python): those of vote_tile.hpp; `decision` holds label indices below
-// `labels` and negative codes, and is the volume's; units * voxels of the volume < 2^63.
+// Preconditions (checked in Python): those of vote_tile.hpp; `decision` has one value per voxel of the
+// volume, a label index below `labels` or a negative code; units * (number of voxels) < 2^63.
 #pragma once
 
 #include <algorithm>
@@ -23,15 +23,15 @@ namespace consensus {
 struct MixingSums {
   struct Pair {
     std::int64_t near = 0;  // units of votes within reach of dissent
-    std::int64_t far = 0;   // of these, beyond reach of contours
+    std::int64_t far = 0;   // the part of these beyond reach of contours
   };
   struct Voxels {
     std::int64_t near = 0, far = 0;                // as above, in voxels
-    std::int64_t nobody_near = 0, nobody_far = 0;  // of these, annotated by nobody
-    std::int64_t agreed = 0, agreed_far = 0;       // the same beyond reach of any dissent
+    std::int64_t nobody_near = 0, nobody_far = 0;  // the part of these that nobody annotated
+    std::int64_t agreed = 0, agreed_far = 0;       // voxels beyond reach of any dissent
   };
-  std::unordered_map<std::uint64_t, Pair> pairs;  // by d * labels + t
-  std::vector<Voxels> voxels;                     // by t
+  std::unordered_map<std::uint64_t, Pair> pairs;  // keys are d * labels + t
+  std::vector<Voxels> voxels;                     // indexed by t
 };
 
 template <class Vote, class Index>
@@ -67,7 +67,7 @@ class MixingCounter {
   }
 
  private:
-  // Reads the decision around the tile; returns whether it is constant.
+  // Reads the decision within reach of the tile; returns whether it is constant.
   bool read_decision(const Index* decision) {
     const Box& around = tile_.around();
     said_.resize(around.voxels());
@@ -81,7 +81,7 @@ class MixingCounter {
     return one;
   }
 
-  // The lowest and the highest label that any rater voted for at each voxel around the tile.
+  // Finds the lowest and the highest label that any rater gave at each voxel around the tile.
   void read_votes() {
     const std::size_t voxels = tile_.around().voxels();
     lowest_.assign(voxels, std::numeric_limits<Index>::max());
@@ -92,7 +92,7 @@ class MixingCounter {
       highest_.assign(voxels, label);
       return;
     }
-    // Labels come in increasing order: the first of a voxel is its lowest, the last its highest.
+    // Labels are in ascending order: the first at a voxel is the lowest, the last the highest.
     for (const auto& label : tile_.labels()) {
       const auto digit = static_cast<Index>(label.digit);
       for_each_row(label.box, [&](std::size_t t, std::size_t z, std::size_t y) {
@@ -114,7 +114,7 @@ class MixingCounter {
     window(values, values, box, low, high);
   }
 
-  // The lowest and the highest of the values within reach of the tile's voxels.
+  // Computes the minimum of `lows` and the maximum of `highs` within reach of each voxel of the tile.
   void window(const std::vector<Index>& lows, const std::vector<Index>& highs, const Box& box,
               std::vector<Index>& low, std::vector<Index>& high) {
     low = lows;

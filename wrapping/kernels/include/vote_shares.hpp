@@ -1,8 +1,8 @@
-// Smoothed shares of the labels of a tile, and the choice between them.
+// Computes the smoothed shares of the labels in a tile and chooses a label at each voxel.
 //
-// Shares are computed in single precision first. Where the two best labels are closer than rounding
-// errors may be, a box around those voxels is recomputed in double precision: answers are those of
-// double precision everywhere, whatever the tile.
+// Shares are first computed in single precision. Where the difference of the two best shares could be a
+// rounding error, a box around the voxels is recomputed in double precision. So the answers are those
+// of double precision everywhere, and do not depend on tiles.
 #pragma once
 
 #include <algorithm>
@@ -18,19 +18,19 @@ namespace consensus {
 
 constexpr std::int32_t kUndecided = -1;   // the codes of votes/ties.py
 constexpr std::int32_t kBackground = -2;
-constexpr std::size_t kChunk = 128;       // voxels decided at once
+constexpr std::size_t kChunk = 128;       // voxels that are decided at a time
 
 enum class Tie { undecided, lowest, highest, background, prior };
 
-// How one label is chosen among shares.
+// The rule by which a label is chosen from the shares.
 struct Choice {
   Tie tie;
   double threshold;  // a label needs more than this share; below 0: any
-  double tolerance;  // shares this close are tied
+  double tolerance;  // shares that differ by at most this are tied
   const double* prior;
 
   std::int32_t nothing() const { return tie == Tie::background ? kBackground : kUndecided; }
-  // Of two tied labels, the second having the higher index.
+  // Chooses between two tied labels; `other` has the higher index.
   std::int32_t between(std::int32_t held, std::int32_t other) const {
     switch (tie) {
       case Tie::lowest: return held;
@@ -42,7 +42,7 @@ struct Choice {
   }
 };
 
-// The best and the second best share of some voxels, in single precision.
+// The best and the second-best share at some voxels, in single precision.
 struct Leaders {
   float best[kChunk];
   float second[kChunk];
@@ -66,7 +66,7 @@ CONSENSUS_WIDE static inline void lead(Leaders& leaders, std::int32_t label, con
   }
 }
 
-// The winner among labels that come in increasing order, in double precision and with ties.
+// Chooses a label in double precision, with ties. Precondition: labels are added in ascending order.
 class Winner {
  public:
   void offer(const Choice& choice, std::int32_t label, double share) {
@@ -89,8 +89,9 @@ class Winner {
   bool tied_ = false;
 };
 
-// Shares of the labels that occur around a tile, (labels, voxels of a box), in increasing order of
-// labels. If any voxel was not annotated, all labels are included, since all have a frequency.
+// Shares of the labels that occur around a tile, of shape (labels, voxels of a box), in ascending order of
+// labels. If any voxel is not annotated, all labels are included, since its shares are the labels'
+// frequencies.
 template <class Real>
 struct Shares {
   Box box;
@@ -103,7 +104,7 @@ struct Shares {
 
 template <class Vote>
 struct ShareMaker {
-  // In single precision, the label with the largest reach is computed as 1 minus the others.
+  // In single precision, the share of the label with the largest box is computed as 1 minus the others.
   template <class Real>
   static void make(VoteTile<Vote>& tile, const Box& box, Shares<Real>& shares) {
     const std::size_t voxels = box.voxels();

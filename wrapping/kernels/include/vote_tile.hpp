@@ -1,8 +1,9 @@
-// The votes in and around one tile: which labels occur there, where, and their smoothed shares.
+// Reads the votes in and around a tile: finds the labels that occur, the box of each, and its smoothed
+// votes.
 //
-// Only labels that occur are processed, each only in its own box. Shares are sums of votes divided by
-// the sum of weights of the raters who annotated; where none did, they are the labels' overall
-// frequencies, added as one smoothed field times each frequency. Voxels outside the mask do not count.
+// Only labels that occur are processed, each within its own box. The share of a label at a voxel is the
+// weighted sum of its votes divided by the sum of weights of the raters who annotated the voxel; where
+// none did, it is the label's overall frequency. Voxels outside the mask are ignored.
 //
 // Preconditions (checked in Python): raters and mask hold the whole volume; digits below `labels`
 // are labels and `labels` itself means missing; weights are finite and not negative.
@@ -22,14 +23,14 @@
 
 namespace consensus {
 
-// The whole volume's votes, from which tiles are cut.
+// The votes of the whole volume, and the parameters of smoothing.
 struct VoteField {
   std::vector<const Votes*> raters;
   std::vector<double> weights;      // one per rater
   double whole_weight;              // their sum
-  bool plain;                       // all weights are 1 and a byte can count the raters
-  Alphabet alphabet;                // that all raters write in, if there is one
-  bool may_miss;                    // some rater may not have annotated some voxel
+  bool plain;                       // all weights are 1 and the number of raters fits a byte
+  Alphabet alphabet;                // shared by all raters, if there is one
+  bool may_miss;                    // whether a rater may be missing at a voxel
   const Votes* mask;                // digit 0: outside; null: all voxels are inside
   std::size_t labels;
   std::vector<double> frequencies;  // one per label
@@ -41,21 +42,21 @@ struct VoteField {
   }
 };
 
-// Vote is std::uint8_t where the field is plain, else double.
+// `Vote` is std::uint8_t if the field is `plain`, else double.
 template <class Vote>
 class VoteTile {
  public:
   struct Label {
     std::size_t digit;
-    Box box;            // of the voxels around the tile for which anybody voted for it
-    std::size_t place;  // of its votes
+    Box box;            // bounding box of the voxels around the tile with votes for the label
+    std::size_t place;  // index of its votes in votes_
   };
 
   explicit VoteTile(const VoteField& field)
       : field_(&field), single_(field.gaussian, field.shape), twice_(field.gaussian, field.shape),
         slots_(field.labels, kAbsent) {}
 
-  // Reads the votes in the tile and within the Gaussian's reach of it.
+  // Reads the votes in the tile, extended by the Gaussian's reach ("around the tile").
   void load(const Box& tile) {
     tile_ = tile;
     around_ = twice_.source(tile);
@@ -76,33 +77,34 @@ class VoteTile {
   const Box& tile() const { return tile_; }
   const Box& around() const { return around_; }
   const std::vector<Label>& labels() const { return labels_; }
-  // All votes around the tile are for the same label.
+  // Returns whether all votes around the tile are for the same label, and every voxel is annotated.
   bool unanimous() const { return labels_.size() == 1 && !nobody_; }
-  // All raters gave the same label to all voxels around the tile; votes() are then not stored.
+  // Returns whether all raters gave the same label to all voxels around the tile. Then votes() is not available.
   bool alike() const { return alike_; }
   bool has_outside() const { return outside_; }
-  // Some voxel around the tile was not annotated by any rater.
+  // Returns whether some voxel around the tile was not annotated by any rater.
   bool has_nobody() const { return nobody_; }
   std::size_t slot(std::size_t digit) const { return slots_[digit]; }
   static constexpr std::size_t kAbsent = static_cast<std::size_t>(-1);
 
-  // Votes for a label around the tile.
+  // Returns the votes for a label, one value per voxel around the tile.
   const Vote* votes(const Label& label) const { return votes_.data() + label.place * around_.voxels(); }
   bool inside(std::size_t around_index) const { return !outside_ || inside_[around_index]; }
-  // Sum of weights of the raters who annotated a voxel around the tile.
+  // Returns the sum of weights of the raters who annotated a voxel around the tile.
   double weight_at(std::size_t around_index) const {
     return field_->may_miss && !alike_ ? sums_[around_index] : field_->whole_weight;
   }
 
-  // The divisor of a smoothed vote: votes are smoothed unscaled unless weights differ by voxel.
+  // Returns the divisor that turns smoothed votes into shares. Votes are divided before smoothing only if the
+  // sum of weights varies between voxels; then the divisor is 1.
   double unit() const { return scaled() ? 1.0 : field_->whole_weight; }
 
-  // The part of `to` that is within reach of votes for the label.
+  // Returns the part of `to` that is within reach of votes for the label.
   Box reached(const Label& label, const Box& to) const {
     return intersection(grown(label.box, twice_.reach(), field_->shape), to);
   }
 
-  // Smoothed votes for a label in `to`, in units of unit(); the buffer is valid until the next call.
+  // Returns the smoothed votes for a label in `to`, in units of unit(); the buffer is valid until the next call.
   template <class Real>
   const Real* smooth(const Label& label, const Box& to) {
     const Box voted = intersection(label.box, twice_.source(to));
@@ -113,13 +115,13 @@ class VoteTile {
     return values.data();
   }
 
-  // Smoothed mask; only if some voxel is outside.
+  // Returns the smoothed mask. Precondition: some voxel around the tile is outside the mask.
   template <class Real>
   const Real* smooth_mask(const Box& to) {
     return smooth_flags<Real>(to, [&](std::size_t at) { return inside_[at] != 0; });
   }
 
-  // Smoothed indicator of voxels without annotation.
+  // Returns the smoothed indicator of the voxels without annotation.
   template <class Real>
   const Real* smooth_nobody(const Box& to) {
     return smooth_flags<Real>(to, [&](std::size_t at) { return inside(at) && !(sums_[at] > 0); });
@@ -150,7 +152,7 @@ class VoteTile {
     });
   }
 
-  // The most common tile: all raters gave the same label to all voxels.
+  // The most common case: returns true if all raters gave the same label to all voxels around the tile.
   bool read_unanimous() {
     const std::size_t length = around_.size(3);
     const auto& low = around_.low;
@@ -177,8 +179,8 @@ class VoteTile {
     for (std::size_t rater = 0; rater < field_->raters.size(); ++rater) read_rater(rater);
   }
 
-  // Raters agree at most voxels: all are first given the first rater's vote, then differing votes are
-  // moved. Sums of integer votes do not depend on the order.
+  // Reads symbols of all raters. Since raters agree at most voxels, first counts the first rater's votes for
+  // all of them, then moves the votes that differ. Votes are integers, so the order does not matter.
   template <class Symbol>
   void read_alike() {
     const std::size_t length = around_.size(3), raters = field_->raters.size();
@@ -203,7 +205,7 @@ class VoteTile {
     });
   }
 
-  // Removes one vote.
+  // Removes one vote from the voxels of a run.
   void take_run(std::size_t digit, std::size_t place, std::size_t from, std::size_t to) {
     if (digit >= field_->labels) return;  // missing
     Vote* row = votes_.data() + slots_[digit] * around_.voxels() + place;
@@ -229,7 +231,7 @@ class VoteTile {
     });
   }
 
-  // A run of one digit adds a vote to its voxels and widens the box of its label.
+  // Adds one vote to the voxels of a run and widens the box of its label.
   void add_run(std::size_t digit, std::size_t t, std::size_t z, std::size_t y, std::size_t from,
                std::size_t to, Vote weight) {
     if (digit >= field_->labels) return;  // missing
@@ -257,7 +259,7 @@ class VoteTile {
     for (std::size_t i = 0; i < voxels; ++i) nobody_ |= inside(i) && !(sums_[i] > 0);
   }
 
-  // In the order of raters, in which votes are summed too, so that a unanimous share is exactly 1.
+  // Weights are summed in the order of raters, as votes are, so that the share of a unanimous label is exactly 1.
   void add_present(std::size_t rater) {
     const std::size_t length = around_.size(3);
     const double weight = field_->weights[rater];
@@ -268,7 +270,7 @@ class VoteTile {
     });
   }
 
-  // Votes for a label in a part of its box.
+  // Copies the votes for a label in a part of its box, divided where unit() is 1.
   template <class Real>
   void gather(const Label& label, const Box& box, Real* out) {
     const std::size_t length = box.size(3);
@@ -309,9 +311,9 @@ class VoteTile {
   Gaussian<double> twice_;
   Box tile_, around_;
   std::vector<Label> labels_;
-  std::vector<std::size_t> slots_;  // by digit: place in labels_
+  std::vector<std::size_t> slots_;  // by digit: index in labels_
   bool outside_ = false, nobody_ = false, alike_ = false;
-  std::vector<Vote> votes_;  // (labels, voxels around)
+  std::vector<Vote> votes_;  // (labels, voxels around the tile)
   std::vector<std::uint16_t> row_;
   std::vector<std::uint8_t> inside_;
   std::vector<double> sums_;

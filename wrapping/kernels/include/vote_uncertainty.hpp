@@ -1,4 +1,4 @@
-// Uncertainty of each voxel from its votes, in one pass that counts at most as many labels as raters.
+// Computes the uncertainty of each voxel from its votes in one pass; counts at most as many labels as raters.
 //
 // Preconditions (checked in Python): raters and mask hold the whole extent; digits are at most the
 // number of labels, which means missing; one weight >= 0 per rater.
@@ -22,7 +22,7 @@ class VoteUncertainty {
       : raters_(raters), weights_(weights), labels_(labels), kind_(kind), nobody_(nobody),
         digits_(raters.size() * kShortRun), scores_(labels, kUnvoted), voted_(raters.size()) {}
 
-  // Writes voxels begin to end: `nobody` where there are no votes, 0 outside the mask.
+  // Writes voxels begin .. end - 1: `nobody` where there are no votes, 0 outside the mask.
   void write(const std::uint8_t* mask, std::size_t begin, std::size_t end, float* out) {
     for (std::size_t at = begin; at < end; at += kShortRun) {
       const std::size_t n = std::min(kShortRun, end - at);

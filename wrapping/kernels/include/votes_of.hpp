@@ -1,7 +1,7 @@
-// One rater's votes: reads label values of any arithmetic type as digits 0 .. radix-1.
+// Reads the votes of one rater, label values of any arithmetic type, as digits 0 .. radix - 1.
 //
-// Preconditions (checked in Python): `data` and `mask` hold the whole extent, contiguous and
-// aligned; `values` and `digits` are equally long; every digit is below the radix used later.
+// Preconditions (checked in Python): `data` and `mask` are contiguous and aligned and hold the whole
+// extent; `values` and `digits` have the same length; every digit is below the radix passed later.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace consensus {
 
-// digit(x) = digits[i] where x == values[i], else other; where the mask is 0: missing.
+// digit(x) = digits[i] if x == values[i] for some i, else `other`; `missing` where the mask is 0.
 template <class T>
 class VotesOf final : public Votes {
  public:
@@ -70,7 +70,7 @@ class VotesOf final : public Votes {
   void append(std::size_t b, std::size_t n, std::uint32_t r, std::uint32_t* k) const override { append_to(b, n, r, k); }
 
  private:
-  static constexpr std::size_t kFew = 4;  // up to here a chain of vectorised compares is fastest
+  static constexpr std::size_t kFew = 4;  // for at most this many values, a chain of vectorised comparisons is fastest
   static constexpr std::size_t kChunk = 64;
   static constexpr bool kNarrow = std::is_integral_v<T> && sizeof(T) <= 2;
 
@@ -107,7 +107,7 @@ class VotesOf final : public Votes {
   }
 
   void read_few(const T* data, std::size_t n, std::uint16_t* digits) const {
-    // Comparing at the width of T keeps the vector lanes full; 255 values cannot exceed a lane.
+    // Comparisons at the width of T keep all vector lanes in use; an index below 255 fits a lane.
     std::fill_n(digits, n, other_);
     for (std::size_t i = 0; i < values_.size(); ++i) {
       const T value = values_[i];
@@ -119,7 +119,7 @@ class VotesOf final : public Votes {
   template <class Key>
   void append_to(std::size_t begin, std::size_t n, std::uint32_t radix, Key* keys) const {
     if (values_.size() == 1 && !mask_ && radix == 2 && other_ == 0 && digits_[0] == 1) {
-      // The most common case, foreground or not, is computed at the key's own width.
+      // The most common case, foreground or background, is computed at the width of the keys.
       const T value = values_[0];
       const T* data = data_ + begin;
       for (std::size_t k = 0; k < n; ++k) {

@@ -1,12 +1,12 @@
-// Voting without patterns: one pass that counts labels only where raters disagree.
+// Voting without patterns, in one pass that counts labels only where raters disagree.
 //
-// Blocks of voxels are compared rater by rater in whole registers. Where all raters agree or, with equal
-// weights, more than half of them do (found by Boyer & Moore's algorithm, also in whole registers), the
-// answer is looked up in a table; elsewhere at most as many labels as raters are counted. Narrow labels
-// are compared as they are stored; others are converted to digits first.
+// Blocks of voxels are compared rater by rater in whole registers. The answer comes from a table where all
+// raters agree or, with equal weights, more than half of them do, which is found by the algorithm of
+// Boyer & Moore, also in whole registers. Elsewhere at most as many labels as raters are counted.
+// One- and two-byte labels are compared as they are stored; others are converted to digits first.
 //
-// Preconditions (checked in Python): raters and mask hold the whole extent; digits are at most the
-// number of labels, which means missing; one weight >= 0 per rater; `prior` has one entry per label.
+// Preconditions (checked in Python): raters and mask hold the whole extent; digits are at most `labels`,
+// which means missing; there is one weight >= 0 per rater; `prior` has one entry per label.
 #pragma once
 
 #include <algorithm>
@@ -29,28 +29,29 @@ enum class Ties { kUndecided, kLowest, kHighest, kBackground, kPrior };
 struct VoteRule {
   std::uint32_t labels;
   std::vector<double> weights;  // of each rater
-  double threshold;             // a label needs more than this share; below 0: no such need
-  double tolerance;             // scores this close are tied
+  double threshold;             // a label needs more than this share; below 0: no threshold
+  double tolerance;             // scores that differ by at most this are tied
   Ties ties;
-  std::vector<double> prior;    // of each label, for Ties::kPrior
+  std::vector<double> prior;    // one per label, for Ties::kPrior
 
-  // Answers other than labels.
+  // The codes of answers that are not labels.
   std::uint32_t background() const { return labels; }
   std::uint32_t undecided() const { return labels + 1; }
-  // Whether a majority of all raters decides, whatever the others voted.
+  // Returns whether a label with more than half of all votes wins, whatever the other votes are.
   bool half_is_enough() const {
     return threshold < 0 && std::all_of(weights.begin(), weights.end(), [](double w) { return w == 1; });
   }
   std::uint32_t nobody() const { return ties == Ties::kBackground ? background() : undecided(); }
 };
 
-// Counts the votes of one voxel at a time; its memory is one number per label.
+// Counts the votes at one voxel at a time, in a buffer of one number per label.
 class VoteCounter {
  public:
   explicit VoteCounter(const VoteRule& rule)
       : rule_(rule), scores_(rule.labels, kUnvoted), voted_(rule.weights.size()) {}
 
-  // The answer for digit_of(rater), rater by rater, so that sums round the same way everywhere.
+  // Returns the answer for the votes digit_of(rater). Sums in the order of raters, so that rounding is the same
+  // everywhere.
   template <class DigitOf>
   std::uint32_t answer(DigitOf digit_of) {
     std::size_t voted = 0;
@@ -103,7 +104,7 @@ class VoteCounter {
   std::vector<std::uint32_t> voted_;
 };
 
-// Raters whose labels are narrow integers of the same type: compared without conversion.
+// Rows of raters who share an alphabet of one- or two-byte labels, which are compared without conversion.
 template <class SymbolType>
 class PlainRows {
  public:
@@ -119,7 +120,7 @@ class PlainRows {
   std::vector<std::uint16_t> table_;
 };
 
-// Raters of any kind, read as digits, some voxels at a time.
+// Rows of any raters, read as digits, kShortRun voxels at a time.
 class DigitRows {
  public:
   using Symbol = std::uint16_t;
@@ -142,8 +143,8 @@ class DigitRows {
   std::vector<std::uint16_t> table_;
 };
 
-// Writes values[answer] of some voxels; `values` has an entry for every label, then background, then
-// undecided.
+// Writes values[answer] for ranges of voxels. `values` has one entry per label, then those for background and
+// for undecided.
 template <class Rows, class Value>
 class VotePass {
  public:
@@ -202,14 +203,14 @@ class VotePass {
   const std::uint8_t* mask_;
   const Value* values_;
   VoteCounter counter_;
-  std::vector<std::uint32_t> agreed_;  // the answer where all raters say a symbol
+  std::vector<std::uint32_t> agreed_;  // by symbol: the answer where all raters gave it
   std::vector<Value> agreed_values_;
-  bool plain_;  // no voxel is outside, and none without dispute undecided
+  bool plain_;  // there is no mask, and no unanimous vote is undecided
   bool half_is_enough_;
   Majority<Symbol> majority_;
 };
 
-// Weighted share of the votes for a label; `nobody` where there are no votes, 0 outside the mask.
+// Writes the weighted share of votes for a label; `nobody` where there are no votes, 0 outside the mask.
 template <class Real>
 void vote_share(const std::vector<const Votes*>& raters, const std::vector<double>& weights,
                 std::uint32_t labels, std::uint32_t label, const std::uint8_t* mask, double nobody,
@@ -233,7 +234,7 @@ void vote_share(const std::vector<const Votes*>& raters, const std::vector<doubl
   }
 }
 
-// counts[rater * labels + label] += voxels inside the mask to which the rater gave the label.
+// counts[rater * labels + label] += the number of voxels inside the mask to which the rater gave the label.
 inline void vote_counts(const std::vector<const Votes*>& raters, std::uint32_t labels,
                         const std::uint8_t* mask, std::size_t begin, std::size_t end,
                         std::int64_t* counts) {

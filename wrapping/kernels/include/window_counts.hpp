@@ -1,7 +1,7 @@
-// Counts for Spatial STAPLE in windows, from votes only: annotated voxels and, with two labels, voxels to
-// which each rater gave the higher one.
+// Counts voxels in windows for Spatial STAPLE, from votes alone: annotated voxels and, if there are two
+// labels, the voxels to which each rater gave the second one.
 //
-// Preconditions (checked in Python): as in window_sums.hpp; counts of a window fit 32 bits.
+// Preconditions (checked in Python): as in window_sums.hpp; counts over a window fit 32 bits.
 #pragma once
 
 #include <algorithm>
@@ -14,15 +14,16 @@
 
 namespace consensus {
 
-// Of the n voxels of some planes, from the first on.
+// Counts for n consecutive disputed voxels, those of some planes.
 template <class Real>
 struct WindowCounts {
   std::size_t first, number;
-  Real* seen;  // (n, annotators) annotated voxels of the window
-  Real* said;  // (n, J) those to which the rater gave label 1; not used with more labels than two
+  Real* seen;  // (n, annotators) number of annotated voxels in the window
+  Real* said;  // (n, J) number of these to which the rater gave label 1; only for two labels
 };
 
-// Calls work(worker, task); threads take the next task when they are done with one.
+// Calls work(worker, task) for every task; each thread has its own worker and takes the next task when it
+// has finished one.
 template <class MakeWorker, class Work>
 void for_each_task(std::size_t tasks, std::size_t threads, MakeWorker make, Work work) {
   const std::size_t workers = std::max<std::size_t>(1, std::min(threads, tasks));
@@ -36,7 +37,7 @@ void for_each_task(std::size_t tasks, std::size_t threads, MakeWorker make, Work
   });
 }
 
-// Adds a weight to the lanes of the raters who annotated.
+// Adds a weight to lane 0 and, with gaps, to the lanes of the raters who annotated the voxel.
 template <class Vote, class Number>
 void add_annotators(const WindowFrame<Vote>& frame, const Vote* votes, Number weight, Number* cell) {
   cell[0] += weight;
@@ -46,7 +47,7 @@ void add_annotators(const WindowFrame<Vote>& frame, const Vote* votes, Number we
   }
 }
 
-// The same for all voxels of a run, whose cells have so many numbers.
+// The same for all voxels of a run; `number` is the number of values in their cells.
 template <class Vote, class Number>
 void add_annotators(const WindowFrame<Vote>& frame, const Vote* votes, Number weight, Number* cells, std::size_t number) {
   if (!frame.gaps) return add_weight(weight, number, cells);
@@ -54,13 +55,13 @@ void add_annotators(const WindowFrame<Vote>& frame, const Vote* votes, Number we
   for (std::size_t at = 0; at < number; ++at) add_annotators(frame, votes, weight, cells + at * lanes);
 }
 
-// Adds a weight to the lanes of the raters who gave a label.
+// Adds a weight to the lanes of the raters who gave the label.
 template <class Vote, class Number>
 void add_raters(const Vote* votes, std::size_t raters, std::size_t label, Number weight, Number* cell) {
   for (std::size_t rater = 0; rater < raters; ++rater) cell[rater] += votes[rater] == label ? weight : Number{0};
 }
 
-// The same for all voxels of a run that has the label.
+// The same for all voxels of a run on whose label the raters agree.
 template <class Vote, class Number>
 void add_raters(const WindowFrame<Vote>& frame, const Vote* votes, std::size_t label, Number weight, Number* cells,
                 std::size_t number) {
@@ -69,7 +70,7 @@ void add_raters(const WindowFrame<Vote>& frame, const Vote* votes, std::size_t l
   for (std::size_t at = 0; at < number; ++at) add_raters(votes, frame.raters, label, weight, cells + at * lanes);
 }
 
-// All voxels with a label: those on which raters agree, and those to which some gave it; lanes are raters.
+// Sums, per rater, the voxels in each window to which the rater gave a label: unanimous and disputed ones.
 template <class Vote, class Number, class Voxels, class Visit>
 void count_said(WindowSweep<Vote, Number>& sweep, const WindowFrame<Vote>& frame, std::size_t label, const Box& within,
                 Voxels voxels, Visit visit) {
@@ -120,7 +121,7 @@ class CountsOfPlanes {
                                 }));
   }
 
-  // Voxels with the higher of two labels.
+  // Counts the voxels with the second of two labels.
   void count_higher(const Box& planes) {
     const std::size_t raters = frame_.raters;
     count_said(sweep_, frame_, 1, planes, AllVoxels<Vote>(frame_),
@@ -135,7 +136,7 @@ class CountsOfPlanes {
   WindowSweep<Vote, std::uint32_t> sweep_;
 };
 
-// `out.said` holds zeros.
+// Counts the voxels in the windows around a part's disputed voxels. Precondition: `out.said` is all zeros.
 template <class Vote>
 void find_counts(const WindowFrame<Vote>& frame, const Box& part, std::size_t threads, const WindowCounts<float>& out) {
   const std::vector<Box> pieces = pieces_of(part, threads, 1);

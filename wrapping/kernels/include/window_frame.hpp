@@ -1,7 +1,9 @@
-// The disputed voxels and the votes in the windows around them.
+// The disputed voxels and the votes in the windows around them. A "mention" is a pair of a disputed voxel
+// and a label that at least one rater gave it.
 //
-// Preconditions (checked in Python): places ascend and lie in the frame, whose four axes are
-// (volume, z, y, x) and whose voxels fit 32 bits; rows, runs and mentions point into tables as long as said.
+// Preconditions (checked in Python): the frame has the axes (volume, z, y, x), and its voxel indices fit
+// 32 bits; `places` are ascending indices in the frame; all arrays have the stated lengths, and the
+// indices in them are valid.
 #pragma once
 
 #include <algorithm>
@@ -16,25 +18,25 @@
 
 namespace consensus {
 
-// Everything about the votes that does not change: N disputed voxels, P patterns, J raters.
+// The votes, which do not change between iterations: N disputed voxels, P patterns, J raters.
 template <class Vote>
 struct WindowFrame {
   Extents shape;                        // of the frame
   Extents radii;                        // radii[0] is 0: volumes are independent
-  const std::uint32_t* places;          // (N) flat, ascending
-  const std::uint32_t* row_begin;       // (rows + 1) first disputed voxel of each row of the frame
-  const std::uint32_t* patterns;        // (N)
+  const std::uint32_t* places;          // (N) flat indices of the disputed voxels in the frame, ascending
+  const std::uint32_t* row_begin;       // (rows + 1) index of the first disputed voxel of each row of the frame
+  const std::uint32_t* patterns;        // (N) pattern of each disputed voxel
   const Vote* votes;                    // (P, J); `labels` where the rater is missing
   std::size_t number, raters, labels;
-  bool gaps;                            // whether a rater missed a voxel that another annotated
-  const std::uint32_t* run_places;      // unanimous voxels in runs along x, by label, then by place
+  bool gaps;                            // whether a rater is missing at a voxel that another annotated
+  const std::uint32_t* run_places;      // runs of unanimous voxels along x, sorted by label, then by place
   const std::uint32_t* run_lengths;
   const std::uint32_t* run_patterns;
-  const std::int64_t* run_begin;        // (labels + 1)
-  const std::uint32_t* mentions;        // disputed voxels to which anybody gave a label, by label, then by voxel
-  const std::int64_t* mention_begin;    // (labels + 1)
-  std::vector<Box> boxes;               // of each label: where anybody said it
-  std::vector<std::uint32_t> agreed;    // all runs by place
+  const std::int64_t* run_begin;        // (labels + 1) first run of each label
+  const std::uint32_t* mentions;        // the voxels of all mentions, sorted by label, then by voxel
+  const std::int64_t* mention_begin;    // (labels + 1) first mention of each label
+  std::vector<Box> boxes;               // bounding box of each label, over all raters
+  std::vector<std::uint32_t> agreed;    // indices of all runs, sorted by place
 
   const Vote* votes_at(std::size_t voxel) const { return votes + patterns[voxel] * raters; }
   const Vote* votes_of_run(std::size_t run) const { return votes + run_patterns[run] * raters; }
@@ -42,30 +44,32 @@ struct WindowFrame {
     return (volume * shape[1] + z) * shape[2] + y;
   }
   std::size_t plane_begin(std::size_t volume, std::size_t z) const { return row(volume, z, 0) * shape[3]; }
-  // The voxels of whole planes of one volume lie between two numbers.
+  // Returns the range of the disputed voxels in a box of whole planes of one volume.
   std::pair<std::size_t, std::size_t> voxels_of(const Box& planes) const {
     const std::size_t volume = planes.low[0];
     return {row_begin[row(volume, planes.low[1], 0)], row_begin[row(volume, planes.high[1], 0)]};
   }
-  // So do a label's mentions of such voxels.
+  // Returns the range of a label's mentions in such a box.
   std::pair<std::size_t, std::size_t> mentions_of(std::size_t label, const Box& planes) const {
     const auto [first, last] = voxels_of(planes);
     const std::uint32_t *begin = mentions + mention_begin[label], *end = mentions + mention_begin[label + 1];
     return {std::lower_bound(begin, end, first) - mentions, std::lower_bound(begin, end, last) - mentions};
   }
-  // The voxels that windows around a box reach.
+  // Returns the box that the windows around the voxels of a box cover.
   Box reach_of(const Box& box) const { return grown(box, radii, shape); }
-  // Number of annotation counts per window: of any rater and, if they differ, of each.
+  // Number of annotation counts per window: voxels that any rater annotated and, if there are gaps, those that
+  // each rater annotated.
   std::size_t annotators() const { return gaps ? raters + 1 : 1; }
   std::size_t annotator(std::size_t rater) const { return gaps ? rater + 1 : 0; }
 };
 
-// Boxes of places that ascend. Most lie in the row of the one before, which saves dividing.
+// Computes boxes from ascending places. Most places are on the row of the previous one, so that no division
+// is needed to find their coordinates.
 class PlacesBox {
  public:
   explicit PlacesBox(const Extents& shape) : shape_(shape) {}
 
-  // Widens a box, empty at first, by some voxels in a row.
+  // Extends a box, which is initially empty, by consecutive voxels of a row.
   void widen(Box& box, std::uint32_t place, std::size_t length) {
     if (place - first_ >= shape_[3]) {
       const std::size_t row = place / shape_[3], plane = row / shape_[2];
@@ -85,7 +89,7 @@ class PlacesBox {
   std::uint32_t first_ = 0;
 };
 
-// Bounding box of each label, over all raters.
+// Returns the bounding box of each label over all raters.
 template <class Vote>
 std::vector<Box> label_boxes(const WindowFrame<Vote>& frame) {
   std::vector<Box> boxes(frame.labels);
@@ -102,7 +106,7 @@ std::vector<Box> label_boxes(const WindowFrame<Vote>& frame) {
   return boxes;
 }
 
-// All runs in the order of their places.
+// Returns the indices of all runs, sorted by place.
 template <class Vote>
 std::vector<std::uint32_t> runs_by_place(const WindowFrame<Vote>& frame) {
   std::vector<std::uint32_t> runs(static_cast<std::size_t>(frame.run_begin[frame.labels]));
@@ -112,7 +116,7 @@ std::vector<std::uint32_t> runs_by_place(const WindowFrame<Vote>& frame) {
   return runs;
 }
 
-// Calls say(label, voxel) once for each label that any rater gave a voxel, in ascending order of voxels.
+// Calls say(label, voxel) once for each mention, in ascending order of voxels.
 template <class Vote, class Say>
 void for_each_mention(const std::uint32_t* patterns, std::size_t number, const Vote* votes, std::size_t raters,
                       std::size_t labels, Say say) {
@@ -127,7 +131,7 @@ void for_each_mention(const std::uint32_t* patterns, std::size_t number, const V
   }
 }
 
-// Splits a box along an axis.
+// Divides a box along an axis into at most `number` parts.
 inline std::vector<Box> pieces_of(const Box& box, std::size_t number, std::size_t axis) {
   std::vector<Box> pieces;
   for (const Slab& slab : make_slabs(box.size(axis), number, 1)) {

@@ -1,10 +1,10 @@
-// The step of Spatial STAPLE, for one true label at a time: the joint probability of the label and the
-// votes, at each disputed voxel to which any rater gave the label.
+// One EM iteration of Spatial STAPLE, one true label at a time: computes the joint probability of the label
+// and the votes at each disputed voxel to which any rater gave the label.
 //
-// The raters' local confusion matrices follow from window sums (window_sums.hpp). A voxel to which no
-// rater gave the label has zero posterior for it, so sources and voxels are the same few.
+// The raters' local confusion matrices are computed from window sums (window_sums.hpp). Where no rater gave
+// the label, its posterior is 0, so the same few voxels are summed and updated.
 //
-// Preconditions (checked in Python): as in window_sums.hpp; weights of the posterior are in [0, 1].
+// Preconditions (checked in Python): as in window_sums.hpp; posteriors are in [0, 1].
 #pragma once
 
 #include <algorithm>
@@ -21,11 +21,11 @@ namespace consensus {
 // Parameters of the M-step; K labels.
 struct PerformanceModel {
   double kappa;             // strength of the regularisation
-  const double* targets;    // (J, K, K) [rater, observed, true]: what sparse data lean to
-  double right, wrong;      // pseudo-counts on and off the diagonal
-  const double* log_prior;  // (K), or null: the label's share of the window
-  double least;             // a vote is never less probable
-  unsigned shift;           // weights are scaled by 2^shift
+  const double* targets;    // (J, K, K) [rater, observed, true]: targets of the regularisation
+  double right, wrong;      // pseudo-counts on and off the diagonal of the confusion matrix
+  const double* log_prior;  // (K); null: the prior is the label's share of the window
+  double least;             // lower bound of the probability of a vote
+  unsigned shift;           // posteriors are scaled by 2^shift to integers
 };
 
 template <class Vote>
@@ -58,21 +58,21 @@ class JointsOfLabel {
     return ListedVoxels(first_, first_ + number_, [=](std::size_t k) { return places[mentions[k]]; });
   }
 
-  // Exact: a float's bits fit twice.
+  // Returns a weight times `whole`, rounded to an integer.
   static std::uint64_t scaled(float weight, double whole) {
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(whole * weight + 0.5));
   }
 
-  // As signed integers, which are converted faster.
+  // Converted from a signed integer, which is faster.
   double unscaled(std::uint64_t sum) const { return static_cast<double>(static_cast<std::int64_t>(sum)) * scale_; }
 
-  // For the label itself, in each window: the posterior of voxels to which each rater gave it, that of all
-  // voxels that the rater annotated, and the number of voxels to which the rater gave it.
+  // Computes in each window, for each rater: the posterior mass of the label where the rater gave it, that
+  // where the rater annotated, and the number of voxels to which the rater gave it.
   void sum_own(const Box& box) {
     // Local copies: the compiler must assume that the output aliases these members.
     const std::size_t raters = frame_.raters, annotators = frame_.annotators(), labels = frame_.labels;
     const std::size_t label = label_, first = first_, said = raters + annotators;
-    // With two labels it is known already.
+    // With two labels, the number of voxels is in counts_.said.
     const std::size_t counted = labels == 2 ? 0 : raters, lanes = said + counted;
     count_.resize(number_ * raters);
     mass_.resize(number_ * annotators);
@@ -110,7 +110,7 @@ class JointsOfLabel {
                                     add(votes + patterns[mentions[k]] * raters, sign * scaled(posterior[k], whole), sign, cell);
                                   }));
     if (labels > 2) return;
-    // With two labels, one is the difference to the total; sums are exact, so no precision is lost.
+    // With two labels, one sum is the total minus the other; sums are exact, so no precision is lost.
     for (std::size_t k = 0; k < number_; ++k) {
       const Vote* here = frame_.votes_at(voxel_of(first_ + k));
       for (std::size_t rater = 0; rater < raters; ++rater) {
@@ -120,8 +120,8 @@ class JointsOfLabel {
     }
   }
 
-  // In each window, the posterior of the voxels to which a rater gave the same label as at the centre, if
-  // that is another label.
+  // Computes in each window, for each rater whose vote at the centre is another label: the posterior mass where
+  // the rater gave that other label.
   void sum_others(const Box& box) {
     sort_by_vote(box);
     for (std::size_t observed = 0; observed < frame_.labels; ++observed) {
@@ -155,7 +155,7 @@ class JointsOfLabel {
                                   }));
   }
 
-  // The label's mentions within reach of windows, grouped by the votes at them, and their places.
+  // Groups the label's mentions within reach of the windows by the votes there, and finds the box of each group.
   void sort_by_vote(const Box& box) {
     for (std::size_t observed = 0; observed < frame_.labels; ++observed) {
       by_vote_[observed].clear();
@@ -176,7 +176,7 @@ class JointsOfLabel {
     }
   }
 
-  // Log of the prior times the probabilities of the votes (eqs. 2.5.3 and 2.5.4).
+  // Returns the log of the prior times the probabilities of the votes (eqs. 2.5.3 and 2.5.4).
   double log_joint(std::size_t k) const {
     const std::size_t raters = frame_.raters, lanes = frame_.annotators(), labels = frame_.labels;
     const std::size_t voxel = voxel_of(first_ + k) - counts_.first;
@@ -200,9 +200,9 @@ class JointsOfLabel {
     return joint + std::log(probability);
   }
 
-  // Strength of the regularisation of the label's column: kappa times the number of voxels by which the
-  // rater's counts of the label, or of all others, in the window fall short of a label's fair share. It is
-  // at least one voxel, so that a large kappa leads to the target everywhere.
+  // Returns the strength of the regularisation of the label's column: kappa times the number of voxels by which
+  // the rater's count of the label, or of all other labels, in the window is below an equal share per
+  // label. The number is at least 1, so that a large kappa yields the target everywhere.
   double scale_factor(std::size_t k, std::size_t rater) const {
     const std::size_t voxel = voxel_of(first_ + k) - counts_.first, raters = frame_.raters;
     const double seen = counts_.seen[voxel * frame_.annotators() + frame_.annotator(rater)];
@@ -214,25 +214,25 @@ class JointsOfLabel {
     return model_.targets[(rater * frame_.labels + observed) * frame_.labels + label_];
   }
 
-  static constexpr double kSmall = 1e-200;  // times the least probability it is still a double
+  static constexpr double kSmall = 1e-200;  // products with the lowest probability of a vote are still normal doubles
 
   const WindowFrame<Vote>& frame_;
   const PerformanceModel& model_;
   const WindowCounts<const float>& counts_;
-  const float* posterior_;  // of all mentions
-  float* joints_;           // the same
+  const float* posterior_;  // one per mention
+  float* joints_;           // one per mention
   WindowSweep<Vote, std::uint64_t> weights_;
-  std::size_t label_ = 0, first_ = 0, number_ = 0;  // the label's mentions at hand
+  std::size_t label_ = 0, first_ = 0, number_ = 0;  // the current label and its range of mentions
   std::vector<std::uint64_t> mass_, count_, one_;
   std::vector<std::uint32_t> said_;
   std::vector<std::vector<std::uint32_t>> by_vote_;
   std::vector<Box> boxes_;
   double whole_, scale_;  // 2^shift, and its inverse
-  double fair_;           // a label's share
+  double fair_;           // equal share of a label
 };
 
-// Log joints of all mentions in a part, the largest labels first and split, so that threads finish
-// together and the memory of a thread is small.
+// Computes the log joints of all mentions in a part. Labels with many mentions are split and processed first,
+// so that threads finish at about the same time and need little memory.
 template <class Vote>
 void joints_of_labels(const WindowFrame<Vote>& frame, const PerformanceModel& model, const Box& part,
                       const WindowCounts<const float>& counts, const float* posterior, float* joints, std::size_t threads) {
@@ -256,10 +256,10 @@ void joints_of_labels(const WindowFrame<Vote>& frame, const PerformanceModel& mo
 
 struct StepSums {
   double evidence = 0.0;
-  double moved = 0.0;  // probability that went from some labels to others
+  double moved = 0.0;  // total change of the posterior, half the sum of absolute differences
 };
 
-// Converts log joints to posteriors, in place; those below `least` become 0.
+// Converts log joints to posteriors in place; posteriors below `least` become 0.
 template <class Vote>
 StepSums normalise_joints(const WindowFrame<Vote>& frame, const float* before, float* joints, float least,
                           std::size_t threads) {
@@ -270,7 +270,7 @@ StepSums normalise_joints(const WindowFrame<Vote>& frame, const float* before, f
     double* total = room.data() + kPiece;
     std::fill_n(peak, kPiece, -INFINITY);
     std::fill_n(total, kPiece, 0.0);
-    // Calls work(mention, its voxel in the piece), label by label.
+    // Calls work(mention, index of its voxel in the piece), label by label.
     const auto for_each = [&](auto work) {
       for (std::size_t label = 0; label < frame.labels; ++label) {
         const std::uint32_t* end = frame.mentions + frame.mention_begin[label + 1];

@@ -1,13 +1,14 @@
-// Sums of sparse sources over a box around each of some disputed voxels.
+// Sums the weights of sparse sources (voxels) over a window around each requested voxel.
 //
-// A window slides over planes: the sum of its planes is kept per column, the sum of its rows per
-// row, and a running sum along the row gives each voxel's window by one subtraction. Sources are added
-// and subtracted in order, so the cost does not depend on the window. Sums of the same sources for
-// several raters are lanes that are computed at once. Weights are integers (reals are scaled), so sums
-// are exact: they do not depend on order or threads, and subtracting a source leaves no error.
+// The window slides over planes. Each column holds the sum over the planes in the window, a row of sums
+// holds that over the rows in the window, and the difference of two prefix sums of this row is the sum
+// over the window. Each source is added once and subtracted once, so the cost does not depend on the
+// size of the window. Sums of the same sources for several raters are computed together, in lanes.
+// Weights are integers (real numbers are scaled), so sums are exact: they do not depend on order or
+// threads, and subtracting a source leaves no error.
 //
-// Preconditions (checked in Python): those of window_frame.hpp; sums of weights over a window fit
-// the numbers they are summed in.
+// Preconditions (checked in Python): those of window_frame.hpp; sums of weights over a window fit the
+// type `Number`.
 #pragma once
 
 #include <algorithm>
@@ -24,13 +25,13 @@ namespace consensus {
 template <class Number>
 constexpr std::size_t kLanesAtOnce = 32 / sizeof(Number);
 
-// Stride between cells with this many lanes.
+// Stride between the cells of neighbouring voxels with this many lanes.
 template <class Number>
 constexpr std::size_t stride_of(std::size_t lanes) {
   return lanes == 1 ? 1 : (lanes + kLanesAtOnce<Number> - 1) / kLanesAtOnce<Number> * kLanesAtOnce<Number>;
 }
 
-// Adds a weight to all numbers.
+// Adds a weight to n numbers.
 template <class Number>
 void add_weight(Number weight, std::size_t n, Number* numbers) {
   for (std::size_t i = 0; i < n; ++i) numbers[i] += weight;
@@ -46,7 +47,7 @@ CONSENSUS_INLINE void subtract_numbers(const Number* row, std::size_t n, Number*
   for (std::size_t i = 0; i < n; ++i) sums[i] -= row[i];
 }
 
-// before[x] = the sum of all cells below x.
+// before[x] = the sum of the cells with an index below x (prefix sums).
 template <class Number>
 CONSENSUS_INLINE void sum_cells(const Number* row, std::size_t cells, std::size_t lanes, Number* before) {
   constexpr std::size_t kAtOnce = kLanesAtOnce<Number>;
@@ -86,8 +87,8 @@ CONSENSUS_WIDE static inline void sum_row(const std::uint64_t* row, std::size_t 
   sum_cells(row, cells, lanes, before);
 }
 
-// Sources in the order of their places: place(k), length(k) along the row, and add(k, cells, number, sign),
-// which adds the weight of a source, with a sign of 1 or -1, to the lanes of some cells.
+// A list of sources in ascending order of place. Source k covers length(k) voxels of a row from place(k) on;
+// add(k, cells, number, sign) adds its weight, times sign (1 or -1), to the lanes of `number` cells.
 template <class Place, class Length, class Add>
 struct SourceList {
   std::size_t begin, end;
@@ -119,13 +120,13 @@ auto agreed_sources(const WindowFrame<Vote>& frame, std::size_t begin, std::size
       [=](std::size_t run) { return static_cast<std::size_t>(lengths[run]); }, add);
 }
 
-// The requested voxels, ascending: those of a row from `begin` on, and the place of each.
+// Requested voxels, in ascending order, given by a list and the place of each entry.
 template <class PlaceOf>
 class ListedVoxels {
  public:
   ListedVoxels(std::size_t begin, std::size_t end, PlaceOf place_of) : at_(begin), end_(end), place_of_(place_of) {}
 
-  // Rows come in their order.
+  // Returns the range of entries between two places. Precondition: calls are in ascending order.
   std::pair<std::size_t, std::size_t> between(std::size_t first, std::size_t last) {
     while (at_ < end_ && place_of_(at_) < first) ++at_;
     const std::size_t begin = at_;
@@ -160,8 +161,8 @@ class WindowSweep {
  public:
   explicit WindowSweep(const WindowFrame<Vote>& frame) : frame_(frame) {}
 
-  // Calls visit(k, high, low) for the requested voxels of a box whose window can contain a source; the
-  // sum in each of `lanes` is high[lane] - low[lane]. Both boxes lie in one volume.
+  // Calls visit(k, high, low) for every requested voxel in `within` whose window can contain a source; the sum
+  // in each lane is high[lane] - low[lane]. Precondition: `sources` and `within` lie in one volume.
   template <class Voxels, class Visit, class... Lists>
   void run(std::size_t lanes, const Box& sources, const Box& within, Voxels voxels, Visit visit, Lists... lists) {
     read_ = intersection(sources, frame_.reach_of(within));
@@ -199,7 +200,7 @@ class WindowSweep {
     list.entering = list.leaving = low;
   }
 
-  // Adds the weights of a list's sources in one plane, from the next one on.
+  // Adds the weights of a list's sources in plane z, from `next` on, and advances `next`.
   template <class List>
   void change(List& list, std::size_t& next, std::size_t z, Number sign) {
     const auto first = static_cast<std::uint32_t>(frame_.plane_begin(read_.low[0], z));
@@ -228,7 +229,7 @@ class WindowSweep {
     const Number* before = before_.data();
     std::fill(row_.begin(), row_.end(), 0);
     bool summed = false;
-    std::size_t upper = read_.low[2], lower = read_.low[2];  // rows below have entered, have left
+    std::size_t upper = read_.low[2], lower = read_.low[2];  // ends of the rows that were added, subtracted
     for (std::size_t y = asked.low[2]; y < asked.high[2]; ++y) {
       const std::size_t first = frame_.row(asked.low[0], z, y) * frame_.shape[3];
       const auto [begin, end] = voxels.between(first + asked.low[3], first + asked.high[3]);
@@ -236,7 +237,7 @@ class WindowSweep {
       for (; lower < upper && lower + radius < y; ++lower, summed = false) {
         subtract_row(columns_.data() + (lower - read_.low[2]) * n, n, row_.data());
       }
-      for (; upper < read_.high[2] && upper + radius < y; ++upper) lower = upper + 1;  // they would leave at once
+      for (; upper < read_.high[2] && upper + radius < y; ++upper) lower = upper + 1;  // skip rows outside every window
       for (; upper < read_.high[2] && upper <= y + radius; ++upper, summed = false) {
         add_row(columns_.data() + (upper - read_.low[2]) * n, n, row_.data());
       }
