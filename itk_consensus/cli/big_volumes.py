@@ -116,8 +116,10 @@ def _summary(
 ) -> str:
     facts = {"labels": format_value(measured.pop("Labels")), "written": str(arguments.output)}
     for name, value in measured.items():
-        if isinstance(value, (float, int)):
+        if isinstance(value, bool):
+            facts[name] = "yes" if value else "no"
+        elif isinstance(value, (float, int)):
             facts[name] = f"{value:.6g}"
-        elif isinstance(value, tuple) and all(isinstance(one, float) for one in value):
+        elif value and isinstance(value, tuple) and all(isinstance(one, float) for one in value):
             facts[name] = ", ".join(f"{one:.6g}" for one in value)
     return section(f"{filter_.method} of {len(arguments.inputs)} raters", pairs(facts))

@@ -50,7 +50,9 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
     >>> hybrid = HybridFusionFilter(InteriorFilter=deep, Image=ct, BoundaryFilter=SIMPLEFilter())
     """
 
-    chunking_unsupported_reason = "its band needs distances over the whole image"
+    chunking_unsupported_reason = (
+        "the contour to which its band measures distances may be anywhere in the image"
+    )
     bytes_per_voxel = 24
     method = "hybrid"
     # Not relabelling: the default boundary filter, consensus, treats label 0 as the background.

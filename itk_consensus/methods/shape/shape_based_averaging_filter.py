@@ -23,7 +23,9 @@ class ShapeBasedAveragingFilter(UndecidedLabelMixin, RaterWeightsMixin, LabelFus
 
     # Not invariant to background padding: contours at the image border change.
     laws = frozenset({"rater permutation", "relabelling", "unanimity"})
-    chunking_unsupported_reason = "its distances extend over the whole image"
+    chunking_unsupported_reason = (
+        "the nearest contour of a rater, whose distance it averages, may be anywhere in the image"
+    )
     bytes_per_voxel = 12
     method = "shape-average"
     summary = (
