@@ -9,7 +9,7 @@ chunks.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
@@ -26,12 +26,13 @@ from itk_consensus.chunked.pattern_chunks import (
     rows_of,
 )
 from itk_consensus.core.errors import InputError
-from itk_consensus.fusing.fused_blocks import BlockFuser, FusedBlocks
+from itk_consensus.fusing.fused_blocks import BlockFuser
 from itk_consensus.fusing.fusion_result import holds
 from itk_consensus.space.blocks import Blocked, Blocks, kept
 from itk_consensus.space.boxes import Box, relative_to
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fusions import DecisionTable
+from itk_consensus.votes.ties import BACKGROUND, UNDECIDED
 from itk_consensus.votes.uncertainty import uncertainty
 
 if TYPE_CHECKING:
@@ -133,7 +134,13 @@ class BlockWork:
         decision = found.decision
         output = decision
         if self.request is not None:
-            make = partial(_probabilities, found, labels, self.request)
+            if found.write_probability is None:
+                raise InputError(
+                    "only the label map can be computed in chunks: load the inputs into memory "
+                    "first for probabilities and uncertainties",
+                    owner=self.filter_.GetName(),
+                )
+            make = partial(_probabilities, found.write_probability, labels, self.request)
             output = Blocked.made(decision.blocks, make)
         parts = tuple(kept(np.asarray(output.part(at))) for at in range(len(output.parts)))
         told = _answers(patterns, decision)
@@ -143,11 +150,13 @@ class BlockWork:
         promised = np.dtype(request.dtype)
         if self.request is not None:
             return BlockAnswer(context, promised, None)
-        if not holds(promised, context.labels):
-            as_promised(np.array(context.labels), promised, self.filter_.GetName())
-        # Nothing is undecided; outside the mask is background.
-        values = np.array([*context.labels, 0, 0], promised)
-        return BlockAnswer(context, np.dtype(np.int16), values)
+        # Outside the mask is background.
+        values = [*context.labels, 0, 0]
+        if (context.answers == UNDECIDED).any():
+            values[-1] = self.filter_.undecided_label(context.labels, promised)
+        if not holds(promised, values):
+            as_promised(np.array(values), promised, self.filter_.GetName())
+        return BlockAnswer(context, np.dtype(np.int16), np.array(values, promised))
 
     def estimated(self, context: BlockContext) -> Estimated:
         rows = np.arange(len(context.answers))
@@ -162,20 +171,23 @@ class BlockWork:
 
 
 def _probabilities(
-    found: FusedBlocks, labels: Sequence[int], request: Request, box: Box
+    write: Callable[[Box, int, NDArray[Any]], None],
+    labels: Sequence[int],
+    request: Request,
+    box: Box,
 ) -> NDArray[Any]:
-    """What is asked for of the probabilities in a box."""
+    """Compute an output from the probabilities in a box."""
     (asked,) = request.arguments
     out = np.zeros([part.stop - part.start for part in box], request.dtype)
     if request.method == "probability_image":
         label = labels[-1] if asked is None else asked
         if label in labels:
-            found.write_probability(box, labels.index(label), out)
+            write(box, labels.index(label), out)
         return out
     share = np.empty_like(out)
 
     def written(label: int) -> NDArray[Any]:
-        found.write_probability(box, label, share)
+        write(box, label, share)
         return share
 
     uncertainty(asked, map(written, range(len(labels))), out)
@@ -185,20 +197,19 @@ def _probabilities(
 def _answers(
     patterns: DecisionPatterns, decision: Blocked
 ) -> tuple[DecisionPatterns, NDArray[np.int64]]:
-    """Rows of votes and answer that occur together inside the mask, and the answer of each."""
-    codes, number = cast(Blocked, patterns.codes), patterns.number_of_labels
+    """Count voxels inside the mask by votes and answer: a table of both, without codes."""
+    codes, span = cast(Blocked, patterns.codes), patterns.number_of_labels - BACKGROUND
     found: dict[int, int] = {}
     for at, box in enumerate(decision.boxes):
-        # Outside the mask the answer is a code of `votes.ties`, below 0.
-        answer = np.maximum(decision.part(at), 0)
-        pairs, voxels = _counted(codes.read(box).astype(np.int64) * number + answer)
+        answer = decision.part(at).astype(np.int64) - BACKGROUND
+        pairs, voxels = _counted(codes.read(box).astype(np.int64) * span + answer)
         for pair, count in zip(pairs.tolist(), voxels.tolist(), strict=True):
             found[pair] = found.get(pair, 0) + count
-    inside = sorted(pair for pair in found if pair < len(patterns.counts) * number)
-    rows, answers = np.divmod(np.array(inside, np.int64), number)
+    inside = sorted(pair for pair in found if pair < len(patterns.counts) * span)
+    rows, answers = np.divmod(np.array(inside, np.int64), span)
     counts = np.array([found[pair] for pair in inside], np.int64)
     split = DecisionPatterns(patterns.patterns[rows], counts, patterns.labels)
-    return split, answers
+    return split, answers + BACKGROUND
 
 
 def _counted(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -17,8 +17,9 @@ class FusedBlocks(NamedTuple):
 
     decision: Blocked  #: Label index of each voxel; `BACKGROUND` outside the mask
     estimate: Any  #: None if the method has none
-    #: Writes the probability of a label index in a box of the volume; 0 outside the mask.
-    write_probability: Callable[[Box, int, NDArray[Any]], None]
+    #: Writes the probability of a label index in a box of the volume, 0 outside the mask; None if
+    #: probabilities need the whole volume.
+    write_probability: Callable[[Box, int, NDArray[Any]], None] | None = None
 
 
 class BlockFuser(Protocol):

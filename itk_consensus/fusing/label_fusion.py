@@ -172,7 +172,7 @@ class LabelFusionFilter(RaterInputs):
         """
         labels = self._label_values(case)
         dtype = common_type(case.loaded.arrays, labels)
-        undecided = self._undecided_label(labels, dtype)
+        undecided = self.undecided_label(labels, dtype)
         answer = (fuse or self._fuse)(case)
         fused = answer if isinstance(answer, Fused) else Fused(answer, None)
         made_by = MadeBy.of(self, is_kept=is_kept)
@@ -303,7 +303,7 @@ class LabelFusionFilter(RaterInputs):
         """The label value of each index; a binary filter uses its own foreground value."""
         return [int(label) for label in case.votes.labels]
 
-    def _undecided_label(self, labels: Sequence[int], dtype: np.dtype[Any]) -> int:
+    def undecided_label(self, labels: Sequence[int], dtype: np.dtype[Any]) -> int:
         """The label of undecided voxels; raises if the inputs' dtype cannot hold it."""
         given = getattr(self, "LabelForUndecidedPixels", AUTOMATIC_LABEL)
         if given == AUTOMATIC_LABEL:

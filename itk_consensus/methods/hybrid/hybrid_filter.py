@@ -173,7 +173,7 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
         else:
             fusion = fusion_of_probabilities(image)
         dtype = common_type(case.loaded.arrays, labels)
-        undecided = self._undecided_label(labels, dtype)
+        undecided = self.undecided_label(labels, dtype)
         fused = Fused(fusion, None)
         result: FusionResult[Any] = FusionResult(
             case, fused, tuple(labels), dtype, undecided, MadeBy.of(self)
