@@ -162,7 +162,9 @@ class Shelf:
     def get(self, place: int, lengths: tuple[int, ...]) -> Any:
         """Read a stored value; its arrays are memory-mapped, and copied when written to."""
         spans = list(_spans(lengths))
-        pages = mmap.mmap(self._file.fileno(), spans[-1][1], access=mmap.ACCESS_COPY, offset=place)
+        # An empty array at the end may begin beyond the file.
+        length = max(stop for start, stop in spans if stop > start)
+        pages = mmap.mmap(self._file.fileno(), length, access=mmap.ACCESS_COPY, offset=place)
         content, *arrays = (memoryview(pages)[slice(*span)] for span in spans)
         return pickle.loads(content, buffers=arrays)  # what `put` wrote in this process
 
