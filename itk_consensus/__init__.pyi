@@ -227,7 +227,8 @@ class LabelFusionFilter(ProcessObject):
         """Findings about the last Execute, each with its number; computed on demand.
 
         Those about the fusion (``.fusion``) tell whether the result can be trusted, those about the
-        raters (``.raters``) how well they agree and which of them may have made a slip.
+        raters (``.raters``) how well they agree and which of them may have made a slip. Of dask
+        arrays those that are looked for are the ones that need no voxels; they compute the votes.
 
         Parameters
         ----------
