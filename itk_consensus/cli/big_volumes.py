@@ -120,6 +120,6 @@ def _summary(
             facts[name] = "yes" if value else "no"
         elif isinstance(value, (float, int)):
             facts[name] = f"{value:.6g}"
-        elif value and isinstance(value, tuple) and all(isinstance(one, float) for one in value):
+        elif isinstance(value, tuple) and value and all(isinstance(one, float) for one in value):
             facts[name] = ", ".join(f"{one:.6g}" for one in value)
     return section(f"{filter_.method} of {len(arguments.inputs)} raters", pairs(facts))
