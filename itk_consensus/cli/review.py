@@ -34,6 +34,7 @@ from itk_consensus.cli.outputs import Output, add_overwrite_option, check_output
 from itk_consensus.cli.page_options import add_label_names
 from itk_consensus.cli.structure_inputs import add_structure_options, matching_rules
 from itk_consensus.core.errors import FileError
+from itk_consensus.core.memory import give_memory_back
 from itk_consensus.fusing.fusion_result import FusionResult, result_of
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.images import convert
@@ -47,7 +48,7 @@ from itk_consensus.report.text import PROGRAM
 from itk_consensus.review.case import ReviewCase, case_of_result, case_of_structures
 from itk_consensus.review.opening import require_application
 from itk_consensus.review.record import ReviewRecord, default_record_path
-from itk_consensus.review.session import CaseToOpen, ReviewSession, SeenImage
+from itk_consensus.review.session import CaseToOpen, Progress, ReviewSession, SeenImage
 from itk_consensus.review.signature import key_of
 from itk_consensus.storage.locking import exclusive_lock
 
@@ -196,6 +197,7 @@ def _label_maps(
         execute(files, arguments, console)
         fused = result_of(files.filter_)
         files.inputs.clear()  # otherwise they would be in memory twice: the result has their votes
+        give_memory_back()
         return case_of_result(fused, paths, record, label_names=arguments.label_names), series
 
     return _ReadCase(case, seen, tuple(dict.fromkeys(paths)))
@@ -265,8 +267,8 @@ def _cohort(
             console.warn(f"case {case.name}: has no result, and is omitted")
             continue
         kept = default_record_path(folder / case.folder / _ADJUDICATED)
-        is_done = kept.exists() and not arguments.overwrite and ReviewRecord.read(kept).done
-        found.append((case, record, is_done))
+        begun_before = kept.exists() and not arguments.overwrite
+        found.append((case, record, Progress.of(ReviewRecord.read(kept)) if begun_before else None))
     if not found:
         raise FileError("has no case with a result", path=folder)
     held.enter_context(exclusive_lock(folder / "review", wait=1.0))
@@ -277,9 +279,10 @@ def _cohort(
             case.name,
             partial(_case_of_batch, folder, case, record, arguments, begun),
             partial(_image_of_batch, case),
-            is_done,
+            before,
+            str((record.result or {}).get("verdict", "")),
         )
-        for case, record, is_done in found
+        for case, record, before in found
     ]
 
 

@@ -19,10 +19,11 @@
     return new type(await new Response(stream).arrayBuffer());
   }
 
-  let image, consensus, raters, disputed;
+  let image, fused, consensus, raters, disputed;
   try {
     image = await unpacked(data.image, Uint8Array);
-    consensus = await unpacked(data.consensus, Uint8Array);
+    fused = await unpacked(data.consensus, Uint8Array);
+    consensus = fused.slice();  // as decisions leave it
     raters = await Promise.all(data.raters.map((text) => unpacked(text, Uint8Array)));
     disputed = await unpacked(data.disputed, Uint16Array);
   } catch (error) {
@@ -199,27 +200,81 @@
     return counts;
   }
 
+  const tell = (text) => { find("viewer-message").textContent = text; };
   const ml = (counts) => Object.fromEntries(
     Object.entries(counts).map(([label, n]) => [label, Math.round(n * data.voxel_ml * 1e6) / 1e6]));
 
-  function decide(dispute, value) {
+  const said_by = (value) => {
     const [choice, which] = value.split(":");
     const number = which === undefined ? null : Number(which);
-    const chosen = { label: choice === "label" ? number : null, rater: choice === "rater" ? number : null };
+    return { choice, label: choice === "label" ? number : null, rater: choice === "rater" ? number : null };
+  };
+
+  // Shows what a decision makes of the voxels of a dispute.
+  function repaint(dispute) {
+    const { choice, label, rater } = dispute.decision ?? { choice: "consensus" };
+    const code = data.labels.indexOf(label);
+    for (let i = 0; i < consensus.length; i++) {
+      if (disputed[i] !== dispute.number) continue;
+      if (choice === "label") consensus[i] = code;
+      else if (choice === "rater" && raters[rater][i] !== data.missing) consensus[i] = raters[rater][i];
+      else consensus[i] = fused[i];
+    }
+  }
+
+  function decide(dispute, value) {
+    const chosen = said_by(value);
     const said = { reason: "", confidence: null, seconds: null };
     const signed = {
-      who: find("viewer-who").value.slice(0, 200), when: new Date().toISOString().replace(/\.\d+Z$/, "+00:00"),
+      who: find("viewer-who").value.trim().slice(0, 200), when: new Date().toISOString().replace(/\.\d+Z$/, "+00:00"),
     };
     const did = (kind, more) => record.actions.push({
       kind, disputes: [dispute.number], choice: null, label: null, rater: null, structure: "", painted: "",
       ...signed, ...said, ...more,
     });
     if (dispute.decision) did("reopen", {});  // what is decided is locked until then
-    if (value) did("decide", { choice, ...chosen });
-    dispute.decision = value === "" ? null : { choice, ...chosen, painted: null, ...signed, ...said };
+    if (value) did("decide", chosen);
+    dispute.decision = value === "" ? null : { ...chosen, painted: null, ...signed, ...said };
+    settle(dispute);
+    count();
+    keep();
+  }
+
+  function settle(dispute) {
     dispute.voxels_after = after(dispute);
     dispute.ml_after = ml(dispute.voxels_after);
-    count();
+    repaint(dispute);
+  }
+
+  // Until they are exported decisions are kept in this browser, by the case that they are about.
+  const shelf = `itk_consensus review ${checksum(find("viewer-data").textContent)}`;
+  let lost = false;  // whether closing the page would lose a decision
+  function keep() {
+    lost = true;
+    try {
+      const decided = record.disputes.filter((one) => one.decision).map((one) => [one.number, one.decision]);
+      localStorage.setItem(shelf, JSON.stringify({ actions: record.actions, decided, who: find("viewer-who").value }));
+      lost = false;
+    } catch (error) {
+      tell("This browser keeps nothing: export before the page is closed.");
+    }
+  }
+
+  function resume() {
+    let kept = null;
+    try { kept = JSON.parse(localStorage.getItem(shelf)); } catch (error) { return; }
+    if (!kept) return;
+    record.actions = kept.actions;
+    find("viewer-who").value = kept.who;
+    for (const [number, decision] of kept.decided) {
+      const dispute = record.disputes[number - 1];
+      dispute.decision = decision;
+      settle(dispute);
+      const { choice, label, rater } = decision;
+      const row = root.querySelector(`tr[data-number="${number}"] select`);
+      if (row) row.value = choice === "consensus" ? choice : `${choice}:${label ?? rater}`;
+    }
+    tell("Your decisions of before are here; export them to keep them as a file.");
   }
 
   function count() {
@@ -259,14 +314,15 @@
     return `${body},\n  "checksum": "${checksum(body)}"\n}\n`;
   }
 
-  let exported = true;
   function save() {
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([sealed()], { type: "application/json" }));
     link.download = data.name;
     link.click();
     URL.revokeObjectURL(link.href);
-    exported = true;
+    lost = false;
+    try { localStorage.removeItem(shelf); } catch (error) { /* nothing was kept */ }
+    tell(`Exported as ${data.name}; this browser keeps no copy.`);
   }
 
   // -- hands -------------------------------------------------------------------------------
@@ -310,16 +366,26 @@
   for (const row of root.querySelectorAll("tr[data-number]")) {
     const number = Number(row.dataset.number);
     row.querySelector("button").addEventListener("click", () => { go(number); canvas.focus(); });
-    row.querySelector("select").addEventListener("change", (event) => {
-      decide(record.disputes[number - 1], event.target.value);
-      exported = false;
+    const choice = row.querySelector("select");
+    let before = choice.value;
+    choice.addEventListener("focus", () => { before = choice.value; });
+    choice.addEventListener("change", () => {
+      if (!find("viewer-who").value.trim()) {
+        choice.value = before;
+        tell("Write who reviews first: the name is kept with every decision.");
+        find("viewer-who").focus();
+        return;
+      }
+      before = choice.value;
+      decide(record.disputes[number - 1], choice.value);
       go(number);
     });
   }
   find("viewer-export").addEventListener("click", save);
   document.querySelector("fieldset.legend")?.addEventListener("change", draw);
   window.addEventListener("resize", draw);
-  window.addEventListener("beforeunload", (event) => { if (!exported) event.preventDefault(); });
+  window.addEventListener("beforeunload", (event) => { if (lost) event.preventDefault(); });
+  resume();
   count();
   root.hidden = false;
   const asked = () => /^#look=([\d,]+)$/.exec(location.hash)?.[1];

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.assessment.places import Place
 from itk_consensus.core.array_types import Mask, length_unit
-from itk_consensus.images.files import split_image_name
+from itk_consensus.images.files import distinct_names, split_image_name
 from itk_consensus.images.grey_windows import GreyWindow, windows_for
 from itk_consensus.report.drawing import grey
 from itk_consensus.report.markup import Markup, tag
@@ -149,6 +149,7 @@ class _Voxels:
             "mirrored": [hung is not None and hung.is_mirrored(axis) for axis in range(3)],
             "towards": None if hung is None else hung.towards,
             "voxel_ml": prod(self.case.geometry.spacing) / 1000,
+            "labels": _encoded_labels(self.rated),
             "missing": _encoded_labels(self.rated).index(self.rated.missing),
             "colors": [rater_color(number) for number in range(len(self.rated.maps))],
             "dashes": [
@@ -220,17 +221,17 @@ def _markup(case: ReviewCase, reviewed: ShownCase, content: str, *, is_part: boo
         tag("p", id="viewer-message", role="status"),
         tag(
             "div",
-            tag("canvas", id="viewer-canvas", tabindex="0", aria_label="Slice of the case"),
-            _controls(rated, reviewed, flat=flat),
-            _table(case, case.disputes[:_MOST_ROWS], reviewed),
-            tag("p", rest, class_="quiet") if more > 0 else None,
             tag(
                 "div",
                 tag("label", "Reviewer ", tag("input", id="viewer-who", type="text")),
                 tag("button", "Export decisions", id="viewer-export", type="button"),
                 tag("span", id="viewer-undecided", class_="quiet"),
-                class_="controls",
+                class_="controls on-screen",
             ),
+            tag("canvas", id="viewer-canvas", tabindex="0", aria_label="Slice of the case"),
+            _controls(rated, reviewed, flat=flat),
+            _table(case, case.disputes[:_MOST_ROWS], reviewed),
+            tag("p", rest, class_="quiet") if more > 0 else None,
             id="viewer",
             hidden=True,
         ),
@@ -284,10 +285,10 @@ def _table(case: ReviewCase, disputes: Sequence[Dispute], reviewed: ShownCase) -
                 tag("button", f"{one.number}", type="button", aria_label=f"Show {one.number}"),
                 scope="row",
             ),
-            tag("td", f"{one.voxels * size:.3g}"),
+            tag("td", f"{one.voxels * size:.3g}", data_unit=titles[1]),
             tag("td", ", ".join(_markers(one, case.names)) or "nobody", class_="text"),
-            tag("td", ", ".join(f"{p:.2f}" for p in one.probability.values())),
-            tag("td", _choices(one, reviewed)),
+            tag("td", ", ".join(f"{p:.2f}" for p in one.probability.values()), class_="chance"),
+            tag("td", _choices(one, reviewed), class_="choice"),
             data_number=one.number,
         )
         for one in disputes
@@ -327,10 +328,10 @@ def _markers(dispute: Dispute, names: Sequence[str]) -> list[str]:
     ]
 
 
-def _short_names(names: Sequence[str]) -> list[str]:
-    """File names without folders, if they remain unique; otherwise the names unchanged."""
+def _short_names(names: Sequence[str]) -> tuple[str, ...]:
+    """File names without what all have in common: folders and extension."""
     short = [split_image_name(name)[0] or name for name in names]
-    return short if len(set(short)) == len(names) else list(names)
+    return distinct_names(short, [Path(name) for name in names])
 
 
 def _note(text: str) -> Markup:

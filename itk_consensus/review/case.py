@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -23,7 +24,7 @@ from itk_consensus.images import convert
 from itk_consensus.images.content import image_hashes, voxel_hash
 from itk_consensus.images.dicom.seg_reading import NOT_ANNOTATED
 from itk_consensus.images.dicom.series import DicomSeries
-from itk_consensus.images.files import read_quietly, split_image_name, write_image
+from itk_consensus.images.files import distinct_names, read_quietly, split_image_name, write_image
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.images.structure_files import is_dicom, read_structures, write_structures
 from itk_consensus.images.structure_matching import MatchedStructures, match_structures
@@ -305,7 +306,7 @@ def case_of_result(
         How many disputes are listed, the largest.
     """
     if files is not None and not fused.case.names:
-        fused = fused.with_rater_names([split_image_name(file)[0] for file in files])
+        fused = fused.with_rater_names(_names_of_files(files))
     rated, named = rated_map(fused), fused.rater_names
     if files is None:
         hashed = [
@@ -344,7 +345,23 @@ def case_of_structures(
     if len({*map(str, paths)}) < len(paths):
         raise InputError("a file is given twice")
     readers = {str(path): read_structures(path, series, **options) for path in paths}
-    matched = match(readers)
+    inputs = inputs_of_files(_names_of_files(paths), paths, record)
+    return case_of_matched(match(readers), fuser, inputs)
+
+
+def case_of_matched(
+    matched: MatchedStructures,
+    fuser: LabelFusionFilter,
+    inputs: Sequence[ReviewInput] | None = None,
+) -> ReviewCase:
+    """Readers' structures, each fused by itself, as a case.
+
+    Parameters
+    ----------
+    inputs : sequence of ReviewInput, optional
+        What readers are known by; by default what `match_structures` was given as their names, and
+        their voxels.
+    """
     templates, loaded = [], list[RatedMap]()
     probabilities, results = [], dict[str, FusionResult[Any]]()
     for name, row in matched.table.items():
@@ -367,7 +384,7 @@ def case_of_structures(
         tuple(loaded),
         tuple(disputes),
         unlisted,
-        tuple(inputs_of_files([split_image_name(p)[0] for p in paths], paths, record)),
+        tuple(_inputs_of_voxels(matched.readers, loaded) if inputs is None else inputs),
         like.geometry,
         fuser.method,
         fuser.MissingLabel,
@@ -383,6 +400,28 @@ def case_of_structures(
             for name, row in matched.table.items()
         },
     )
+
+
+def _names_of_files(files: Sequence[Path]) -> list[str]:
+    """A name for each rater: of equal file names the folders, of several in a file a number."""
+    every = list(dict.fromkeys(map(Path, files)))
+    names = dict(
+        zip(every, distinct_names([split_image_name(p)[0] for p in every], every), strict=True)
+    )
+    found, seen = [], Counter[Path]()
+    for path in map(Path, files):
+        several = sum(Path(other) == path for other in files) > 1
+        found.append(f"{names[path]}[{seen[path]}]" if several else names[path])
+        seen[path] += 1
+    return found
+
+
+def _inputs_of_voxels(names: Sequence[str], rated: Sequence[RatedMap]) -> list[ReviewInput]:
+    """Raters known by the voxels of all their structures."""
+    return [
+        ReviewInput(name, None, 0, (voxel_hash(np.stack(drawn)),), "voxels")
+        for name, *drawn in zip(names, *(one.maps for one in rated), strict=True)
+    ]
 
 
 def inputs_of_files(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,12 @@ class RatedMap:
     consensus: NDArray[Any]
     labels: tuple[int, ...]  #: All that raters used
     undecided: int | None = None  #: The consensus's label of voxels that no label won
+
+    @cached_property
+    def box(self) -> Box | None:
+        """Around all that a rater or the consensus marks, mostly a small part of a volume."""
+        marked = (bounding_box((one != 0) & (one != self.missing)) for one in self.maps)
+        return enclosing_box(bounding_box(self.consensus != 0), *marked)
 
     def within(self, box: Box) -> RatedMap:
         """The same of a part of the volume."""
@@ -145,10 +152,7 @@ class _Regions:
     @classmethod
     def of(cls, rated: RatedMap, spacing: Sequence[float] | None = None) -> _Regions:
         """Of voxels of one kind, those that touch."""
-        # Where nobody marked anything nothing is disputed: most of a large volume.
-        boxes = [bounding_box(rated.consensus != 0)]
-        boxes += [bounding_box((one != 0) & (one != rated.missing)) for one in rated.maps]
-        box = enclosing_box(*boxes)
+        box = rated.box  # where nobody marked anything nothing is disputed
         part = rated if box is None else rated.within(box)
         disputed = disputed_voxels(part)
         if box is None or not disputed.any():
@@ -167,6 +171,7 @@ class _Regions:
         volume = np.zeros(disputed.shape, np.uint32)
         volume[disputed] = 1 + kind[row]
         pieces = label_pieces(volume)
+        del volume  # of a large case one less of these in memory
         region = pieces.places[disputed] - 1
         if spacing is not None:
             own = pieces.places.view(np.uint32)

@@ -23,10 +23,11 @@ class ReaderRow(NamedTuple):
 def reader_rows(case: ReviewCase) -> list[ReaderRow]:
     """A row for each reader, over the voxels it annotated."""
     voxel_ml = prod(case.geometry.spacing) / 1000
+    marked = [one if one.box is None else one.within(one.box) for one in case.rated]
     rows = []
     for number, name in enumerate(case.names):
         volume, theirs, overlaps = 0, 0, list[float]()
-        for rated in case.rated:
+        for rated in marked:
             drawn = rated.maps[number]
             present = drawn != rated.missing
             for label in (label for label in rated.labels if label):

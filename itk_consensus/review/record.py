@@ -293,6 +293,10 @@ class RecordWriter:
         self._drawn_as = drawn_as or {}
         self._disputes: dict[int, ReviewedDispute] = {}
 
+    def prepare(self) -> tuple[Any, Any]:
+        """Make what no decision changes; another thread may do that while decisions are taken."""
+        return self._consensus, self._regions
+
     def write(self, path: Path, *, done: bool = False, saved: int | None = None) -> None:
         """Write the record as it is now, replacing the file in one step."""
         self.record(done=done, saved=saved).write(path)

@@ -76,6 +76,16 @@ class ReviewSession:
             self.review = self.case.begun(who)
         self._writer = self.case.writer(self.review, consensus_hidden=hide_consensus)
 
+    @property
+    def progress(self) -> Progress | None:
+        """How far the review is; None while nothing was done."""
+        if not self.review.actions and not self.done:
+            return None
+        who = {one.who: None for one in self.review.actions if one.who}
+        return Progress(
+            len(self.review.disputes), len(self.review.undecided), tuple(who), self.done
+        )
+
     def is_hidden(self, number: int) -> bool:
         """Whether the consensus of a dispute is not to be seen yet."""
         return self.hide_consensus and number not in self.review.touched
@@ -137,6 +147,11 @@ class ReviewSession:
         self.keep()
         return True
 
+    def prepare(self) -> None:
+        """Make what every record of this review has, so that the first decision need not wait."""
+        if self.record_path is not None:
+            self._writer.prepare()
+
     def keep(self) -> None:
         """Write the record as it is now."""
         if self.record_path is not None:
@@ -177,6 +192,24 @@ class SeenImage(NamedTuple):
     drawn: Mask | None = None
 
 
+class Progress(NamedTuple):
+    """How far the review of a case is."""
+
+    disputes: int
+    undecided: int
+    who: tuple[str, ...] = ()  #: Who decided something
+    done: bool = False  #: Whether somebody said that nobody need look again
+
+    @classmethod
+    def of(cls, record: ReviewRecord) -> Progress:
+        """As a record left it."""
+        who = {one.who: None for one in record.actions if one.who}
+        return cls(len(record.disputes), record.undecided, tuple(who), record.done)
+
+    def __str__(self) -> str:
+        return f"{'done, ' * self.done}{self.undecided} of {self.disputes} undecided"
+
+
 @dataclass(frozen=True)
 class CaseToOpen:
     """A case whose image can be looked at while its readers are fused."""
@@ -184,4 +217,5 @@ class CaseToOpen:
     title: str
     session: Callable[[], ReviewSession]  #: Takes as long as fusing
     image: Callable[[], SeenImage | None] = lambda: None
-    is_done: bool = False  #: Whether somebody said so before
+    before: Progress | None = None  #: How far it was before; None if nobody began it
+    verdict: str = ""  #: Of the batch that it is from

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -240,7 +241,9 @@ class _PieceFinder:
         self._space = space_axes(len(mask.shape))
         self.tables: list[NDArray[np.int32]] = []  #: By block, the final number of each piece
         self.places = np.zeros(0, np.int32)  #: The piece of each voxel of a single block
-        self.kept = lru_cache(maxsize=_BLOCKS_KEPT)(self._numbered)
+        # A reference back would keep volumes in memory until Python looks for cycles.
+        numbered = partial(_PieceFinder._numbered, weakref.proxy(self))
+        self.kept = lru_cache(maxsize=_BLOCKS_KEPT)(numbered)
 
     def find(self, number: int) -> _Found:
         """Find the pieces of a block."""

@@ -10,7 +10,7 @@ the data that are needed, never by a closure: so every fused result can be pickl
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.core.pickled_fields import FieldsOnly
 from itk_consensus.core.work import one_by_one
+from itk_consensus.space.boxes import Box
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import CHUNK, chunks
 from itk_consensus.votes.label_weights import LabelWeights
@@ -72,6 +73,10 @@ class VoxelShares(FieldsOnly, ABC):
     def write(self, label: int, out: NDArray[Any]) -> None:
         """Write the probability of the label with this index."""
 
+    def write_within(self, label: int, out: NDArray[Any], box: Box) -> None:
+        """Write at least the probabilities in a box of the volume."""
+        self.write(label, out)
+
     def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
         """Write the uncertainty of each voxel, from the probabilities of all labels."""
         share = np.empty(out.shape, out.dtype)
@@ -117,7 +122,11 @@ class Fusion(FieldsOnly, ABC):
     @property
     def has_undecided(self) -> bool:
         """Whether any voxel is undecided."""
-        return bool((self.volume() == UNDECIDED).any())
+        return any(bool((part == UNDECIDED).any()) for part in self.answers())
+
+    def answers(self) -> Iterator[NDArray[Any]]:
+        """Arrays that together hold every answer that occurs: label indices and codes."""
+        yield self.volume()
 
     @abstractmethod
     def volume(self) -> NDArray[Any]:
@@ -186,9 +195,8 @@ class PatternFusion(Fusion):
         shares = self.shares
         return shares[:, label] if isinstance(shares, np.ndarray) else shares.of_label(label)
 
-    @property
-    def has_undecided(self) -> bool:
-        return bool((self.decision == UNDECIDED).any())
+    def answers(self) -> Iterator[NDArray[Any]]:
+        yield self.decision
 
     def volume(self) -> NDArray[np.int32]:
         return self.patterns.expand(self.decision.astype(np.int32), outside=BACKGROUND)
@@ -264,10 +272,9 @@ class DisputedFusion(Fusion):
     winners: NDArray[Any]
     shares: LabelShares  #: (N,) probabilities by label index
 
-    @property
-    def has_undecided(self) -> bool:
-        others = self.others.decision[~self.voxels.flags]
-        return bool((others == UNDECIDED).any() or (self.winners == UNDECIDED).any())
+    def answers(self) -> Iterator[NDArray[Any]]:
+        yield self.others.decision[~self.voxels.flags]
+        yield self.winners
 
     def volume(self) -> NDArray[np.int32]:
         decision = self.others.volume()
@@ -314,6 +321,20 @@ class VolumeFusion(Fusion):
 
     def write_probability(self, label: int, out: NDArray[Any]) -> None:
         self.shares.write(label, out)
+
+    def probabilities_at(
+        self, places: Mapping[int, NDArray[np.int64]], shape: tuple[int, ...]
+    ) -> dict[int, NDArray[np.float64]]:
+        found = {}
+        for label, where in places.items():
+            # Of zeros only the pages that are written to take memory.
+            volume = np.zeros(shape)
+            if where.size:
+                axes = np.unravel_index(where, shape)
+                box = tuple(slice(int(a.min()), int(a.max()) + 1) for a in axes)
+                self.shares.write_within(label, volume, box)
+            found[label] = volume.reshape(-1)[where]
+        return found
 
     def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
         self.shares.write_uncertainty(kind, labels, out)

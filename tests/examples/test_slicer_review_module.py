@@ -154,7 +154,11 @@ def test_segmentation_nodes_in_and_a_segmentation_node_of_the_consensus_out(
     consensus = written(output, "liver")
     assert consensus[z, y, x] == first.consensus
     assert len({int(one[z, y, x]) for one in livers}) > 1
-    assert logic.volume_ml(first.number) == pytest.approx(first.voxels * 0.8 * 0.8 * 2 / 1000)
+    number, segment, ml, mm, marked, said = logic.row(first.number)
+    assert (number, segment, said) == (str(first.number), "liver", "open")
+    assert float(ml) == pytest.approx(first.voxels * 0.8 * 0.8 * 2 / 1000, rel=0.01)
+    assert float(mm) > 0
+    assert {part.split()[0] for part in marked.split(", ")} <= {"r0", "r1", "r2"}
 
     for one in disputes:
         logic.decide(one.number, "rater", 2)
@@ -164,6 +168,49 @@ def test_segmentation_nodes_in_and_a_segmentation_node_of_the_consensus_out(
         assert logic.undo()
     np.testing.assert_array_equal(written(output, "liver"), consensus)
     assert not logic.undo()
+
+
+@needs_slicer
+def test_the_module_keeps_the_same_record_as_the_application(logic: Any, tmp_path: Path) -> None:
+    import slicer
+
+    from itk_consensus.images.structure_files import read_structures
+    from itk_consensus.review.record import ReviewRecord
+
+    scene = slicer.vtkMRMLScene()
+    nodes = [node_of(scene, f"r{n}", masks) for n, masks in enumerate(readers())]
+    output = scene.AddNewNodeByClass("vtkMRMLSegmentationNode", "consensus")
+    file = tmp_path / "decided.seg.nrrd"
+    volume = volume_of(scene)
+    disputes = logic.fuse(nodes, output, volume, file=file, who="Ann")
+    assert logic.listed() + logic.small() == [one.number for one in disputes]
+    logic.decide(1, "rater", 2)
+    logic.decide(2, "label", 1)
+    logic.undo()
+    logic.save()
+    record = ReviewRecord.read(tmp_path / "decided.review.json")
+    assert [action.kind for action in record.actions] == ["decide", "decide", "undo"]
+    assert {action.who for action in record.actions} == {"Ann"}
+    assert [one.rater for one in record.inputs] == ["r0", "r1", "r2"]
+    # In ITK's space, left and posterior, where the application has it.
+    assert record.grid.origin == pytest.approx((-10.0, -20.0, -30.0))
+    assert record.disputes[0].position_mm == pytest.approx(
+        tuple(np.array(logic.position(1)) * (-1, -1, 1)), abs=1e-3
+    )
+    saved = {one.name: sitk.GetArrayFromImage(one.mask) for one in read_structures(file)}
+    name = disputes[0].structure
+    np.testing.assert_array_equal(saved[name], written(output, name))
+
+    # Another session goes on where this one was left, undo and redo too.
+    again = type(logic)()
+    again.fuse(nodes, output, volume, file=file)
+    assert again.review.decisions.keys() == {1}
+    assert again.redo()
+    assert again.review.decision(2).label == 1
+    again.reopen(1)
+    assert 1 in again.review.undecided
+    again.accept_small(who="Bob")
+    assert again.small() == []
 
 
 @needs_slicer

@@ -92,20 +92,50 @@ def test_slices_are_gone_through_and_decisions_exported(
     seen.append(drawn(page))
     assert len(set(seen)) == len(seen)
 
+    # Nothing is decided without a name, which stands before all that can be decided.
+    place = {
+        id_: page.locator(id_).bounding_box()["y"] for id_ in ("#viewer-who", "#viewer-canvas")
+    }
+    assert place["#viewer-who"] < place["#viewer-canvas"]
+    page.select_option("tr[data-number='1'] select", "label:0")
+    assert "name is kept with every decision" in page.inner_text("#viewer-message")
+    assert page.locator("tr[data-number='1'] select").input_value() == ""
     page.fill("#viewer-who", "Ann")
     for number, choice in ((1, "rater:2"), (2, "label:0"), (3, "consensus"), (4, "label:1")):
         page.select_option(f"tr[data-number='{number}'] select", choice)
     page.select_option("tr[data-number='4'] select", "")
     page.select_option("tr[data-number='4'] select", "label:1")
     total = len(page.query_selector_all("tr[data-number]"))
+    small = """() => [...document.querySelectorAll("#viewer button, #viewer select, #viewer label")]
+      .map(one => [one.innerText, one.getBoundingClientRect()])
+      .filter(([, box]) => Math.min(box.width, box.height) < 24 || box.right > innerWidth)"""
+    assert page.evaluate(small) == []
+    # They change the picture, and are there again after a reload, until they are exported.
+    page.click("tr[data-number='1'] button")
+    as_cem = drawn(page)
+    page.select_option("tr[data-number='1'] select", "label:0")
+    out = drawn(page)
+    page.select_option("tr[data-number='1'] select", "label:1")
+    assert drawn(page) != out
+    page.select_option("tr[data-number='1'] select", "rater:2")
+    assert drawn(page) == as_cem
+    page.reload()
+    page.wait_for_selector("#viewer:not([hidden])")
+    assert "decisions of before" in page.inner_text("#viewer-message")
+    assert page.locator("tr[data-number='1'] select").input_value() == "rater:2"
+    assert page.input_value("#viewer-who") == "Ann"
     assert page.inner_text("#viewer-undecided") == f"{total - 4} of {total} undecided"
     with page.expect_download() as download:
         page.click("#viewer-export")
+    page.reload()
+    page.wait_for_selector("#viewer:not([hidden])")
+    assert page.locator("tr[data-number='1'] select").input_value() == ""
     record = tmp_path / "page.review.json"
     download.value.save_as(record)
     context.close()
     assert said == []  # whatever the page may not ask for would be said here
-    assert [url for url in asked if not url.startswith(("data:", "blob:"))] == [path.as_uri()]
+    asked = [url for url in asked if not url.startswith(("data:", "blob:"))]
+    assert asked == 3 * [path.as_uri()]  # it was loaded three times
 
     decided = ReviewRecord.read(record)
     assert {n: d.meaning[:3] for n, d in decided.decisions.items()} == {
@@ -116,7 +146,8 @@ def test_slices_are_gone_through_and_decisions_exported(
     }
     assert {d.who for d in decided.decisions.values()} == {"Ann"}
     kinds = [(action.kind, *action.disputes) for action in decided.actions]
-    assert kinds[-3:] == [("decide", 4), ("reopen", 4), ("decide", 4)]
+    again = [("decide", 4), ("reopen", 4), ("decide", 4)]
+    assert [one for one in kinds if one[1] == 4] == again
     case = case_of_result(filter_.GetResult(), files=readers, record=record)
     review = case.begun("Ann")
     review.decide(1, "rater", 2)
@@ -169,6 +200,11 @@ def test_of_what_is_too_large_a_part_is_there_and_the_page_says_so(
     small = path.read_text(encoding="utf-8")
     assert "itk-consensus review shows them" in small
     assert 'id="viewer-data"' not in small
+
+
+def test_readers_of_equal_file_names_are_told_apart_by_their_folders() -> None:
+    names = ["/data/case 1/ann/mask.nii.gz", "/data/case 1/bob/mask.nii.gz"]
+    assert viewer._short_names(names) == ("ann/mask", "bob/mask")
 
 
 def test_readers_who_agree_have_nothing_to_go_through(tmp_path: Path) -> None:

@@ -255,11 +255,20 @@ def test_a_cohort_is_walked_with_findings_first_and_marked_done(
         page.click("#done-anyway")
         says(page, "#title", "one")
         page.wait_for_selector("#dispute-1")
+        assert page.input_value("#cases") == "1"
         # There is a way back, and what was done stays done.
         page.select_option("#cases", index=0)
         says(page, "#title", "two")
         page.wait_for_selector("#dispute-1.decided")
         says(page, "#done", "Done ✓")
+        # The worklist says how far every case is, and leads to each.
+        page.click("#worklist-button")
+        says(page, "#case-1", "not begun")
+        first = page.inner_text("#case-0")
+        assert {"two", "look", "Ann"} <= set(first.replace("\t", "\n").split("\n"))
+        assert "done, " in first
+        page.keyboard.press("Escape")
+        page.wait_for_selector("#worklist", state="detached")
         page.click("#case-after")
         says(page, "#title", "one")
         page.wait_for_selector("#dispute-1")

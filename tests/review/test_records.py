@@ -303,6 +303,23 @@ def test_a_review_of_images_in_memory_is_known_by_its_voxels() -> None:
     assert all(0 <= p <= 1 for one in case.disputes for p in one.probability.values())
 
 
+def test_readers_of_one_file_and_of_equal_file_names_are_told_apart(
+    readers: list[Path], tmp_path: Path
+) -> None:
+    images = [sitk.ReadImage(str(path)) for path in readers[:3]]
+    result = ic.ConsensusFilter().fuse(images)
+    together = tmp_path / "together.nrrd"
+    sitk.WriteImage(sitk.Compose(images), str(together))
+    case = case_of_result(result, files=[together] * 3)
+    assert case.names == ["together[0]", "together[1]", "together[2]"]
+    places = []
+    for name, image in zip(("ann", "bob", "cem"), images, strict=True):
+        (tmp_path / name).mkdir()
+        places.append(tmp_path / name / "mask.nii.gz")
+        sitk.WriteImage(image, str(places[-1]))
+    assert case_of_result(result, files=places).names == ["ann/mask", "bob/mask", "cem/mask"]
+
+
 # -- structures ------------------------------------------------------------------------------
 
 

@@ -68,6 +68,10 @@ def test_pictures_can_be_read(tmp_path: Path, chromium: Any) -> None:
             "all => all.filter(b => !(b.textContent.trim() || b.ariaLabel)).length"
         )
         assert unlabelled == 0
+        unnamed = page.locator(".review input, .review select").evaluate_all(
+            "all => all.filter(e => !(e.ariaLabel || e.labels.length)).map(e => e.id)"
+        )
+        assert unnamed == []
         assert not failed
         page.click("#close")
         says(page, "body", "The review has ended.")
@@ -91,6 +95,10 @@ def readers_lines(page: Any) -> None:
         lambda shot: pixels(shot, rater_color(0)) < 10 and pixels(shot, hatching, 70) > 500,
     )
     assert pixels(lone, own, 90) > 60
+    page.locator("#opacity-hatching").fill("0.15")
+    shows(page, "Red", lambda shot: pixels(shot, hatching, 70) < 100)
+    page.locator("#opacity-hatching").fill("0.85")
+    shows(page, "Red", lambda shot: pixels(shot, hatching, 70) > 500)
     page.keyboard.press("d")
     hidden = shows(page, "Red", lambda shot: pixels(shot, hatching, 70) < 100)
     # Readers' lines lie above the dispute: hiding it uncovers nothing of them.
@@ -222,11 +230,17 @@ def test_a_thousand_disputes_are_filtered_listed_and_decided_at_once(
         assert page.locator("#choose-label-1").inner_text().startswith("liver")
         # Without an image contours lie on black.
         page.keyboard.press("d")
-        shows(
-            page,
-            "Red",
-            lambda shot: pixels(shot, "#000000", 30) > 0.6 * pixels(shot, "#000000", 999),
-        )
+        shows(page, "Red", is_mostly_black)
+        page.keyboard.press("d")
+        # The label that is painted is shown, and another can be chosen.
+        page.keyboard.press("b")
+        page.select_option("#paint-label", label="spleen")
+        page.wait_for_function("window.trame.state.get('paint_label') === 2")
+        assert page.input_value("#paint-label") == "2"
+        page.keyboard.press("Escape")
+        page.wait_for_selector("#paint-label", state="detached")
+        names = page.locator("#legend .named").evaluate_all("all => all.map(l => l.textContent)")
+        assert names == ["liver", "spleen"]
         # Everything, one label of it, and one slice.
         list_from(page, "ml", 0)
         list_from(page, "mm", 0)

@@ -11,6 +11,7 @@ from hypothesis import given
 from scipy.stats import entropy
 from stacks import Drawn, drawn_stacks, encode
 
+import itk_consensus as ic
 from itk_consensus.methods.voting.majority_vote import majority_vote
 from itk_consensus.votes.disputed_voxels import DisputedVoxels
 from itk_consensus.votes.fusions import (
@@ -140,3 +141,34 @@ def test_codes_are_the_last_two_values(code):
     fusion.write_labels(np.array([5, 6, 80, 90], np.uint8), out)
     assert out.tolist() == [[5, 90 if code == UNDECIDED else 80]]
     assert fusion.has_undecided == (code == UNDECIDED)
+
+
+@pytest.mark.parametrize("labels", [2, 4])
+@pytest.mark.parametrize("is_masked", [False, True])
+@pytest.mark.parametrize(
+    "method",
+    ["ConsensusFilter", "CoherenceVoteFilter", "MajorityVoteFilter", "SpatialSTAPLEFilter"],
+)
+def test_probabilities_at_some_voxels_are_those_of_the_whole_map(
+    method: str, is_masked: bool, labels: int
+) -> None:
+    rng = np.random.default_rng(labels)
+    z, y, x = np.mgrid[:14, :24, :26]
+    maps = []
+    for number in range(4):
+        drawn = ((2 * (z - 7)) ** 2 + (y - 12) ** 2 + (x - 12 - number) ** 2 < 60).astype(np.uint8)
+        if labels == 4:
+            drawn[(z > 7) & (drawn > 0)] = 2
+            drawn[(z < 3) & (y < 6) & (x > 18 + number)] = 3
+        drawn[rng.random(drawn.shape) < 0.01] = 1
+        maps.append(drawn)
+    filter_ = getattr(ic, method)()
+    if is_masked:
+        filter_.SetMaskImage((x < 20).astype(np.uint8))
+    result = filter_.fuse(maps)
+    part = np.flatnonzero((z > 4) & (z < 10) & (x > 8) & (x < 22))
+    places = np.sort(rng.choice(part, 100, replace=False))
+    found = result.probabilities_at(dict.fromkeys(result.labels, places))
+    for label in result.labels:
+        whole = result.probability(label).reshape(-1)
+        np.testing.assert_array_equal(found[label], whole[places])

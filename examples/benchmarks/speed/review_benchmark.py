@@ -105,6 +105,7 @@ def _timed(process: subprocess.Popen[bytes], said: Path) -> dict[str, float]:
         figures["memory, GB"] = _peak_memory(process.pid, "VmHWM")
         figures["memory of its own now, GB"] = _peak_memory(process.pid, "RssAnon")
         browser.close()
+    figures["load of the machine"] = round(os.getloadavg()[0], 1)  # other work, which clocks see
     return figures
 
 

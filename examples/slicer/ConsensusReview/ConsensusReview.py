@@ -13,7 +13,7 @@ from slicer.ScriptedLoadableModule import (
     ScriptedLoadableModuleWidget,
 )
 
-_COLUMNS = ("ml", "segment", "marked by", "p", "decision")
+_COLUMNS = ("no.", "segment", "ml", "mm", "marked by", "decision")
 
 
 class ConsensusReview(ScriptedLoadableModule):
@@ -50,11 +50,19 @@ class ConsensusReviewWidget(ScriptedLoadableModuleWidget):
         form.addRow("Image:", self.volume)
         self.output = self._selector(["vtkMRMLSegmentationNode"], adding=True)
         form.addRow("Consensus:", self.output)
+        self.who = qt.QLineEdit()
+        form.addRow("Reviewer:", self.who)
+        self.file = qt.QLineEdit()
+        self.file.placeholderText = "decided.seg.nrrd; the record lies beside it"
+        form.addRow("File:", self.file)
         self.blinded = qt.QCheckBox("hide the names of readers")
         form.addRow(self.blinded)
         self.apply = qt.QPushButton("Apply")
         self.apply.connect("clicked()", self.onApply)
         form.addRow(self.apply)
+        self._makeTable()
+
+    def _makeTable(self):
         self.table = qt.QTableWidget(0, len(_COLUMNS))
         self.table.setHorizontalHeaderLabels(_COLUMNS)
         self.table.setSelectionBehavior(qt.QAbstractItemView.SelectRows)
@@ -89,7 +97,12 @@ class ConsensusReviewWidget(ScriptedLoadableModuleWidget):
                 self.output.setCurrentNode(output)
             readers = [node for node in self.readers.checkedNodes() if node is not output]
             self.logic.fuse(
-                readers, output, self.volume.currentNode(), blinded=self.blinded.checked
+                readers,
+                output,
+                self.volume.currentNode(),
+                blinded=self.blinded.checked,
+                file=self.file.text.strip() or None,
+                who=self.who.text.strip(),
             )
             self._offerChoices()
             self._show()
@@ -103,46 +116,68 @@ class ConsensusReviewWidget(ScriptedLoadableModuleWidget):
             button = qt.QPushButton(text)
             button.connect("clicked()", lambda c=choice, v=value: self.onDecide(c, v))
             self.choices.addWidget(button)
-        undo = qt.QPushButton("Undo")
-        undo.connect("clicked()", self.onUndo)
-        self.choices.addWidget(undo)
+        for text, action in (
+            ("Smaller ones as consensus", self.onAcceptSmall),
+            ("Reopen", self.onReopen),
+            ("Undo", lambda: self._do(self.logic.undo)),
+            ("Redo", lambda: self._do(self.logic.redo)),
+            ("Save", lambda: self._do(self.logic.save)),
+        ):
+            button = qt.QPushButton(text)
+            button.connect("clicked()", action)
+            self.choices.addWidget(button)
 
     def _show(self):
-        review = self.logic.review
-        self.table.setRowCount(len(review.disputes))
-        for row, one in enumerate(review.disputes.values()):
-            decision = review.decisions.get(one.number)
-            shares = zip(self.logic.readers, one.marked_by(), strict=True)
-            marked = [name for name, share in shares if share > 0.5]
-            cells = (
-                f"{self.logic.volume_ml(one.number):.3g}",
-                one.structure,
-                ", ".join(marked) or "nobody",
-                ", ".join(f"{p:.2f}" for p in one.probability.values()),
-                "" if decision is None else decision.choice,
-            )
-            for column, text in enumerate(cells):
+        review, listed = self.logic.review, self.logic.listed()
+        self.table.setRowCount(len(listed))
+        for row, number in enumerate(listed):
+            for column, text in enumerate(self.logic.row(number)):
                 self.table.setItem(row, column, qt.QTableWidgetItem(text))
-        self.said.text = f"{len(review.undecided)} of {len(review.disputes)} undecided."
+        small = len(review.disputes) - len(listed)
+        self.said.text = f"{len(review.undecided)} of {len(review.disputes)} undecided" + (
+            f"; {small} smaller ones are not listed." if small else "."
+        )
+
+    def _chosen(self):
+        """Number of the dispute that is chosen in the table; 0 if none is."""
+        row = self.table.currentRow()
+        return 0 if self.logic is None or row < 0 else self.logic.listed()[row]
+
+    def _do(self, action):
+        """Carry something out, and show what became of it."""
+        with slicer.util.tryWithErrorDisplay("That is not possible."):
+            action()
+        self._show()
+
+    def _name(self):
+        """Who decides; nothing is decided without a name."""
+        name = self.who.text.strip()
+        if not name:
+            slicer.util.infoDisplay("Write who reviews first: it is kept with every decision.")
+        return name
 
     def onSelect(self):
         """Show the selected dispute in all slice views."""
-        if self.logic is not None and self.table.currentRow() >= 0:
-            place = self.logic.position(self.table.currentRow() + 1)
+        if self._chosen():
+            place = self.logic.position(self._chosen())
             slicer.modules.markups.logic().JumpSlicesToLocation(*place, True)
 
     def onDecide(self, choice, value):
-        """Decide the dispute that is chosen in the table."""
-        row = self.table.currentRow()
-        if row >= 0:
-            self.logic.decide(row + 1, choice, value)
-            self._show()
+        """Decide the dispute that is chosen in the table, and choose the next."""
+        row, number = self.table.currentRow(), self._chosen()
+        if number and (name := self._name()):
+            self._do(lambda: self.logic.decide(number, choice, value, who=name))
             self.table.selectRow(min(row + 1, self.table.rowCount - 1))
 
-    def onUndo(self):
-        """Take the last decision back."""
-        self.logic.undo()
-        self._show()
+    def onAcceptSmall(self):
+        """Decide all that is not listed as the consensus has it."""
+        if name := self._name():
+            self._do(lambda: self.logic.accept_small(who=name))
+
+    def onReopen(self):
+        """Unlock the dispute that is chosen in the table."""
+        if number := self._chosen():
+            self._do(lambda: self.logic.reopen(number))
 
 
 def installPackage():

@@ -64,16 +64,23 @@ def resolutions(result: FusionResult[Any]) -> dict[int, Resolution]:
     return {label: value for label, value in found.items() if value is not None}
 
 
+ProbabilityWriter = Callable[[int, NDArray[Any], Box | None], None]
+"""Writes the probability of a label index; of a box at least what is in it."""
+
+
 @dataclass(frozen=True)
 class SettledShares(VoxelShares):
     """Probabilities of a result, 0 outside the mask."""
 
     #: Writes the probability of a label index, ignoring the mask.
-    write_probability: Callable[[int, NDArray[Any]], None]
+    write_probability: ProbabilityWriter
     outside: Mask | None = None  #: Voxels outside the mask; None: there are none
 
     def write(self, label: int, out: NDArray[Any]) -> None:
-        self.write_probability(label, out)
+        self.write_within(label, out, None)
+
+    def write_within(self, label: int, out: NDArray[Any], box: Box | None) -> None:
+        self.write_probability(label, out, box)
         if self.outside is not None:
             out[self.outside] = 0.0
 
@@ -81,7 +88,7 @@ class SettledShares(VoxelShares):
 def settled_fusion(
     patterns: DecisionPatterns,
     decision: NDArray[Any],
-    write_probability: Callable[[int, NDArray[Any]], None],
+    write_probability: ProbabilityWriter,
     frequencies: Floats,
 ) -> VolumeFusion:
     """Make a fusion that has the most frequent label where no rater annotated."""

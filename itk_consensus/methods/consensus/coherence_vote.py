@@ -91,14 +91,18 @@ class CoherenceResult(FieldsOnly):
         r"""(\*shape) label index; `UNDECIDED` where no rater annotated."""
         return self.voted.array()
 
-    def write_probability(self, label: int, out: NDArray[Any]) -> None:
-        """Write numbers in [0, 1]; of two labels at least one half exactly where it is chosen."""
+    def write_probability(self, label: int, out: NDArray[Any], within: Box | None = None) -> None:
+        """Write numbers in [0, 1]; of two labels at least one half exactly where it is chosen.
+
+        Of a box at least what is in it is written.
+        """
+        box = self._whole if within is None else within
         if self.masks.number_of_labels == 2:
-            for part, score in self._scores(1, self._whole):
+            for part, score in self._scores(1, box):
                 out[part] = score if label == 1 else 1 - score
         else:
-            out.fill(0.0)
-            for part, score in self._scores(label, self._region(label)):
+            out[box] = 0.0
+            for part, score in self._scores(label, intersection(self._region(label), box)):
                 total = self._total.part(part)
                 scored = total > 0
                 # Vote shares are slow to compute, so only if needed.

@@ -87,9 +87,12 @@ class SharedConsensus:
         same = np.count_nonzero((ours == theirs) & (ours != 0))
         return 2 * same / total if total else 1.0
 
-    def write_probability(self, label: int, out: NDArray[Any]) -> None:
-        """Write numbers in [0, 1]; of two labels at least one half exactly where it is chosen."""
-        self.coherence.write_probability(label, out)
+    def write_probability(self, label: int, out: NDArray[Any], within: Box | None = None) -> None:
+        """Write numbers in [0, 1]; of two labels at least one half exactly where it is chosen.
+
+        Of a box at least what is in it is written.
+        """
+        self.coherence.write_probability(label, out, within)
         flat, chosen = out.reshape(-1), self.decision.reshape(-1)[self.changed]
         flat[self.changed] = (1 - CHANGED_SHARE) * flat[self.changed]
         flat[self.changed] += CHANGED_SHARE * (chosen == label)

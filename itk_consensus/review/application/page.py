@@ -16,6 +16,7 @@ from trame_slicer.core import SlicerApp
 from vtkmodules.vtkCommonCore import vtkLogger, vtkOutputWindow
 
 from itk_consensus.assessment.findings import Finding
+from itk_consensus.core.memory import give_memory_back
 from itk_consensus.core.work import working
 from itk_consensus.review.application.dispute_list import DisputeList
 from itk_consensus.review.application.painting import TOOLS, Painting
@@ -65,7 +66,7 @@ class ReviewPage:
     ) -> None:
         self.server, self.state = server, server.state
         self._cases, self._case_number = list(cases), 0
-        self._is_done = [one.is_done for one in cases]
+        self._progress = [one.before for one in cases]
         self._go_on, self._quit = go_on, quit_
         self._current, self._since = 0, monotonic()
         self._who, self._when_named = who, list[Callable[[], None]]()
@@ -97,15 +98,19 @@ class ReviewPage:
                 return asyncio.get_running_loop().create_task(asyncio.to_thread(make))
 
         image = await elsewhere(self._cases[number].image)
-        if image is not None:
+        has_image = image is not None
+        if has_image:
             with self.state:
                 self.scene = ReviewScene(self.app, image.geometry)
                 self.views.show_image(self.scene, image.voxels, image.drawn)
+        del image  # a large case needs the room for fusing
         session = await elsewhere(self._cases[number].session)
         with self.state:
-            self._show(session, has_image=image is not None)
+            self._show(session, has_image=has_image)
             self.state.ready = True
+        await elsewhere(session.prepare)
         found = await elsewhere(session.case.find)
+        give_memory_back()
         if self._case_number == number:
             with self.state:
                 self._tell_findings(found)
@@ -206,12 +211,23 @@ class ReviewPage:
         self.state.sought = True
 
     def _tell_cases(self) -> None:
-        """Say which cases there are, and which of them are done."""
+        """Say which cases there are, and how far each is."""
         self.state.cases = [
-            {"number": number, "title": one.title, "done": self._is_done[number]}
-            for number, one in enumerate(self._cases)
+            {
+                "number": number,
+                "title": one.title,
+                "done": self._is_done(number),
+                "verdict": one.verdict,
+                "state": "not begun" if progress is None else str(progress),
+                "who": "" if progress is None else ", ".join(progress.who),
+            }
+            for number, (one, progress) in enumerate(zip(self._cases, self._progress, strict=True))
         ]
         self.state.case_number = self._case_number
+
+    def _is_done(self, number: int) -> bool:
+        progress = self._progress[number]
+        return progress is not None and progress.done
 
     @property
     def _voxel_ml(self) -> float:
@@ -227,7 +243,9 @@ class ReviewPage:
         state.can_undo, state.can_redo = review.can_undo, review.can_redo
         state.tool = self._painting.tool
         state.done = self.session.done
-        self._is_done[self._case_number] = self.session.done
+        self._progress[self._case_number] = self.session.progress
+        if len(self._cases) > 1:
+            self._tell_cases()
         dispute = review.disputes.get(self._current)
         decision = review.decision(self._current)
         state.locked = decision is not None
@@ -297,6 +315,7 @@ class ReviewPage:
     def step(self, by: int) -> None:
         """Show the next dispute of the list, or the one before."""
         if self.session.review.disputes:
+            self.state.message = ""
             self.go(self.list.after(self._current, by))
 
     def accept_small(self) -> None:
@@ -357,6 +376,8 @@ class ReviewPage:
         """Show what was decided, and the next dispute that is open."""
         review, number = self.session.review, self._current
         self._show_change(number)
+        words = self._words[review.disputes[number].structure]
+        self.state.message = f"Dispute {number}: {words.decision(review.decision(number))}."
         following = self.list.next_open(number)
         if following is not None:
             self.go(following)
@@ -454,15 +475,20 @@ class ReviewPage:
         self._tell_cases()
         number = self._case_number
         order = [*range(number + 1, len(self._cases)), *range(number)]
-        left = [other for other in order if not self._is_done[other]]
+        left = [other for other in order if not self._is_done(other)]
         if left:
             self._go_on(left[0])
         elif len(self._cases) > 1:
             self.state.message = "Every case is done. End when you are content."
 
+    def toggle_worklist(self) -> None:
+        """Show how far every case is, or hide it."""
+        self.state.listing_cases = not self.state.listing_cases
+
     def open_case(self, number: Any) -> None:
         """Leave this case as it is, and open another, one that is done too."""
         number = int(number)
+        self.state.listing_cases = False
         if 0 <= number < len(self._cases) and number != self._case_number and self.save():
             self._go_on(number)
 
@@ -586,7 +612,7 @@ class ReviewPage:
                 actions[key]()
 
     def _escape(self) -> None:
-        self.state.helping = False
+        self.state.helping = self.state.listing_cases = False
         self.finish_stroke()
         self._painting.put_away()
         self._tell()
@@ -653,7 +679,9 @@ class ReviewPage:
         self.state.trame__favicon = "data:,"
         self.state.trame__template_error = self.state.trame__template_error_reconnect = _ENDED
         self.state.brush_mm = _BRUSH_MM
-        self.state.update({"asking_name": False, "question": "", "helping": False})
+        self.state.update(
+            {"asking_name": False, "question": "", "helping": False, "listing_cases": False}
+        )
         self.state.hidden = False
         self.state.update({"reason": "", "confidence": ""})
         self.state.update({"hatched": True, "hatching": 0.85, "lines": 1.0})

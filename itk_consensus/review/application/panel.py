@@ -7,7 +7,7 @@ from typing import Any
 
 from trame.widgets import html
 
-from itk_consensus.review.application.words import HELP, REASONS
+from itk_consensus.review.application.words import HELP, REASONS, SPOKEN
 from itk_consensus.review.decisions import CONFIDENCES
 
 
@@ -49,10 +49,11 @@ def _header(page: Any) -> None:
                 click=page.toggle_help,
                 title="Keys and the mouse",
                 aria_label="Keys and the mouse",
+                **SPOKEN,
             )
         _question(page)
         _name(page)
-        html.Div("{{ message }}", id="message", classes="message", role="status")
+        html.Div("{{ message }}", id="message", classes="message", role="status", **SPOKEN)
 
 
 def _cases(page: Any) -> None:
@@ -63,12 +64,14 @@ def _cases(page: Any) -> None:
             id="case-before",
             title="The case before",
             aria_label="The case before",
+            **SPOKEN,
             disabled=("case_number === 0",),
             click=(page.open_case, "[case_number - 1]"),
         )
         with html.Select(
             id="cases",
             aria_label="Case",
+            **SPOKEN,
             value=("case_number",),
             change=(page.open_case, "[$event.target.value]"),
         ):
@@ -83,14 +86,43 @@ def _cases(page: Any) -> None:
             id="case-after",
             title="The next case",
             aria_label="The next case",
+            **SPOKEN,
             disabled=("case_number + 1 === cases.length",),
             click=(page.open_case, "[case_number + 1]"),
         )
+        html.Button("Worklist", id="worklist-button", click=page.toggle_worklist)
+    _worklist(page)
+
+
+def _worklist(page: Any) -> None:
+    """How far every case is."""
+    with html.Div(
+        classes="help",
+        id="worklist",
+        v_if=("listing_cases",),
+        role="dialog",
+        aria_label="Worklist",
+        **SPOKEN,
+    ):
+        with html.Table():
+            with html.Thead(), html.Tr():
+                for title in ("case", "verdict", "state", "reviewed by"):
+                    html.Th(title)
+            with (
+                html.Tbody(),
+                html.Tr(v_for="c in cases", key="c.number", id=("'case-' + c.number",)),
+            ):
+                with html.Td():
+                    html.Button("{{ c.title }}", click=(page.open_case, "[c.number]"))
+                html.Td("{{ c.verdict }}")
+                html.Td("{{ c.state }}")
+                html.Td("{{ c.who }}")
+        html.Button("Close", click=page.toggle_worklist)
 
 
 def _question(page: Any) -> None:
     """Whether a case with open disputes is done."""
-    with html.Div(classes="ask", id="question", v_if=("question",), role="alertdialog"):
+    with html.Div(classes="ask", id="question", v_if=("question",), role="alertdialog", **SPOKEN):
         html.Div("{{ question }}")
         with html.Div(classes="row"):
             html.Button("Done all the same", id="done-anyway", click=page.finish_all_the_same)
@@ -99,13 +131,14 @@ def _question(page: Any) -> None:
 
 def _name(page: Any) -> None:
     """Who decides, before anything is decided."""
-    with html.Div(classes="ask", id="ask-name", v_if=("asking_name",), role="dialog"):
+    with html.Div(classes="ask", id="ask-name", v_if=("asking_name",), role="dialog", **SPOKEN):
         html.Div("Who reviews? The name is kept with every decision.")
         with html.Div(classes="row"):
             html.Input(
                 type="text",
                 id="name",
                 aria_label="Your name",
+                **SPOKEN,
                 v_model=("suggested_name",),
                 keyup_enter=(page.take_name, "[suggested_name]"),
             )
@@ -160,12 +193,13 @@ def _reason() -> None:
             list="reasons",
             placeholder="reason",
             aria_label="Reason of the next decision",
+            **SPOKEN,
             v_model=("reason",),
         )
         with html.Datalist(id="reasons"):
             for reason in REASONS:
                 html.Option(value=reason)
-        with html.Select(id="confidence", aria_label="How sure", v_model=("confidence",)):
+        with html.Select(id="confidence", aria_label="How sure", **SPOKEN, v_model=("confidence",)):
             html.Option("how sure?", value="")
             for one in CONFIDENCES:
                 html.Option(one, value=one)
@@ -188,6 +222,7 @@ def _tools(page: Any, tools: Sequence[str]) -> None:
                 type="number",
                 id="brush",
                 aria_label="Width of the brush in mm",
+                **SPOKEN,
                 min="0.1",
                 step="0.5",
                 value=("brush_mm",),
@@ -197,6 +232,7 @@ def _tools(page: Any, tools: Sequence[str]) -> None:
             html.Span("paints")
             with html.Select(
                 id="paint-label",
+                **SPOKEN,
                 value=("paint_label",),
                 change=(page.paint_with, "[$event.target.value]"),
             ):
@@ -217,6 +253,7 @@ def _filter(page: Any) -> None:
                         type="number",
                         id=f"least-{what}",
                         aria_label=f"Smallest dispute that is listed, {unit}",
+                        **SPOKEN,
                         min="0",
                         step="any",
                         value=(f"least_{what}",),
@@ -234,6 +271,7 @@ def _filter(page: Any) -> None:
             with html.Select(
                 id="part",
                 aria_label="Structure",
+                **SPOKEN,
                 v_if=("several_parts",),
                 value=("part",),
                 change=(page.list.set_part, "[$event.target.value]"),
@@ -258,8 +296,8 @@ def _filter(page: Any) -> None:
 
 def _disputes(page: Any) -> None:
     """The list, the largest first: a line each."""
-    with html.Div(classes="list", tabindex="0", id="disputes", role="grid"):
-        with html.Div(classes="line head", role="row"):
+    with html.Div(classes="list", tabindex="0", id="disputes"):
+        with html.Div(classes=("'line head' + (several_parts ? '' : ' one-part')",)):
             html.Span("")
             html.Span("{{ several_parts ? 'label' : '' }}")
             html.Span("ml", classes="n")
@@ -270,9 +308,9 @@ def _disputes(page: Any) -> None:
             v_for="d in rows",
             key="d.number",
             id=("'dispute-' + d.number",),
-            role="row",
             classes=(
-                "'line dispute' + (d.number === current ? ' current' : '') + "
+                "'line dispute' + (several_parts ? '' : ' one-part') + "
+                "(d.number === current ? ' current' : '') + "
                 "(decided[d.number] ? ' decided' : '')",
             ),
             click=(page.go, "[d.number]"),
@@ -353,6 +391,7 @@ def _display(page: Any) -> None:
                 type="range",
                 id=f"opacity-{name}",
                 aria_label=label,
+                **SPOKEN,
                 min="0",
                 max="1",
                 step="0.05",
@@ -381,7 +420,9 @@ def _legend(_page: Any) -> None:
 
 def _help(page: Any) -> None:
     """One sheet with all keys."""
-    with html.Div(classes="help", id="help", v_if=("helping",), role="dialog", aria_label="Help"):
+    with html.Div(
+        classes="help", id="help", v_if=("helping",), role="dialog", aria_label="Help", **SPOKEN
+    ):
         with html.Table(), html.Tbody():
             for keys, meaning in HELP:
                 with html.Tr():

@@ -71,16 +71,18 @@ class ReviewScene:
         self._image = np.ascontiguousarray(image)  # whose memory Slicer shares
         scalars = _scalars(self._image, shared=True)
         self.volume = self._volume(image, self._matrix, "vtkMRMLScalarVolumeNode", scalars)
-        self.volume.CreateDefaultDisplayNodes()
+        # A display that has a window of its own does not look for one in all voxels.
+        display = self.scene.AddNewNodeByClass("vtkMRMLScalarVolumeDisplayNode")
+        display.SetAutoWindowLevel(0)
+        display.SetAndObserveColorNodeID("vtkMRMLColorTableNodeGrey")
+        self.volume.SetAndObserveDisplayNodeID(display.GetID())
         for view in self.app.view_manager.get_slice_views():
             view.set_background_volume_id(self.volume.GetID())
         return self.volume
 
     def set_window(self, window: float, level: float) -> None:
         """Grey values that are told apart: how many, and around which."""
-        display = self.volume.GetDisplayNode()
-        display.SetAutoWindowLevel(0)
-        display.SetWindowLevel(window, level)
+        self.volume.GetDisplayNode().SetWindowLevel(window, level)
 
     def show_overlay(self, values: NDArray[Any] | None) -> None:
         """A heat map over the image, transparent where it is 0; None takes it away."""

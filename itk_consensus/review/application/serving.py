@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import signal
 import sys
@@ -62,13 +63,16 @@ async def _serve(
         task.add_done_callback(lambda done: ended.set() if done.exception() else None)
 
     page = ReviewPage(server, cases, who, open_case, ended.set)
-    open_case(next((n for n, one in enumerate(cases) if not one.is_done), 0))
+    open_case(
+        next((n for n, one in enumerate(cases) if one.before is None or not one.before.done), 0)
+    )
 
     def tell(**_: Any) -> None:
         ready(f"http://{HOSTS[0]}:{server.port}/?token={guard.token}")
 
     server.controller.add("on_server_ready")(tell)
-    with _ending_by_signal(asyncio.get_running_loop(), ended), _silent_start():
+    loop = asyncio.get_running_loop()
+    with _ending_by_signal(loop, ended), _silent_start(), _silent_when_closed(loop):
         with _command_line_of_its_own():
             running = server.start(
                 host=HOSTS[0],
@@ -107,6 +111,33 @@ def _ending_by_signal(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> 
     finally:
         for one in known:
             loop.remove_signal_handler(one)
+
+
+@contextlib.contextmanager
+def _silent_when_closed(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+    """A page that is closed while a picture is on its way to it is no error."""
+
+    def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        if not isinstance(context.get("exception"), ConnectionResetError):
+            loop.default_exception_handler(context)
+
+    def is_said(record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        # Its next lines say which exception was raised.
+        unsaid = ("Exception raised", "ConnectionResetError(", "closing transport")
+        text = record.getMessage()
+        return not isinstance(error, ConnectionResetError) and not any(u in text for u in unsaid)
+
+    loggers = [logging.getLogger(name) for name in ("wslink.protocol", "aiohttp.server")]
+    loop.set_exception_handler(handle)
+    for logger in loggers:
+        logger.addFilter(is_said)
+    try:
+        yield
+    finally:
+        loop.set_exception_handler(None)
+        for logger in loggers:
+            logger.removeFilter(is_said)
 
 
 @contextlib.contextmanager

@@ -23,6 +23,9 @@ REASONS = (
     "beyond the protocol",
 )
 
+#: trame writes only attributes of an element that it is told of.
+SPOKEN = {"__properties": [("aria_label", "aria-label"), "role", "value"]}
+
 #: Keys and what else a hand can do, for the help sheet.
 HELP = (
     ("PageDown, PageUp, n, p", "the next dispute, the one before"),

@@ -6,6 +6,8 @@ Nothing here knows Qt or a window, so that it is tested on nodes of slicer-core 
 from __future__ import annotations
 
 import itertools
+from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import SimpleITK as sitk
@@ -14,9 +16,11 @@ import vtk
 from vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 
 import itk_consensus as ic
-from itk_consensus.review.case import rated_map
-from itk_consensus.review.disputes import find_disputes
-from itk_consensus.review.one_review import Review
+from itk_consensus.review.application.words import DecisionWords, markers
+from itk_consensus.review.case import case_of_matched
+from itk_consensus.review.listing import Listing
+from itk_consensus.review.one_review import Remark
+from itk_consensus.review.session import ReviewSession
 
 _LABELMAP = "Binary labelmap"
 
@@ -28,12 +32,31 @@ class ConsensusReviewLogic:
     """
 
     def __init__(self):
-        self.review = None
-        self.readers = []
+        self.session = None
+        self.listing = Listing()
         self._output = None
         self._geometry = None
 
-    def fuse(self, nodes, output, volume=None, method="ConsensusFilter", blinded=False):
+    @property
+    def review(self):
+        """Decisions as they are taken; None before anything is fused."""
+        return None if self.session is None else self.session.review
+
+    @property
+    def readers(self):
+        """What readers are called; of a blinded review, numbers."""
+        return [] if self.session is None else self.session.case.names
+
+    def fuse(
+        self,
+        nodes,
+        output,
+        volume=None,
+        method="ConsensusFilter",
+        blinded=False,
+        file=None,
+        who="",
+    ):
         """Fill a segmentation node with the consensus of others; returns their disputes.
 
         Parameters
@@ -48,54 +71,96 @@ class ConsensusReviewLogic:
         method : str
             Name of a fuser of itk_consensus.
         blinded : bool
-            Whether readers are only numbered.
+            Whether readers are only numbered, in an order that their voxels say.
+        file : str or Path, optional
+            Where `save` writes the adjudicated segments, a .seg.nrrd; beside it is the record
+            NAME.review.json after every action, and an unfinished review there goes on.
+        who : str
+            Who decides.
         """
         if len(nodes) < 2:
             raise ValueError("a consensus needs the segmentations of at least two readers")
         if output in nodes:
             raise ValueError("the consensus would overwrite a reader; choose another segmentation")
         self._geometry = _grid(nodes, volume)
-        self.readers = [
-            f"reader {n}" if blinded else node.GetName() for n, node in enumerate(nodes, start=1)
-        ]
+        often = Counter(node.GetName() for node in nodes)
         found = {
-            f"{n} {node.GetName()}": [
+            node.GetName() if often[node.GetName()] == 1 else f"{node.GetName()} ({n})": [
                 ic.Structure(segment.GetName(), self._mask(node, segment_id), segment.GetColor())
                 for segment_id, segment in _segments(node)
             ]
-            for n, node in enumerate(nodes)
+            for n, node in enumerate(nodes, start=1)
         }
-        matched = ic.match_structures(found)
-        fuser = getattr(ic, method)()
-        rated, probabilities, colors = [], [], {}
-        for name, row in matched.table.items():
-            fuser.Execute([None if one is None else one.mask for one in row])
-            fused = fuser.GetResult()
-            rated.append(rated_map(fused, name))
-            probabilities.append(fused.probabilities_at)
-            colors[name] = next(one.color for one in row if one is not None)
-        spacing = self._geometry.GetSpacing()
-        disputes, _ = find_disputes(rated, probabilities, spacing=spacing)
-        self.review = Review(rated, disputes)
+        case = case_of_matched(ic.match_structures(found), getattr(ic, method)())
+        place = None if file is None else Path(file)
+        self.session = ReviewSession(case, place, who=who, blinded=blinded)
+        self.listing = Listing.beyond_spread(self.session.case.sizes)
         self._output = output
         output.GetSegmentation().RemoveAllSegments()
-        for one in rated:
-            self._write(one.name, colors[one.name])
+        for one in case.on_file.templates:
+            self._write(one.name, one.color)
         if volume is not None:
             output.SetReferenceImageGeometryParameterFromVolumeNode(volume)
         return list(self.review.disputes.values())
 
-    def decide(self, number, choice, value=None):
+    # -- what is listed ---------------------------------------------------------------------
+
+    def listed(self):
+        """Numbers of the disputes beyond readers' usual spread, as the application lists them."""
+        sizes = self.session.case.sizes
+        return [n for n in self.review.disputes if not self.listing.is_small(sizes[n])]
+
+    def small(self):
+        """Numbers of the open ones that are not listed."""
+        sizes = self.session.case.sizes
+        return [n for n in self.review.undecided if self.listing.is_small(sizes[n])]
+
+    def row(self, number):
+        """What the table says of a dispute: number, segment, ml, mm, who marked it, decision."""
+        dispute = self.review.disputes[number]
+        size = self.session.case.sizes[number]
+        words = DecisionWords(self.readers, [1], {1: dispute.structure}, {1: ""})
+        said = words.decision(self.review.decision(number)) or "open"
+        marked = markers(dispute, self.readers)
+        return str(number), dispute.structure, f"{size.ml:.3g}", f"{size.mm:.1f}", marked, said
+
+    # -- decisions --------------------------------------------------------------------------
+
+    def decide(self, number, choice, value=None, who=None):
         """Decide a dispute as `itk_consensus.review` does, and show it in the output."""
-        self.review.decide(number, choice, value)
+        self.review.who = self.review.who if who is None else who
+        self.session.decide(number, choice, value)
+        self._write(self.review.disputes[number].structure)
+
+    def accept_small(self, who=None):
+        """Decide all that is not listed as the consensus has it, by one action."""
+        self.review.who = self.review.who if who is None else who
+        small = self.small()
+        if small:
+            self.session.decide(small, "consensus", remark=Remark(reason=self.listing.words))
+
+    def reopen(self, number):
+        """Unlock a decided dispute."""
+        self.session.reopen(number)
         self._write(self.review.disputes[number].structure)
 
     def undo(self):
-        """Take the last decision back; False if there is none."""
-        undone = self.review.undo()
+        """Take the last action back; False if there is none."""
+        return self._again(self.session.undo)
+
+    def redo(self):
+        """Do again what was taken back; False if there is nothing."""
+        return self._again(self.session.redo)
+
+    def _again(self, action):
+        changed = action()
         for name in self.review.rated:
             self._write(name)
-        return undone
+        return changed
+
+    def save(self):
+        """Write the adjudicated segments, and the record beside them."""
+        self.session.save()
 
     def position(self, number):
         """Where a dispute is, in right, anterior, superior."""
@@ -105,11 +170,6 @@ class ConsensusReviewLogic:
         self._geometry.GetImageToWorldMatrix(matrix)
         voxel = (x + extent[0], y + extent[2], z + extent[4], 1.0)
         return tuple(matrix.MultiplyPoint(voxel)[:3])
-
-    def volume_ml(self, number):
-        """How large a dispute is."""
-        voxel_ml = float(np.prod(self._geometry.GetSpacing())) / 1000
-        return self.review.disputes[number].voxels * voxel_ml
 
     def _mask(self, node, segment_id):
         """A segment on the grid of all, as an image whose voxels have their size."""
@@ -125,7 +185,14 @@ class ConsensusReviewLogic:
         if scalars is not None:
             inside[vtk_to_numpy(scalars).reshape(shape) != 0] = 1
         image = sitk.GetImageFromArray(inside)
-        image.SetSpacing(self._geometry.GetSpacing())
+        matrix, extent = vtk.vtkMatrix4x4(), self._geometry.GetExtent()
+        self._geometry.GetImageToWorldMatrix(matrix)
+        affine = np.array([[matrix.GetElement(i, j) for j in range(4)] for i in range(3)])
+        affine[:2] *= -1  # Slicer's right and anterior are ITK's negative left and posterior
+        spacing = np.linalg.norm(affine[:, :3], axis=0)
+        image.SetSpacing(spacing.tolist())
+        image.SetDirection((affine[:, :3] / spacing).ravel().tolist())
+        image.SetOrigin((affine @ (*extent[::2], 1.0)).tolist())
         return image
 
     def _write(self, name, color=None):
