@@ -231,7 +231,8 @@ class LabelFusionFilter(ProcessObject):
 
         Findings about the fusion (``.fusion``) indicate whether the result is reliable; findings
         about the raters (``.raters``) indicate how well they agree and which of them may have made
-        a gross error.
+        a gross error. For dask arrays, findings that need voxels are left out, and the votes are
+        computed.
 
         Parameters
         ----------

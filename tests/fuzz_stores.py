@@ -27,7 +27,7 @@ NAMES = ("a", "b", "+1+1", "@SUM(1)", "a b", "<b>", "a;b", "ü", "..", "x" * 80,
 METHODS_OF_BATCHES = ("vote", "staple", "multilabel-staple", "smoothed-vote")
 METHODS_OF_VOLUMES = (
     *("vote", "label-voting", "multilabel-staple", "corrected-vote"),
-    *("coherence-vote", "consensus"),
+    *("coherence-vote", "consensus", "shape-average"),
 )
 #: Possible damage to a file between two runs.
 DAMAGES = ("gone", "cut", "empty", "turned", "another", "folder", "pipe")

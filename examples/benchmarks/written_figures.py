@@ -282,6 +282,22 @@ def deep_table() -> str:
 _CASE_GB = 5 * 160 * 192 * 160 / 1e9
 
 
+def beyond_memory_table(rows: list[dict[str, Any]]) -> str:
+    """Processor time and memory of Consensus from store to store, of the vote, and in memory."""
+    names = {"vote": "MajorityVote", "memory": "Consensus in memory", "store": "Consensus"}
+    lines = ["| | volume | CPU s | ns per voxel | of memory | peak GB |", "|---" * 6 + "|"]
+    for row in rows:
+        volume = " x ".join(map(str, row["shape"]))
+        for kind in (kind for kind in names if kind in row):
+            found = row[kind]
+            times = f"{row['times_of_memory']:.2f}" if kind == "store" and "memory" in row else ""
+            lines.append(
+                f"| {names[kind]} | {volume} | {found['processor_seconds']:.0f} | "
+                f"{found['nanoseconds_per_voxel']:.0f} | {times} | {found['peak_gb']:.1f} |"
+            )
+    return "\n".join(lines)
+
+
 def cost_table(results: list[dict[str, Any]]) -> str:
     """Format volumes on disk: measurements, and estimates for 10,000 cases and for 1 TB."""
     lines = [
@@ -541,6 +557,7 @@ FIGURES: dict[str, Callable[[], dict[str, str]]] = {
     "theory": lambda: {"paper": paper_verdicts()},
     "paper/paper": lambda: {"real": real_summary("../truth/real_data.md")},
     "howto/out-of-core": lambda: {
-        "costs": cost_table(kept("speed/chunked_throughput.json")["rows"])
+        "costs": cost_table(kept("speed/chunked_throughput.json")["rows"]),
+        "consensus": beyond_memory_table(kept("speed/consensus_beyond_memory.json")["rows"]),
     },
 }

@@ -154,6 +154,7 @@ def consensus_of(result: FusionResult[Any]) -> SharedConsensus:
 def _judged_fusion(result: FusionResult[Any], full: bool) -> JudgedFusion:
     case, fusion = result.case, result.fusion
     patterns = case.patterns
+    full = full and patterns.codes is not None  # of a volume in chunks there are no voxels
     answer = AnswerFacts() if result.estimate is None else result.estimate.answer_facts(patterns)
     if patterns.outside_code is not None:
         # With a MaskImage, the background around it is irrelevant, so there is no refit on a larger

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from numpy.typing import NDArray
+
 from itk_consensus.space.blocks import Blocked
+from itk_consensus.space.boxes import Box
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 
 
@@ -13,7 +16,10 @@ class FusedBlocks(NamedTuple):
     """A decision in blocks, and the method's own estimates."""
 
     decision: Blocked  #: Label index of each voxel; `BACKGROUND` outside the mask
-    estimate: Any  #: Estimates of the method; None if it has none
+    estimate: Any  #: None if the method has none
+    #: Writes the probability of a label index in a box of the volume, 0 outside the mask; None if
+    #: probabilities need the whole volume.
+    write_probability: Callable[[Box, int, NDArray[Any]], None] | None = None
 
 
 class BlockFuser(Protocol):

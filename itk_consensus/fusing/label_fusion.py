@@ -177,7 +177,7 @@ class LabelFusionFilter(RaterInputs):
         """
         labels = self._label_values(case)
         dtype = common_type(case.loaded.arrays, labels)
-        undecided = self._undecided_label(labels, dtype)
+        undecided = self.undecided_label(labels, dtype)
         answer = (fuse or self._fuse)(case)
         fused = answer if isinstance(answer, Fused) else Fused(answer, None)
         made_by = MadeBy.of(self, is_kept=is_kept)
@@ -292,7 +292,8 @@ class LabelFusionFilter(RaterInputs):
 
         Findings about the fusion (``.fusion``) indicate whether the result is reliable; findings
         about the raters (``.raters``) indicate how well they agree and which of them may have made
-        a gross error.
+        a gross error. For dask arrays, findings that need voxels are left out, and the votes are
+        computed.
 
         Parameters
         ----------
@@ -303,13 +304,15 @@ class LabelFusionFilter(RaterInputs):
         # Imported late, since `assessment` depends on the fusers.
         from itk_consensus.assessment.assessment import assess
 
-        return defensive_copy(assess(self.fused).findings(full))
+        result = self.GetResult()
+        known = result if isinstance(result, FusionResult) else result.as_table()
+        return defensive_copy(assess(known).findings(full))
 
     def _label_values(self, case: FusionCase) -> list[int]:
         """Return the label value of each index; a binary filter uses its own foreground value."""
         return [int(label) for label in case.votes.labels]
 
-    def _undecided_label(self, labels: Sequence[int], dtype: np.dtype[Any]) -> int:
+    def undecided_label(self, labels: Sequence[int], dtype: np.dtype[Any]) -> int:
         """Return the label of undecided voxels; raise if the inputs' dtype cannot represent it."""
         given = getattr(self, "LabelForUndecidedPixels", AUTOMATIC_LABEL)
         if given == AUTOMATIC_LABEL:

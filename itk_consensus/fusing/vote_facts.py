@@ -19,6 +19,8 @@ class VoteFacts:
     """Facts about the votes that both methods and the assessment use."""
 
     patterns: DecisionPatterns
+    #: The groups, if they are known: votes without voxels do not tell copies.
+    known_groups: list[list[int]] | None = None
 
     @cached_property
     def pairs(self) -> PairCounts:
@@ -27,8 +29,8 @@ class VoteFacts:
 
     @cached_property
     def groups(self) -> list[list[int]]:
-        """Groups of raters who are near copies of each other; most groups contain one rater."""
-        return near_copies(self.patterns)
+        """Groups of raters who are near copies of each other; most groups have one rater."""
+        return near_copies(self.patterns) if self.known_groups is None else self.known_groups
 
     @property
     def copies(self) -> tuple[tuple[int, ...], ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import mmap
 import pickle
 import weakref
 import zlib
@@ -37,7 +38,10 @@ SIDE = 256
 #: Number of values of a shelf that are cached after they were read as arrays.
 _VALUES_KEPT = 8
 
-#: Compression level: the fastest one, which suffices since label arrays are highly repetitive.
+#: Arrays on a shelf begin at multiples of this number of bytes.
+_ALIGNMENT = 64
+
+#: Compression level: the fastest one, which suffices since labels are mostly repetitions.
 _LEVEL = 1
 
 
@@ -143,18 +147,39 @@ class Shelf:
 
     def put(self, value: Any) -> Shelved:
         """Store a value."""
-        content = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+        arrays: list[pickle.PickleBuffer] = []
+        content = pickle.dumps(value, pickle.HIGHEST_PROTOCOL, buffer_callback=arrays.append)
+        parts = [memoryview(content), *(array.raw() for array in arrays)]
+        lengths = tuple(part.nbytes for part in parts)
         with self._lock:
-            place = self._file.seek(0, 2)
-            self._file.write(content)
-        return Shelved(self, place, len(content))
+            place = _rounded(self._file.seek(0, 2), mmap.ALLOCATIONGRANULARITY)
+            for part, (start, _) in zip(parts, _spans(lengths), strict=True):
+                self._file.seek(place + start)
+                self._file.write(part)
+            self._file.flush()
+        return Shelved(self, place, lengths)
 
-    def get(self, place: int, length: int) -> Any:
-        """Read a stored value."""
-        with self._lock:
-            self._file.seek(place)
-            content = self._file.read(length)
-        return pickle.loads(content)  # written by `put` in this process
+    def get(self, place: int, lengths: tuple[int, ...]) -> Any:
+        """Read a stored value; its arrays are memory-mapped, and copied when written to."""
+        spans = list(_spans(lengths))
+        # An empty array at the end may begin beyond the file.
+        length = max(stop for start, stop in spans if stop > start)
+        pages = mmap.mmap(self._file.fileno(), length, access=mmap.ACCESS_COPY, offset=place)
+        content, *arrays = (memoryview(pages)[slice(*span)] for span in spans)
+        return pickle.loads(content, buffers=arrays)  # what `put` wrote in this process
+
+
+def _spans(lengths: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each part, aligned."""
+    start = 0
+    for length in lengths:
+        yield start, start + length
+        start = _rounded(start + length, _ALIGNMENT)
+
+
+def _rounded(number: int, multiple: int) -> int:
+    """Round up to a multiple."""
+    return -(-number // multiple) * multiple
 
 
 class Shelved(NamedTuple):
@@ -162,21 +187,21 @@ class Shelved(NamedTuple):
 
     shelf: Shelf
     place: int
-    length: int
+    lengths: tuple[int, ...]  #: In bytes, of the pickled value and of its arrays
     dtype: Any = None  #: Dtype of the array, if the value is a `Part`
 
     def value(self) -> Any:
         """Read the value."""
-        return self.shelf.get(self.place, self.length)
+        return self.shelf.get(self.place, self.lengths)
 
     def array(self) -> Array:
-        """Return the array of a stored `Part`."""
-        found: Array = self.shelf.recent(self.place, self.length).array()
+        """The array of a stored `Part`."""
+        found: Array = self.shelf.recent(self.place, self.lengths).array()
         return found
 
     def part(self, box: Box) -> Array:
-        """Return the part of the array in a box."""
-        found: Array = self.shelf.recent(self.place, self.length).part(box)
+        """The part of the array in a box."""
+        found: Array = self.shelf.recent(self.place, self.lengths).part(box)
         return found
 
 

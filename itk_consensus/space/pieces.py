@@ -253,11 +253,9 @@ class _PieceFinder:
         if all(mask.constant(one) == 0 for one in mask.blocks.touching(wide)):
             return _Found(_NOTHING, _NOTHING.reshape(0, len(own), 2), _NOTHING, {}, {})
         pieces, places = self._pieces(wide, own)
-        number_of = len(pieces.first)
         if len(mask.parts) == 1:
-            self.places, sizes = places, pieces.sizes[1:]
-        else:
-            sizes = np.bincount(places.reshape(-1), minlength=number_of + 1)[1:]
+            self.places = places
+        sizes = pieces.sizes - _counts_before(pieces, wide, own)
         first, bounds = self._in_volume(pieces, wide)
         starts, ends = {}, {}
         for axis in self._space:
@@ -266,7 +264,7 @@ class _PieceFinder:
                 starts[axis] = Packed.of(pieces.places[(*before, slice(0, 1))])
             if own[axis].stop < mask.box[axis].stop:
                 ends[axis] = Packed.of(places[(*before, slice(-1, None))])
-        return _Found(first, bounds, sizes, starts, ends)
+        return _Found(first, bounds, sizes[1:], starts, ends)
 
     def _in_volume(self, pieces: Pieces, wide: Box) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Convert first voxels and bounds of the pieces in a box to coordinates of the volume."""
@@ -312,7 +310,22 @@ class _PieceFinder:
 
     def _numbered(self, number: int) -> NDArray[np.int32]:
         own = self._mask.boxes[number]
-        return self.tables[number][self._pieces(self._wide(own), own)[1]]
+        pieces, places = self._pieces(self._wide(own), own)
+        # In place, and not of the background, which is most voxels: all of it would take longer.
+        flat = pieces.places.reshape(-1)
+        marked = np.flatnonzero(flat)
+        flat[marked] = self.tables[number][flat[marked]]
+        return places
+
+
+def _counts_before(pieces: Pieces, wide: Box, own: Box) -> NDArray[np.int64]:
+    """(P + 1,) voxels of each piece of a box on the planes before a block."""
+    counts, rest = np.zeros(pieces.number + 1, np.int64), pieces.places
+    for axis, (part, block) in enumerate(zip(wide, own, strict=True)):
+        before, rest = np.split(rest, [block.start - part.start], axis)
+        counts += np.bincount(before.reshape(-1), minlength=len(counts))
+    counts[0] = 0
+    return counts
 
 
 @dataclass(frozen=True)

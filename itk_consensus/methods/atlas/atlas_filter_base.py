@@ -60,7 +60,7 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
     needs = "votes"
     laws = frozenset({"rater permutation", "relabelling", "unanimity"})
     chunking_unsupported_reason = (
-        "atlases are searched around each voxel, and images matched globally"
+        "it searches atlases around every voxel, and matches their intensities over whole images"
     )
 
     Image = Parameter(

@@ -13,6 +13,7 @@ from itk_consensus.core.array_types import Floats, Mask
 from itk_consensus.core.parameters import Measurement
 from itk_consensus.core.process_object import ProcessObject
 from itk_consensus.core.work import in_threads
+from itk_consensus.fusing.fused_blocks import FusedBlocks
 from itk_consensus.methods.consensus.curve import CoherenceCurve, Resolution, coherence_curve
 from itk_consensus.space.blocks import Blocked
 from itk_consensus.space.boxes import Box
@@ -96,13 +97,25 @@ def settled_fusion(
     return VolumeFusion(settled, SettledShares(write_probability, outside))
 
 
-def settled_blocks(patterns: DecisionPatterns, voted: Blocked, frequencies: Floats) -> Blocked:
-    """Return the decision of `settled_fusion` for votes in blocks."""
+def settled_blocks(
+    patterns: DecisionPatterns,
+    voted: Blocked,
+    write_probability_in: Callable[[Box, int, NDArray[Any]], None],
+    frequencies: Floats,
+    estimate: Any = None,
+) -> FusedBlocks:
+    """Make the fusion of `settled_fusion` for votes in blocks."""
 
     def settle(block: Box) -> NDArray[Any]:
         return _settle(voted.read(block), _outside(patterns.crop(block)), frequencies)
 
-    return Blocked.made(voted.blocks, settle)
+    def write(block: Box, label: int, out: NDArray[Any]) -> None:
+        write_probability_in(block, label, out)
+        outside = _outside(patterns.crop(block))
+        if outside is not None:
+            out[outside] = 0.0
+
+    return FusedBlocks(Blocked.made(voted.blocks, settle), estimate, write)
 
 
 def _outside(patterns: DecisionPatterns) -> Mask | None:

@@ -19,9 +19,10 @@ rater would make noise appear to be shared; they are detected by `near_copies` a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,11 +61,15 @@ from itk_consensus.space.boxes import (
     to_volume,
     widen_box,
 )
+from itk_consensus.space.gaussian import Singles
 from itk_consensus.space.rater_field import RaterField, marked_by_all
 from itk_consensus.votes.ties import UNDECIDED
 
 #: Minimum number of raters for which components marked by all of them are always kept.
 RATERS_TO_GUARANTEE = 5
+
+#: Boxes of which the sum of all labels' scores is cached.
+_BOXES_KEPT = 2
 
 NO_VOTERS: Mapping[int, LabelVoters] = {}
 
@@ -108,6 +113,38 @@ class CoherenceResult(FieldsOnly):
         for restored, where in self.restored.items():
             out.reshape(-1)[where] = float(restored == label)
 
+    def write_probability_in(self, box: Box, label: int, out: NDArray[Any]) -> None:
+        """Write what `write_probability` writes in a box, for volumes that are not in memory."""
+        if self.masks.number_of_labels == 2:
+            score = self._score(1, box)
+            out[...] = score if label == 1 else 1 - score
+        else:
+            out.fill(0.0)
+            part = intersection(self._region(label), box)
+            if all(side.start < side.stop for side in part):
+                bounds = tuple((side.start, side.stop) for side in box)
+                here = relative_to(part, box)
+                score, total = self._score(label, part), self._total_in(bounds)[here]
+                share, scored = self.masks.share(label, part), total > 0
+                out[here] = np.divide(score, total, out=share, where=scored)
+        for restored, where in self.restored.items():
+            out[places_in(box, where, self.masks.shape)] = float(restored == label)
+
+    @cached_property
+    def _total_in(self) -> Callable[[tuple[tuple[int, int], ...]], Singles]:
+        """The sum of all labels' scores in a box, kept for the labels that follow."""
+
+        def add(bounds: tuple[tuple[int, int], ...]) -> Singles:
+            box = tuple(slice(*pair) for pair in bounds)
+            total = np.zeros([stop - start for start, stop in bounds])
+            for label in range(self.masks.number_of_labels):
+                part = intersection(self._region(label), box)
+                if all(side.start < side.stop for side in part):
+                    total[relative_to(part, box)] += self._score(label, part)
+            return total.astype(np.float32)
+
+        return lru_cache(maxsize=_BOXES_KEPT)(add)
+
     @cached_property
     def _total(self) -> PackedShares:
         """(\\*shape) sum of the scores of all labels."""
@@ -132,20 +169,34 @@ class CoherenceResult(FieldsOnly):
         return tuple(slice(0, 0) for _ in self.masks.shape) if box is None else box
 
     def _scores(self, label: int, box: Box) -> Iterator[tuple[Box, Floats]]:
-        """Yield a label's corrected share in parts of a box, without restored components."""
-        found = self.answers.get(label)
+        """Yield the corrected share of a label in parts of a box, without restored components."""
         for part in slabs(box, VOXELS_AT_ONCE):
-            both = part if found is None else intersection(found.box, part)
-            if found is not None and both == part:
-                score: Floats = found.probability(part).astype(np.float64)
-            else:
-                score = self.masks.share(label, part)
-                if found is not None:
-                    score[relative_to(both, part)] = found.probability(both)
-            annotated = self.masks.annotated_voxels(part)
-            if annotated is not None:
-                score = np.where(annotated, score, self.frequencies[label])
-            yield part, score
+            yield part, self._score(label, part)
+
+    def _score(self, label: int, part: Box) -> Floats:
+        found = self.answers.get(label)
+        both = part if found is None else intersection(found.box, part)
+        if found is not None and both == part:
+            score: Floats = found.probability(part).astype(np.float64)
+        else:
+            score = self.masks.share(label, part)
+            if found is not None and all(side.start < side.stop for side in both):
+                score[relative_to(both, part)] = found.probability(both)
+        annotated = self.masks.annotated_voxels(part)
+        if annotated is not None:
+            score = np.where(annotated, score, self.frequencies[label])
+        return score
+
+
+def places_in(box: Box, where: NDArray[np.intp], shape: Sequence[int]) -> tuple[Any, ...]:
+    """Return the indices relative to a box of the voxels inside it, of ascending flat indices."""
+    planes = [box[0].start, box[0].stop]
+    first, last = where.searchsorted(np.multiply(planes, math.prod(shape[1:])))
+    indices = np.unravel_index(where[first:last], tuple(shape))
+    inside = np.ones(last - first, bool)
+    for at, side in zip(indices, box, strict=True):
+        inside &= (at >= side.start) & (at < side.stop)
+    return tuple(at[inside] - side.start for at, side in zip(indices, box, strict=True))
 
 
 def coherence_vote(

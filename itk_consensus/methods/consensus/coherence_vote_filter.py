@@ -59,4 +59,4 @@ class CoherenceVoteFilter(ResolutionMixin, RaterWeightsMixin, SoftInputsMixin):
         """Fuse votes stored in blocks; return the decision in blocks."""
         masks = masks_of(None, patterns, self.weights_of(patterns.number_of_raters))
         found = coherence_vote(masks, spacing)
-        return FusedBlocks(settled_blocks(patterns, found.voted, found.frequencies), None)
+        return settled_blocks(patterns, found.voted, found.write_probability_in, found.frequencies)

@@ -155,7 +155,9 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
         """Fuse votes stored in blocks; return the decision in blocks and the estimate."""
         found = shared_consensus(patterns, spacing)
         frequencies = found.coherence.frequencies
-        return FusedBlocks(settled_blocks(patterns, found.bounded, frequencies), _estimate(found))
+        return settled_blocks(
+            patterns, found.bounded, found.write_probability_in, frequencies, _estimate(found)
+        )
 
 
 def _estimate(found: SharedConsensus) -> ConsensusEstimate:

@@ -24,7 +24,11 @@ from itk_consensus.fusing.deviating_rater import raters_of_something_else
 from itk_consensus.fusing.near_copies import MOST_RATERS
 from itk_consensus.fusing.vote_facts import VoteFacts
 from itk_consensus.methods.consensus.blocked_masks import masks_of
-from itk_consensus.methods.consensus.coherence_vote import CoherenceResult, coherence_vote
+from itk_consensus.methods.consensus.coherence_vote import (
+    CoherenceResult,
+    coherence_vote,
+    places_in,
+)
 from itk_consensus.methods.consensus.harm_bound import BoundChanges, BoundedLabel, bound_harm
 from itk_consensus.methods.consensus.label_answers import Indices
 from itk_consensus.methods.consensus.label_voters import LabelVoters, label_voters
@@ -94,6 +98,13 @@ class SharedConsensus:
         flat, chosen = out.reshape(-1), self.decision.reshape(-1)[self.changed]
         flat[self.changed] = (1 - CHANGED_SHARE) * flat[self.changed]
         flat[self.changed] += CHANGED_SHARE * (chosen == label)
+
+    def write_probability_in(self, box: Box, label: int, out: NDArray[Any]) -> None:
+        """Write the same in a box, for volumes that are not in memory."""
+        self.coherence.write_probability_in(box, label, out)
+        here = places_in(box, self.changed, self.bounded.shape)
+        out[here] = (1 - CHANGED_SHARE) * out[here]
+        out[here] += CHANGED_SHARE * (self.bounded.read(box)[here] == label)
 
 
 def shared_consensus(

@@ -50,7 +50,9 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
     >>> hybrid = HybridFusionFilter(InteriorFilter=deep, Image=ct, BoundaryFilter=SIMPLEFilter())
     """
 
-    chunking_unsupported_reason = "its band needs distances over the whole image"
+    chunking_unsupported_reason = (
+        "the contour to which its band measures distances may be anywhere in the image"
+    )
     bytes_per_voxel = 24
     method = "hybrid"
     # Not invariant to relabelling: the default boundary filter, consensus, treats label 0 as
@@ -172,7 +174,7 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
         else:
             fusion = fusion_of_probabilities(image)
         dtype = common_type(case.loaded.arrays, labels)
-        undecided = self._undecided_label(labels, dtype)
+        undecided = self.undecided_label(labels, dtype)
         fused = Fused(fusion, None)
         result: FusionResult[Any] = FusionResult(
             case, fused, tuple(labels), dtype, undecided, MadeBy.of(self)

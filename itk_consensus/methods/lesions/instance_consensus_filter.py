@@ -108,7 +108,7 @@ class InstanceConsensusFilter(InnerFusersMixin):
     exceed one half exactly inside the output's objects.
     """
 
-    chunking_unsupported_reason = "it matches objects, which can extend over several chunks"
+    chunking_unsupported_reason = "it matches whole objects, which may extend over several chunks"
     bytes_per_voxel = 90
     needs = "votes"
     method = "instance-consensus"

@@ -24,7 +24,7 @@ _VOLUMES_KEPT = 2
 Near = tuple[NDArray[np.intp], Floats32]
 
 
-class _Around(NamedTuple):
+class Around(NamedTuple):
     """A label, a box around it, and the disputed voxels of the box."""
 
     label: int
@@ -32,8 +32,8 @@ class _Around(NamedTuple):
     members: NDArray[np.intp]  #: (n,) indices into all disputed voxels
     places: NDArray[np.intp]  #: (n,) flat indices into the box
 
-    def part(self, which: slice) -> _Around:
-        """Return the same label and box with only some of the voxels."""
+    def part(self, which: slice) -> Around:
+        """Return the same label and box with some of the voxels."""
         return self._replace(members=self.members[which], places=self.places[which])
 
 
@@ -94,24 +94,27 @@ class MeanDistances:
 
     def _near(self, label: int) -> Near:
         box = self._region(label)
-        around = _Around(label, box, *self.voxels.inside(box))
-        members = around.members
-        raters = np.flatnonzero(self._weights).tolist()
+        around = Around(label, box, *self.voxels.inside(box))
+        return around.members, self.mean_at(around)
+
+    def mean_at(self, around: Around) -> Floats32:
+        """Return (n,) mean distances of some disputed voxels to a label."""
+        raters = np.flatnonzero(self.weights).tolist()
         if self.settings.trim_fraction == 0:
             total = self._sum(raters, around)
             if np.isfinite(total).all():
-                return members, np.asarray(total / self._weights.sum(), np.float32)
-        mean = np.empty(len(members), np.float32)
+                return np.asarray(total / self.weights.sum(), np.float32)
+        mean = np.empty(len(around.members), np.float32)
         room = _VOLUMES_KEPT * int(np.prod(self.voxels.shape)) // max(1, len(raters))
-        for part in chunks(len(members), max(1, room)):
+        for part in chunks(len(mean), max(1, room)):
             kept = np.empty((len(raters), part.stop - part.start), np.float32)
             each = self._each(raters, around.part(part))
             for own, (_, row) in zip(kept, each, strict=True):
                 own[...] = row
-            mean[part] = _average(kept, self._weights[raters], self.settings.trim_fraction)
-        return members, mean
+            mean[part] = average(kept, self.weights[raters], self.settings.trim_fraction)
+        return mean
 
-    def _sum(self, raters: Sequence[int], around: _Around) -> Floats:
+    def _sum(self, raters: Sequence[int], around: Around) -> Floats:
         """Return the (n,) sum over raters of weight times distance."""
         total = np.zeros(len(around.members))
         if not self._whole:
@@ -122,7 +125,7 @@ class MeanDistances:
             return total
         for part in self._some(raters, len(around.members)):
             where = around.label, around.box, around.places
-            self._to_labels.add_weighted(total, self._weights[part], part, *where)
+            self._to_labels.add_weighted(total, self.weights[part], part, *where)
         return total
 
     def _some(self, raters: Sequence[int], voxels: int) -> Iterator[Sequence[int]]:
@@ -147,19 +150,20 @@ class MeanDistances:
         return np.ascontiguousarray(self.voxels.patterns.patterns.T)
 
     @cached_property
-    def _weights(self) -> Floats:
-        """(J,) weight of each rater; 0 for raters without annotations."""
+    def weights(self) -> Floats:
+        """(J,) weight of each rater, 0 for raters who annotated nothing."""
         patterns, given = self.voxels.patterns, self.settings.weights
         given = np.ones(patterns.number_of_raters) if given is None else given
         return np.where(patterns.present.any(axis=0), given, 0.0)
 
-    def _each(self, raters: Sequence[int], around: _Around) -> Iterator[tuple[float, Floats32]]:
-        """Yield the weight and (n,) signed distances of each rater; NaN where one is missing."""
+    def _each(self, raters: Sequence[int], around: Around) -> Iterator[tuple[float, Floats32]]:
+        """Yield weight and (n,) signed distances of each rater; NaN where a rater is missing."""
         for part in self._some(raters, len(around.members)):
-            rows = self._of_raters(part, around)
-            yield from zip(self._weights[part], rows, strict=True)
+            rows = self.of_raters(part, around)
+            yield from zip(self.weights[part], rows, strict=True)
 
-    def _of_raters(self, raters: Sequence[int], around: _Around) -> Floats32:
+    def of_raters(self, raters: Sequence[int], around: Around) -> Floats32:
+        """Return (R, n) signed distances of some raters; NaN where a rater is missing."""
         where = around.label, around.box, around.places
         to_label = self._to_labels.of(raters, *where)
         patterns = self.voxels.patterns
@@ -176,7 +180,7 @@ class MeanDistances:
         return signed
 
 
-def _average(distances: Floats32, weights: Floats, trim: float) -> Floats32:
+def average(distances: Floats32, weights: Floats, trim: float) -> Floats32:
     """Return the (N,) weighted, trimmed mean of (J, N) distances; inf where all are NaN."""
     mean = np.empty(distances.shape[1], np.float32)
     for part in chunks(len(mean), CHUNK):

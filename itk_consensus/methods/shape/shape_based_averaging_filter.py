@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from itk_consensus.core.constraints import Choice, Real
 from itk_consensus.core.parameters import Parameter, settings_from
+from itk_consensus.fusing.fused_blocks import FusedBlocks
 from itk_consensus.fusing.fusion_case import FusionCase
 from itk_consensus.fusing.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.fusing.shared_parameters import RaterWeightsMixin
+from itk_consensus.methods.shape.averaged_blocks import averaged_blocks
 from itk_consensus.methods.shape.contour_average import shape_based_average
 from itk_consensus.methods.shape.mean_distances import AveragingSettings
+from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fusions import Fusion
 from itk_consensus.votes.ties import TIE_RULES
 
@@ -23,7 +28,7 @@ class ShapeBasedAveragingFilter(UndecidedLabelMixin, RaterWeightsMixin, LabelFus
 
     # Not invariant to background padding: contours at the image border change.
     laws = frozenset({"rater permutation", "relabelling", "unanimity"})
-    chunking_unsupported_reason = "its distances extend over the whole image"
+    chunking_unsupported_reason = ""
     bytes_per_voxel = 12
     method = "shape-average"
     summary = (
@@ -48,10 +53,17 @@ class ShapeBasedAveragingFilter(UndecidedLabelMixin, RaterWeightsMixin, LabelFus
     )
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        settings = settings_from(
+        settings = self._settings(case.patterns, case.spacing)
+        return shape_based_average(case.patterns, settings).fusion()
+
+    def fuse_blocks(self, patterns: DecisionPatterns, spacing: Sequence[float]) -> FusedBlocks:
+        """Fuse votes in blocks; return the decision in blocks."""
+        return FusedBlocks(averaged_blocks(patterns, self._settings(patterns, spacing)), None)
+
+    def _settings(self, patterns: DecisionPatterns, spacing: Sequence[float]) -> AveragingSettings:
+        return settings_from(
             self,
             AveragingSettings,
-            spacing=case.spacing,
-            weights=self.weights_of(case.patterns.number_of_raters),
+            spacing=tuple(spacing),
+            weights=self.weights_of(patterns.number_of_raters),
         )
-        return shape_based_average(case.patterns, settings).fusion()

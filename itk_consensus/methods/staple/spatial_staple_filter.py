@@ -42,7 +42,10 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     # Not invariant to relabelling (ties are initialised with the lowest label) nor to padding with
     # background (windows are cropped at the image border).
     laws = frozenset({"rater permutation", "unanimity"})
-    chunking_unsupported_reason = "each iteration depends on one more window around every voxel"
+    chunking_unsupported_reason = (
+        "it estimates performance in a window around every voxel, and each iteration depends on "
+        "voxels one window farther away"
+    )
     bytes_per_voxel = 22
     method = "spatial-staple"
     summary = (

@@ -36,7 +36,10 @@ class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     voxel and, if `Image` is given, of its contour with the image's edges.
     """
 
-    chunking_unsupported_reason = "weights depend on the mean agreement over the whole image"
+    chunking_unsupported_reason = (
+        "it compares raters in a patch around every voxel and over the whole image, and each "
+        "iteration depends on voxels one patch farther away"
+    )
     bytes_per_voxel = 24
     method = "boundary-simple"
     # Not invariant to background padding: patches are cropped at the image border.
