@@ -96,13 +96,18 @@ def verdict(study: StudyScores) -> str:
 
 def _apart(distance: Interval) -> str:
     """Describe a difference from the readers' score, and whether it is sure."""
-    side = "above" if distance.value > 0 else "below"
-    if math.isnan(distance.low):
-        return f"{abs(distance.value):.3f} {side}, without an interval"
-    interval = f"difference {distance.value:.3f}, {distance.low:.3f} to {distance.high:.3f}"
-    if distance.low <= 0 <= distance.high:
-        return f"not surely above or below ({interval})"
-    return f"{abs(distance.value):.3f} {side} ({interval})"
+    side, bounds = "above", (distance.low, distance.high)
+    if distance.value < 0:
+        side, bounds = "below", (-distance.high, -distance.low)
+    apart = f"{abs(distance.value):.3f}"
+    if math.isnan(bounds[0]):
+        return f"{apart} {side}, without an interval"
+    if bounds[0] <= 0:
+        return (
+            f"not surely above or below (difference {distance.value:.3f}, {distance.low:.3f} to "
+            f"{distance.high:.3f})"
+        )
+    return f"{apart} {side} ({bounds[0]:.3f} to {bounds[1]:.3f})"
 
 
 def _facts(study: StudyScores) -> Markup:
