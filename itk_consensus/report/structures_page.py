@@ -217,6 +217,12 @@ def deviating_in_several(parts: Sequence[StructurePart]) -> Markup | None:
             else join_markup([f"{first.names[0]} {in_short(first)} in ", links, "."])
         )
         advice = first.do if all(one.do == first.do for _, one in found) else ""
+        if len({one.facts.get("off") for _, one in found}) > 1:
+            # A header moves all structures alike.
+            advice = (
+                "If all lie off alike, compare origin and spacing in its header with the others'; "
+                "if not, look at each outline."
+            )
         items.append(tag("li", tag("b", said), " ", advice, class_="look"))
     return tag("ul", *items, class_="findings") if items else None
 
