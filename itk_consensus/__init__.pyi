@@ -7162,10 +7162,10 @@ def score_study(readers: Readers, submissions: Submissions, *, structures: Mappi
     submissions : mapping
         For each submission, an image or path by case: a label image, a probability map of one
         structure (fractions), a vector image with the probabilities of all labels, background
-        first, or a list of label images as samples. A missing case, or None, is scored as an
-        empty segmentation and reported.
+        first, or a list of label images as samples. A missing case, None, or an image that cannot
+        be compared with the readers is scored as an empty segmentation, with a warning.
     structures : mapping of int to str, optional
-        Labels to score and their names; by default all labels that a reader drew.
+        Labels to score and their names; by default all labels that two readers of a case drew.
     rules : sequence of str
         Any of soft-dice, qubiq, curvas2024 and samples.
     surfaces : bool
@@ -7183,7 +7183,8 @@ def score_study(readers: Readers, submissions: Submissions, *, structures: Mappi
     -------
     StudyScores
         Has ``.summary()``, ``.of_cases()``, ``.all_comparisons()``, ``.ranks()``,
-        ``.to_markdown()``, ``.to_latex()``, ``.to_csv()``, ``.to_json()``.
+        ``.to_markdown()``, ``.to_latex()``, ``.to_csv()``, ``.to_json()``; ``.notes`` is what the
+        warnings say, ``.findings()`` names readers' files that may be wrong.
     """
 def separate_undecided(structures: Sequence[Structure]) -> list[Structure]:
     """Move voxels that are neither 0 nor 1 to separate structures, which follow their originals.
