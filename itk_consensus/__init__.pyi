@@ -12,8 +12,8 @@ from itk_consensus.assessment.agreement.rater_number import RaterNumberCurve
 from itk_consensus.assessment.agreement.reader_bias import ReaderBias
 from itk_consensus.assessment.agreement.result import AgreementResult
 from itk_consensus.assessment.findings import Diagnostics
-from itk_consensus.assessment.readers import Readers
 from itk_consensus.assessment.scoring.score_against_readers import PluralTruth
+from itk_consensus.assessment.scoring.score_study import ReadersByCase
 from itk_consensus.assessment.scoring.score_study import Submissions
 from itk_consensus.assessment.scoring.study_scores import StudyScores
 from itk_consensus.calibration.held_out_rater import HeldOutCohort as HeldOutCohort
@@ -7152,7 +7152,7 @@ def score_against_readers(probability: Any, readers: Any, samples: Iterable[Any]
         also the generalised energy distance, D_max, D_match, Hungarian-matched IoU and the CRPS of
         the volume in voxels.
     """
-def score_study(readers: Readers, submissions: Submissions, *, structures: Mapping[int, str] | None = None, rules: Sequence[str] = ('soft-dice', 'qubiq'), surfaces: bool = False, surfaceTolerance: float = 1.0, lesions: bool = False, inputsAreLabels: bool = False, afterCase: Callable[[str], None] | None = None) -> StudyScores:
+def score_study(readers: ReadersByCase, submissions: Submissions, *, structures: Mapping[int, str] | None = None, rules: Sequence[str] = ('soft-dice', 'qubiq'), surfaces: bool = False, surfaceTolerance: float = 1.0, lesions: bool = False, inputsAreLabels: bool = False, afterCase: Callable[[str], None] | None = None) -> StudyScores:
     """Score submissions against several readers, none of whom is the ground truth.
 
     Parameters

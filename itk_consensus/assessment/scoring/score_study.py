@@ -38,7 +38,7 @@ from itk_consensus.votes.class_probabilities import has_fractions
 
 _OWNER = "score_study"
 
-Readers = Mapping[str, Mapping[str, Any] | Sequence[Any]]
+ReadersByCase = Mapping[str, Mapping[str, Any] | Sequence[Any]]
 Submissions = Mapping[str, Mapping[str, Any]]
 
 
@@ -50,7 +50,7 @@ class _LoadedCase(NamedTuple):
 
 
 def score_study(
-    readers: Readers,
+    readers: ReadersByCase,
     submissions: Submissions,
     *,
     structures: Mapping[int, str] | None = None,
@@ -174,7 +174,7 @@ def score_images(
     return scores, (voxel_volume(spacing)[1], length_unit(spacing))
 
 
-def _require_known_cases(readers: Readers, submissions: Submissions) -> None:
+def _require_known_cases(readers: ReadersByCase, submissions: Submissions) -> None:
     for name, cases in submissions.items():
         if not set(cases) & set(readers):
             first, other = next(iter(readers)), next(iter(cases), "nothing")
