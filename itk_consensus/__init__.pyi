@@ -12,8 +12,8 @@ from itk_consensus.assessment.agreement.rater_number import RaterNumberCurve
 from itk_consensus.assessment.agreement.reader_bias import ReaderBias
 from itk_consensus.assessment.agreement.result import AgreementResult
 from itk_consensus.assessment.findings import Diagnostics
-from itk_consensus.assessment.readers import Readers
 from itk_consensus.assessment.scoring.score_against_readers import PluralTruth
+from itk_consensus.assessment.scoring.score_study import ReadersByCase
 from itk_consensus.assessment.scoring.score_study import Submissions
 from itk_consensus.assessment.scoring.study_scores import StudyScores
 from itk_consensus.calibration.held_out_rater import HeldOutCohort as HeldOutCohort
@@ -7202,7 +7202,7 @@ def score_against_readers(probability: Any, readers: Any, samples: Iterable[Any]
         also the generalised energy distance, D_max, D_match, Hungarian-matched IoU and the CRPS of
         the volume in voxels.
     """
-def score_study(readers: Readers, submissions: Submissions, *, structures: Mapping[int, str] | None = None, rules: Sequence[str] = ('soft-dice', 'qubiq'), surfaces: bool = False, surfaceTolerance: float = 1.0, lesions: bool = False, inputsAreLabels: bool = False, afterCase: Callable[[str], None] | None = None) -> StudyScores:
+def score_study(readers: ReadersByCase, submissions: Submissions, *, structures: Mapping[int, str] | None = None, rules: Sequence[str] = ('soft-dice', 'qubiq'), surfaces: bool = False, surfaceTolerance: float = 1.0, lesions: bool = False, inputsAreLabels: bool = False, afterCase: Callable[[str], None] | None = None) -> StudyScores:
     """Score submissions against several readers, none of whom is the ground truth.
 
     Parameters
@@ -7212,10 +7212,10 @@ def score_study(readers: Readers, submissions: Submissions, *, structures: Mappi
     submissions : mapping
         For each submission, an image or path by case: a label image, a probability map of one
         structure (fractions), a vector image with the probabilities of all labels, background
-        first, or a list of label images as samples. A missing case, or None, is scored as an
-        empty segmentation and reported.
+        first, or a list of label images as samples. A missing case, None, or an image that cannot
+        be compared with the readers is scored as an empty segmentation, with a warning.
     structures : mapping of int to str, optional
-        Labels to score and their names; by default all labels that a reader drew.
+        Labels to score and their names; by default all labels that two readers of a case drew.
     rules : sequence of str
         Any of soft-dice, qubiq, curvas2024 and samples.
     surfaces : bool
@@ -7233,7 +7233,8 @@ def score_study(readers: Readers, submissions: Submissions, *, structures: Mappi
     -------
     StudyScores
         Has ``.summary()``, ``.of_cases()``, ``.all_comparisons()``, ``.ranks()``,
-        ``.to_markdown()``, ``.to_latex()``, ``.to_csv()``, ``.to_json()``.
+        ``.to_markdown()``, ``.to_latex()``, ``.to_csv()``, ``.to_json()``; ``.notes`` is what the
+        warnings say, ``.findings()`` names readers' files that may be wrong.
     """
 def separate_undecided(structures: Sequence[Structure]) -> list[Structure]:
     """Move voxels that are neither 0 nor 1 to separate structures, which follow their originals.

@@ -74,7 +74,7 @@ class Assessment:
         counted = counted_slips(of_raters, self.result)
         every = soften_poor_agreement((*of_fusion, *counted, *outvoting, *of_raters), readers)
         every = attach_causes(every, readers)
-        return Diagnostics(attach_places(attach_directions(every, self.result), self.result))
+        return Diagnostics(attach_places(attach_directions(every, self.result.like), self.result))
 
     @property
     def _key(self) -> str:

@@ -7,6 +7,7 @@ Every error is also a ``ValueError`` or a ``RuntimeError``, so scripts written a
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from typing import TypedDict, TypeVar
 
@@ -94,6 +95,16 @@ class ConsensusError(Exception):
             input_index=self.input_index,
             path=self.path,
         )
+
+
+def name_inputs(text: str, names: Sequence[object]) -> str:
+    """Replace numbers of inputs in a sentence by their names, if there are several inputs."""
+
+    def name(found: re.Match[str]) -> str:
+        number = int(found[1])
+        return str(names[number]) if number < len(names) > 1 else found[0]
+
+    return re.sub(r"\binput (\d+)\b", name, text)
 
 
 class InputError(ConsensusError, ValueError, RuntimeError):

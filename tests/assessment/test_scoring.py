@@ -165,7 +165,8 @@ def test_dice_is_the_mean_over_readers_and_the_vote_leaves_one_out():
 def test_a_missing_case_is_scored_as_empty_and_said():
     readers, submissions = study(3)
     del submissions["wide"]["case1"]
-    found = ic.score_study(readers, submissions, surfaces=True)
+    with pytest.warns(ic.ConsensusWarning, match=r"wide has no file in 1 case \(case1\)"):
+        found = ic.score_study(readers, submissions, surfaces=True)
     rows = [row for row in found.of_cases() if row["missing"]]
     assert [(row["case"], row["scored"], row["dice"]) for row in rows] == [("case1", "wide", 0)]
     # The diagonal of 16 x 16 x 6 mm.
@@ -235,12 +236,97 @@ def test_one_reader_alone_has_no_ceiling():
     assert rows["fair"]["dice"] > rows["wide"]["dice"]
 
 
-def test_a_bad_case_costs_itself_and_is_listed():
+def test_readers_on_two_grids_cost_their_case_alone_and_are_named():
     readers, submissions = study(3)
-    submissions["fair"]["case1"] = image(np.zeros((2, 2, 2), np.uint8))
-    found = ic.score_study(readers, submissions)
+    readers["case1"]["bob"] = image(np.zeros((2, 2, 2), np.uint8))
+    with pytest.warns(ic.ConsensusWarning, match="^case case1 is not scored: readers: bob does"):
+        found = ic.score_study(readers, submissions)
     assert [one.case for one in found.cases] == ["case0", "case2"]
-    assert "fair" in found.failed["case1"]
+    assert "input" not in found.failed["case1"]
+
+
+def test_a_submission_on_another_grid_is_empty_there_and_takes_no_case_from_the_others():
+    readers, submissions = study(3)
+    alone = ic.score_study(readers, {"wide": submissions["wide"]})
+    submissions["fair"]["case1"] = image(np.zeros((2, 2, 2), np.uint8))
+    with pytest.warns(ic.ConsensusWarning, match="fair cannot be compared .* 1 case .case1.*size"):
+        found = ic.score_study(readers, submissions)
+    assert not found.failed
+    assert found.values("fair", 1, "dice")[1] == 0
+    assert found.values("wide", 1, "dice") == pytest.approx(alone.values("wide", 1, "dice"))
+    assert list(json.loads(found.to_json())["refused"]) == ["case1"]
+
+
+def test_submissions_that_fit_nowhere_are_an_error():
+    readers, submissions = study(2)
+    small = dict.fromkeys(readers, image(np.zeros((2, 2, 2), np.uint8)))
+    with pytest.raises(InputError, match=r"no case could be scored: case case0: .*same space"):
+        ic.score_study(readers, {"net": small})
+    with pytest.warns(ic.ConsensusWarning, match="net cannot be compared .* 2 cases"):
+        ic.score_study(readers, {"net": small, "fair": submissions["fair"]})
+
+
+def times(one, number):
+    made = sitk.Cast(one, sitk.sitkUInt8) * number
+    made.CopyInformation(one)
+    return made
+
+
+def test_a_label_of_one_readers_one_file_enters_no_mean():
+    readers, submissions = study(4)
+    readers["case2"]["bob"] = times(readers["case2"]["bob"], 255)
+    with pytest.warns(ic.ConsensusWarning) as said:
+        found = ic.score_study(readers, submissions)
+    assert found.structures == {1: "label 1"}
+    texts = [str(one.message) for one in said]
+    assert any(one.startswith("label 255 is not scored") and "only bob in 1 case (case2)" in one
+               for one in texts)  # fmt: skip
+    assert any(one.startswith("case case2: bob says label 255 where the others say label 1")
+               for one in texts)  # fmt: skip
+    # Asked for by name, it is scored, and the mean says of what it is.
+    with pytest.warns(ic.ConsensusWarning):
+        asked = ic.score_study(readers, submissions, structures={1: "organ", 255: "other"})
+    assert list(asked.parts.values()) == ["organ", "other", "all structures"]
+
+
+def test_a_structure_that_two_readers_share_in_one_case_is_scored():
+    readers, submissions = study(3)
+    for name in ("ann", "eve"):
+        readers["case2"][name] = times(readers["case2"][name], 7)
+    with pytest.warns(ic.ConsensusWarning):
+        found = ic.score_study(readers, submissions)
+    assert list(found.structures) == [1, 7]
+
+
+def test_a_submission_with_another_label_number_is_told():
+    readers, submissions = study(2)
+    submissions["wide"] = {case: times(one, 255) for case, one in submissions["wide"].items()}
+    with pytest.warns(
+        ic.ConsensusWarning, match=r"wide has label 255 in 2 cases \(case0 and case1\)"
+    ):
+        found = ic.score_study(readers, submissions)
+    assert found.values("wide", 1, "dice").tolist() == [0, 0]
+
+
+def test_readers_whose_files_are_wrong_are_named():
+    readers, submissions = study(3)
+    readers["case1"]["eve"] = times(readers["case1"]["eve"], 0)
+    with pytest.warns(ic.ConsensusWarning) as said:
+        found = ic.score_study(readers, submissions)
+    (row,) = found.findings()
+    assert (row["case"], row["reader"], row["rule"]) == ("case1", "eve", "empty mask")
+    assert [str(one.message) for one in said] == list(found.notes)
+    assert found.notes[0].startswith("case case1: eve drew nothing")
+    assert found.notes[1].startswith("readers' files that may be wrong: 1, in 1 of 3 cases.")
+
+
+def test_the_distance_to_the_ceiling_is_paired_by_case():
+    readers, submissions = study(8)
+    found = ic.score_study(readers, submissions)
+    apart = found.distance_to_ceiling("fair", 1, "dice")
+    differences = found.values("fair", 1, "dice") - found.ceiling(1, "dice")
+    assert apart.value == pytest.approx(differences.mean())
+    assert differences.min() < apart.low < apart.value < apart.high < differences.max()
 
 
 def test_names_that_do_not_meet_are_an_error():
