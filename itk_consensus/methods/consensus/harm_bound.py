@@ -266,7 +266,7 @@ class _Case:
         return pieces.any_of(kept), int(kept.sum())
 
     def _without_majority(self, lost: Blocked) -> Blocked:
-        """Return voxels of lost pieces of the vote that at most half of the raters in use marked."""
+        """Return voxels of the vote's lost pieces that at most half of the raters in use marked."""
         asked = self.voters.asked
         if not self.voters.elsewhere:
             return none_of(lost.blocks)
