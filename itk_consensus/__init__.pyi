@@ -1696,11 +1696,12 @@ class AtlasSelectionFilter(ProcessObject):
 class ConformalBandFilter(ProcessObject):
     """Marks where a consensus may be wrong, with a guarantee for the next case.
 
-    Calibrate on cases with a reference: the truth, or a rater who was held out of the consensus;
-    never the consensus itself. Execute then marks 0 background, 1 foreground, 2 ambiguous and
-    3 empty. Given a list of probability images, one per label, the result has bit k set where
-    label k is possible; GetSetSizeImage() counts them. GetGuarantee() returns the guarantee in one
-    sentence. No statistic of the raters can detect an error that all of them share.
+    Calibrate on cases with a reference: the true segmentation, or a rater who was held out of the
+    consensus; never the consensus itself. Execute then marks 0 background, 1 foreground, 2
+    ambiguous and 3 empty. Given a list of probability images, one per label, the result has bit k
+    set if label k is possible; GetSetSizeImage() counts these labels. GetGuarantee() returns the
+    guarantee in one sentence. No statistic of the raters can detect an error that all of them
+    share.
     """
     def __init__(self, *, Tolerance: float = ..., tolerance: float = ..., Unit: str = ..., unit: str = ..., Risk: str = ..., risk: str = ..., Score: str = ..., score: str = ..., Normalization: str = ..., normalization: str = ..., Mondrian: bool = ..., mondrian: bool = ..., EmptyPolicy: str = ..., emptyPolicy: str = ..., empty_policy: str = ..., RegionMargin: float = ..., regionMargin: float = ..., region_margin: float = ..., ProbabilityIsVoteFraction: bool = ..., probabilityIsVoteFraction: bool = ..., probability_is_vote_fraction: bool = ..., Alpha: float = ..., alpha: float = ..., WithoutPromise: bool = ..., withoutPromise: bool = ..., without_promise: bool = ..., FusionMethod: str | None = ..., fusionMethod: str | None = ..., fusion_method: str | None = ..., ReferenceLabel: int | None = ..., referenceLabel: int | None = ..., reference_label: int | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     Tolerance: float
@@ -1799,16 +1800,16 @@ class ConformalBandFilter(ProcessObject):
     def GetDoubts(self) -> tuple[str, ...]:
         """Why the guarantee may not hold for this case, whose raters are closer together or farther apart than those of the calibration; or why its band is of no use."""
     def Calibrate(self, probabilities: Iterable[Any], references: Iterable[Any], raters: Iterable[Any] | None = None, case_ids: Sequence[str] | None = None, provenance: Mapping[str, Any] | None = None) -> None:
-        """Find the threshold from cases whose reference is known.
+        """Determine the threshold from cases whose reference is known.
 
         Parameters
         ----------
         probabilities : iterable of images, or of lists with one image per label
         references : iterable of label images
-            Any value but 0 is foreground if there are two labels.
+            If there are two labels, any value other than 0 is foreground.
         raters : iterable of lists of label images, optional
-            The raters behind each consensus; needed for rater_spread unless the probabilities are
-            vote fractions.
+            The raters fused into each consensus; needed for rater_spread unless the probabilities
+            are vote fractions.
         case_ids : sequence of str, optional
             Names of the cases; only hashes are stored.
         provenance : mapping, optional
@@ -1816,46 +1817,46 @@ class ConformalBandFilter(ProcessObject):
             `fusion_method` and `rater_count`.
         """
     def Execute(self, probability: Any, raters: Sequence[Any] | None = None) -> Any:
-        """Mark what is certain and what is not.
+        """Mark which voxels are certain and which are ambiguous.
 
         Parameters
         ----------
         probability : image, or list of images with one per label
         raters : list of label images, optional
-            The raters behind this consensus, as in Calibrate.
+            The raters fused into this consensus, as in Calibrate.
 
         Returns
         -------
         image
-            uint8: 0 background, 1 foreground, 2 ambiguous, 3 empty. For a list: bit k set where
-            label k is possible (uint8 up to 8 labels, uint16 up to 16, above a vector image with
-            one 0/1 component per label).
+            uint8: 0 background, 1 foreground, 2 ambiguous, 3 empty. For a list: bit k set if label
+            k is possible (uint8 for up to 8 labels, uint16 for up to 16, otherwise a vector image
+            with one 0/1 component per label).
         """
     @classmethod
     def FromRecord(cls, record: Any, **parameters: Any) -> Any:
         """Make a filter with a record and its options, some of which may be overridden."""
     def GetGuarantee(self) -> str:
-        """The guarantee for the last Execute, or else for the next, in one sentence."""
+        """Return the guarantee for the last Execute, or else for the next one, in one sentence."""
     def GetRecord(self) -> Any:
-        """The record that was learned or loaded last."""
+        """Return the record that was learned or loaded last."""
     def GetSetSizeImage(self) -> Any:
-        """Number of possible labels of each voxel in the last Execute, as uint16."""
+        """Return the number of possible labels of each voxel in the last Execute, as uint16."""
     @classmethod
     def Load(self, path: PathLike) -> Any:
-        """Load a saved record and its options; called on the class, it makes a new filter."""
+        """Load a saved record and its options; when called on the class, make a new filter."""
     def Save(self, path: PathLike) -> None:
         """Write the record as JSON, replacing the file atomically."""
 
 class ConformalMarginFilter(ProcessObject):
     """A margin in mm around a consensus, with a guarantee for the next case.
 
-    Calibrate on cases with a reference: the truth, or a rater who was held out of the consensus.
-    The margin is the smallest one by which the widened consensus covers the reference (or the
-    shrunk one lies within it) in enough cases that the next case is covered with probability
-    1 - Alpha. Execute marks 0 outside, 1 inside and 2 margin; given a list of probability images,
-    one per label, each label has its own margin and bit k is set where label k is possible.
-    GetRecord().tau are the margins. Given raters, the record also gives the width of a
-    ConformalBandFilter with the same guarantee, which adapts to each case's raters.
+    Calibrate on cases with a reference: the true segmentation, or a rater who was held out of the
+    consensus. The margin is the smallest one by which the widened consensus covers the reference
+    (or the shrunk one lies within it) in enough cases that the next case is covered with
+    probability 1 - Alpha. Execute marks 0 outside, 1 inside and 2 margin; given a list of
+    probability images, one per label, each label has its own margin and bit k is set if label k is
+    possible. GetRecord().tau contains the margins. Given raters, the record also contains the width
+    of a ConformalBandFilter with the same guarantee, which adapts to each case's raters.
     """
     def __init__(self, *, Direction: str = ..., direction: str = ..., CoveredShare: float = ..., coveredShare: float = ..., covered_share: float = ..., CraniocaudalRatio: float = ..., craniocaudalRatio: float = ..., craniocaudal_ratio: float = ..., Alpha: float = ..., alpha: float = ..., WithoutPromise: bool = ..., withoutPromise: bool = ..., without_promise: bool = ..., FusionMethod: str | None = ..., fusionMethod: str | None = ..., fusion_method: str | None = ..., ReferenceLabel: int | None = ..., referenceLabel: int | None = ..., reference_label: int | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     Direction: str
@@ -1914,17 +1915,17 @@ class ConformalMarginFilter(ProcessObject):
     def GetDoubts(self) -> tuple[str, ...]:
         """Why the guarantee may not hold for this case, whose raters are closer together or farther apart than those of the calibration; or why its band is of no use."""
     def Calibrate(self, probabilities: Iterable[Any], references: Iterable[Any], raters: Iterable[Any] | None = None, case_ids: Sequence[str] | None = None, provenance: Mapping[str, Any] | None = None) -> None:
-        """Find the margin from cases whose reference is known.
+        """Determine the margin from cases whose reference is known.
 
         Parameters
         ----------
         probabilities : iterable of images, or of lists with one image per label
-            The consensus is where they are at least one half, or largest. If it is empty, no
-            margin covers a reference that is not.
+            The consensus is the set of voxels at which they are at least one half, or largest. An
+            empty consensus cannot be widened to cover a reference that is not empty.
         references : iterable of label images
-            Any value but 0 is foreground if there are two labels.
+            If there are two labels, any value other than 0 is foreground.
         raters : iterable of lists of label images, optional
-            The raters behind each consensus, to compare the margin with a band.
+            The raters fused into each consensus, to compare the margin with a band.
         case_ids : sequence of str, optional
             Names of the cases; only hashes are stored.
         provenance : mapping, optional
@@ -1937,37 +1938,37 @@ class ConformalMarginFilter(ProcessObject):
         ----------
         probability : image, or list of images with one per label
         raters : list of label images, optional
-            The raters behind this consensus, as many as in Calibrate.
-            With raters in both, Doubts tells if they are unusually close together or far apart.
+            The raters fused into this consensus, as many as in Calibrate. If raters are given to
+            both, Doubts reports whether they are unusually close together or far apart.
 
         Returns
         -------
         image
-            As in ConformalBandFilter: 0 outside, 1 inside, 2 margin; for a list bit k set where
+            As in ConformalBandFilter: 0 outside, 1 inside, 2 margin; for a list, bit k is set if
             label k is possible.
         """
     @classmethod
     def FromRecord(cls, record: Any, **parameters: Any) -> Any:
         """Make a filter with a record and its options, some of which may be overridden."""
     def GetGuarantee(self) -> str:
-        """The guarantee for the last Execute, or else for the next, in one sentence."""
+        """Return the guarantee for the last Execute, or else for the next one, in one sentence."""
     def GetRecord(self) -> Any:
-        """The record that was learned or loaded last."""
+        """Return the record that was learned or loaded last."""
     def GetSetSizeImage(self) -> Any:
-        """Number of possible labels of each voxel in the last Execute, as uint16."""
+        """Return the number of possible labels of each voxel in the last Execute, as uint16."""
     @classmethod
     def Load(self, path: PathLike) -> Any:
-        """Load a saved record and its options; called on the class, it makes a new filter."""
+        """Load a saved record and its options; when called on the class, make a new filter."""
     def Save(self, path: PathLike) -> None:
         """Write the record as JSON, replacing the file atomically."""
 
 class LearnedFusionFilter(LabelFusionFilter):
-    """Consensus with weights of raters learned from cases with a truth, if they help.
+    """Consensus with rater weights learned from cases with a known truth, if they help.
 
-    Fit learns from five cases or more, label by label, how reliable each rater is where
-    raters disagree. Execute gives those voxels their most probable label; all others are left as
-    in Consensus, and so is everything if cross-validation does not show
-    a gain. Raters must be the same people or networks, in the same order.
+    Fit learns from at least five cases, label by label, how reliable each rater is where raters
+    disagree. Execute assigns the most probable label to those voxels; all others keep the label of
+    Consensus, and so do all voxels if cross-validation does not show a gain. Raters must be the
+    same people or networks, in the same order.
 
     >>> learned = LearnedFusionFilter()
     >>> learned.Fit(cases, truths)
@@ -1991,7 +1992,7 @@ class LearnedFusionFilter(LabelFusionFilter):
     def GetChangedVoxels(self) -> int:
         """Number of voxels that differ from Consensus."""
     def Fit(self, cases: Iterable[Any], truths: Iterable[Any], *, records: Sequence[LearnedRecord | PathLike] = ()) -> None:
-        """Learn from cases whose truth is known.
+        """Learn from cases whose true segmentation is known.
 
         Parameters
         ----------
@@ -1999,7 +2000,7 @@ class LearnedFusionFilter(LabelFusionFilter):
             The raters' images of each case, in the same order, None for a missing rater; or dicts
             by the raters' names.
         truths : iterable of label images
-            The truths, with the same labels.
+            The true segmentations, with the same labels.
         records : sequence of LearnedRecord or paths, optional
             Other records of the same raters, whose cases are added.
         """
@@ -2007,34 +2008,35 @@ class LearnedFusionFilter(LabelFusionFilter):
     def FromRecord(cls, record: Any, **parameters: Any) -> Any:
         """Make a filter with a record and its options, some of which may be overridden."""
     def GetCalibrationErrors(self) -> dict[int, float]:
-        """Mean cross-validated difference of probabilities and frequencies for each label."""
+        """Return each label's mean cross-validated difference between probability and frequency."""
     def GetConsensusResult(self) -> FusionResult[Any]:
-        """Result of Consensus in the last Execute."""
+        """Return the result of Consensus in the last Execute."""
     def GetExplanation(self) -> str:
         """Describe the learned rules, and whether they help, in words."""
     def GetHeldOutGain(self) -> dict[int, Gain]:
-        """Cross-validated gain in Dice over Consensus of the best rule for each label.
+        """Return each label's cross-validated gain in Dice over Consensus, for the best rule.
 
-        With its 95 % interval; a rule is used if that is above 0.
+        The gain has a 95 % interval; a rule is used if the interval is above 0.
         """
     def GetRaterWeights(self) -> dict[int, tuple[_RaterWeight, ...]]:
-        """Weights of the raters for each label, with jackknife intervals over cases."""
+        """Return the raters' weights for each label, with jackknife intervals over cases."""
     def GetRecord(self) -> Any:
-        """The record that was learned or loaded last."""
+        """Return the record that was learned or loaded last."""
     @classmethod
     def Load(self, path: PathLike) -> Any:
-        """Load a saved record and its options; called on the class, it makes a new filter."""
+        """Load a saved record and its options; when called on the class, make a new filter."""
     def Save(self, path: PathLike) -> None:
         """Write the record as JSON, replacing the file atomically."""
 
 class CutCalibrationFilter(ProcessObject):
-    """Learns cuts (thresholds) for probabilities from ten cases or more, and makes label maps.
+    """Learns cuts (thresholds) of probabilities from at least ten cases, and applies them.
 
-    For networks that under-segment, and raters who all draw too tight, a cut below one half is
+    For networks that under-segment, or raters who all draw too tightly, a cut below one half is
     better. Cuts are learned per label; their gain is measured by leave-one-out cross-validation,
-    and a cut stays at one half if the interval of its gain includes 0. A label's mask
-    is where its probability reaches its cut; with several labels, each label's probability is
-    divided by the odds of its cut and the largest wins. GetMeaning() describes the result.
+    and a cut stays at one half if the interval of its gain includes 0. A label's mask consists of
+    the voxels at which its probability reaches its cut; with several labels, each label's
+    probability is divided by the odds of its cut and the largest wins. GetMeaning() describes the
+    result.
     """
     def __init__(self, *, Measure: str = ..., measure: str = ..., FusionMethod: str | None = ..., fusionMethod: str | None = ..., fusion_method: str | None = ..., ReferenceLabel: int | None = ..., referenceLabel: int | None = ..., reference_label: int | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     Measure: str
@@ -2058,25 +2060,25 @@ class CutCalibrationFilter(ProcessObject):
     def GetInputsAreLabels(self) -> bool:
         """Take inputs and masks for labels although they look like images: many values, of which neighbours have different ones."""
     def Calibrate(self, probabilities: Iterable[Any], references: Iterable[Any], raters: Iterable[Any] | None = None) -> None:
-        """Learn from cases whose reference is known.
+        """Learn the cuts from cases whose reference is known.
 
         Parameters
         ----------
         probabilities : iterable of images, or of lists with one image per label
-            Of any method: shares of a vote, means of networks.
+            Of any method: vote fractions, means of networks.
         references : iterable of label images
-            Any value but 0 is foreground if there are two labels.
+            If there are two labels, any value other than 0 is foreground.
         raters : iterable of lists of label images, optional
-            The raters behind each; Execute requires the same number.
+            The raters fused into each probability image; Execute requires the same number.
         """
     def Execute(self, probability: Any, raters: Sequence[Any] | None = None) -> Any:
-        """Cut a probability image, or a list with one image per label.
+        """Threshold a probability image, or a list with one image per label.
 
         Parameters
         ----------
         probability : image, or list of images with one per label
         raters : list of label images, optional
-            The raters behind it, as many as in Calibrate.
+            The raters fused into it, as many as in Calibrate.
 
         Returns
         -------
@@ -2089,20 +2091,20 @@ class CutCalibrationFilter(ProcessObject):
     def GetMeaning(self) -> str:
         """Describe the learned cuts in a sentence."""
     def GetRecord(self) -> Any:
-        """The record that was learned or loaded last."""
+        """Return the record that was learned or loaded last."""
     @classmethod
     def Load(self, path: PathLike) -> Any:
-        """Load a saved record and its options; called on the class, it makes a new filter."""
+        """Load a saved record and its options; when called on the class, make a new filter."""
     def Save(self, path: PathLike) -> None:
         """Write the record as JSON, replacing the file atomically."""
 
 class TemperatureScalingFilter(ProcessObject):
     """Calibrates probabilities: fit on cases with a reference, apply to others.
 
-    The fit uses only the region that any rater marked, dilated by RegionMargin. GetReport()
-    compares before and after, in the region and in the whole image; it warns if the ECE rises. If
-    the cross-validated log loss does not fall, probabilities are left unchanged, with a
-    warning. Scaled probabilities are calibrated on average, not in any single case.
+    The fit uses only the region marked by any rater, dilated by RegionMargin. GetReport() compares
+    the reliability before and after scaling, in the region and in the whole image; it warns if the
+    ECE rises. If the cross-validated log loss does not fall, probabilities are left unchanged and a
+    warning is issued. Scaled probabilities are calibrated on average, not in any single case.
     """
     def __init__(self, *, Method: str = ..., method: str = ..., RegionMargin: float = ..., regionMargin: float = ..., region_margin: float = ..., ProbabilityIsVoteFraction: bool = ..., probabilityIsVoteFraction: bool = ..., probability_is_vote_fraction: bool = ..., ReferenceLabel: int | None = ..., referenceLabel: int | None = ..., reference_label: int | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     Method: str
@@ -2131,19 +2133,19 @@ class TemperatureScalingFilter(ProcessObject):
     def GetInputsAreLabels(self) -> bool:
         """Take inputs and masks for labels although they look like images: many values, of which neighbours have different ones."""
     def Calibrate(self, probabilities: Iterable[Any], references: Iterable[Any], raters: Iterable[Any] | None = None) -> None:
-        """Fit to cases whose reference is known.
+        """Fit the scaling to cases whose reference is known.
 
         Parameters
         ----------
         probabilities : iterable of images, or of lists with one image per label
         references : iterable of label images
-            Any value but 0 is foreground if there are two labels.
+            If there are two labels, any value other than 0 is foreground.
         raters : iterable of lists of label images, optional
-            Their union is the region; without them the region is around the consensus. Required
+            Their union is the region; without raters, the region is around the consensus. Required
             for vote fractions, whose smoothing depends on the number of raters.
         """
     def Evaluate(self, probabilities: Iterable[Any], references: Iterable[Any], raters: Iterable[Any] | None = None) -> ScalingReport:
-        """Compare before and after on cases that were not used in the fit."""
+        """Compare reliability before and after scaling on cases that were not used in the fit."""
     def Execute(self, probability: Any) -> Any:
         """Scale a probability image, or a list with one image per label.
 
@@ -2154,20 +2156,20 @@ class TemperatureScalingFilter(ProcessObject):
         Returns
         -------
         image or list of images
-            As many images as given, of float64.
+            As many images as were given, of type float64.
         """
     @classmethod
     def FromRecord(cls, record: Any, **parameters: Any) -> Any:
         """Make a filter with a record and its options, some of which may be overridden."""
     def GetComparison(self) -> ScalingComparison:
-        """The binned frequencies of the last Calibrate or Evaluate, for reliability diagrams."""
+        """Return the binned frequencies of the last Calibrate or Evaluate."""
     def GetRecord(self) -> Any:
-        """The record that was learned or loaded last."""
+        """Return the record that was learned or loaded last."""
     def GetReport(self) -> ScalingReport:
-        """Reliability before and after, on the cases the scaling was fitted to."""
+        """Return the reliability before and after scaling, on the cases used in the fit."""
     @classmethod
     def Load(self, path: PathLike) -> Any:
-        """Load a saved record and its options; called on the class, it makes a new filter."""
+        """Load a saved record and its options; when called on the class, make a new filter."""
     def Save(self, path: PathLike) -> None:
         """Write the record as JSON, replacing the file atomically."""
 
@@ -2372,7 +2374,7 @@ class CohortSTAPLEFilter(ProcessObject):
         """Return the foreground probability of each case of the last Execute."""
 
 class DeepConsensusFilter(ProcessObject):
-    """A network that is trained on images and label lists, with or without known truths.
+    """A network trained on images and lists of label maps, with or without known truths.
 
     >>> deep = DeepConsensusFilter()
     >>> deep.Fit(images, label_lists)              # truths are optional
@@ -2512,11 +2514,13 @@ class DeepConsensusFilter(ProcessObject):
         ----------
         image : image
         labels : list of images
-            On the image's grid; None is a missing rater, a vector image one rater per component.
+                    On the image's grid; None stands for a missing rater; in a vector image, each
+                    component is a rater.
         rater_ids : sequence of int, str or None
-            As in Fit; raters unknown to Fit are treated as average raters.
+                    As in Fit; raters not present in Fit are treated as average raters.
         atlas_images : list of images
-            Images of the atlases that the labels come from, if Fit had atlas images.
+                    Images of the atlases from which the labels were propagated, if Fit had atlas
+                    images.
 
         Returns
         -------
@@ -2532,21 +2536,23 @@ class DeepConsensusFilter(ProcessObject):
             Each component is a channel. Images, labels and truths may be paths of files, which are
             read case by case and cached within CacheSize.
         label_lists : sequence of lists of images
-            For each image the label maps of its raters; None is a missing rater.
+                    The label maps of each image's raters; None stands for a missing rater.
         truths : sequence of images, optional
         rater_ids : sequence, optional
-            Ids (int or str) of the raters, one list for all cases or a list per case; None or 0 is
-            an unknown rater. By default a position in the lists identifies a rater.
+                    Ids (int or str) of the raters, either one list for all cases or a list per
+                    case; None or 0 stands for an unknown rater. By default a position in the lists
+                    identifies a rater.
         atlas_images : sequence of lists of images, optional
-            If the raters are atlases: their images, warped like their labels. The network then
-            starts from the result of joint fusion, and each atlas is used as an additional training
-            case, labelled by the others. Needs truths.
+                    If the raters are atlases, their images, warped in the same way as their labels.
+                    The network then starts from the result of joint fusion, and each atlas is used
+                    as an additional training case, labelled by the others. Requires truths.
         checkpoint : path, optional
             Written after each evaluation; if it exists, training resumes from it.
         image_stream : torch module, optional
-            Used instead of the built-in U-Net: (N, channels of the image, \\\\*S) to
-            (N, NumberOfChannels, \\\\*S), e.g. one of MONAI's networks. A copy of it is trained.
-            Its stride is found by trial, unless it has attributes `stride` and `least_size`.
+                    Used instead of the built-in U-Net: maps (N, channels of the image, \\\\*S) to
+                    (N, NumberOfChannels, \\\\*S), e.g. one of MONAI's networks. A copy of it is
+                    trained. Its stride is determined by trial, unless it has attributes `stride`
+                    and `least_size`.
         transform : callable, optional
             Used instead of the built-in augmentation (mirroring of axes without orientation,
             rotation, scaling, deformation, brightness, contrast, gamma and noise), e.g. one of
@@ -2555,60 +2561,61 @@ class DeepConsensusFilter(ProcessObject):
             "prior" (a probability for each class). Sizes must not change; labels are class indices,
             255 where missing.
         warm_start : bool
-            Continue with the filter's model, from Fit or Load, instead of a new one. Labels,
-            channels and mode must be the same; raters may be new.
+                    Continue training the filter's model, from Fit or Load, instead of a new one.
+                    Labels, channels and mode must be the same; raters may be new.
         """
     def GetChosenLock(self) -> bool:
-        """Return whether Fit chose to lock unanimous voxels; LockUnanimousVoxels overrides it."""
+        """Return whether Fit locked unanimous voxels; LockUnanimousVoxels overrides this."""
     def GetChosenRaterWeight(self) -> float:
         """Return the RaterWeight that Fit chose; Execute uses it unless RaterWeight is set."""
     def GetDiagnostics(self) -> Diagnostics:
         """Return findings about the model of Fit or Load, and about the last Execute's image."""
     def GetEvidenceImage(self) -> Any:
-        """Return the network's total Dirichlet evidence, float64; 0 where it was not run."""
+        """Return the network's total Dirichlet evidence as float64; 0 where it was not run."""
     def GetHeldOutGain(self) -> dict[str, Interval]:
         """Return the gain in Dice over other fusers on held-out cases, with 90 % intervals.
 
         The other fusers are the vote, Consensus and, with atlas images, joint fusion. With truths,
-        Dice is that with the truth; else with raters held out from all fusers, and ties of the vote
-        are broken in favour of the network's label. NaN if no case was held out, as with fewer than
-        five.
+        Dice is computed against the truth; otherwise against raters held out from all fusers, and
+        ties of the vote are broken in favour of the network's label. The gain is NaN if no case was
+        held out, for example because there were fewer than five.
         """
     def GetLabelImage(self) -> Any:
         """Return the fused label map of the last Execute."""
     def GetLabels(self) -> tuple[int, ...]:
         """Return the label of each class of the trained model."""
     def GetProbabilityImage(self, label: int = 1) -> Any:
-        """Return the float64 probability of a label; 0 or 1 where the raters decided."""
+        """Return the probability of a label as float64; 0 or 1 at voxels decided by the raters."""
     def GetRaterIds(self) -> tuple[RaterId, ...]:
         """Return the ids of the raters in Fit."""
     def GetRaterReliability(self) -> dict[RaterId, float]:
         """Return each rater's estimated probability of the true class, by rater id.
 
-        Without truths it is one accuracy for all classes. The id 0, present if Fit had raters
-        without an id, stands for an average rater.
+        If Fit had no truths, this is one accuracy for all classes. The id 0, present if Fit had
+        raters without an id, represents an average rater.
         """
     def GetTrainingHistory(self) -> tuple[dict[str, float], ...]:
-        """Return iteration and validation loss of each evaluation of the last Fit; not saved."""
+        """Return iteration and validation loss for each evaluation of the last Fit; not saved."""
     @classmethod
     def Load(self, path: PathLike, image_stream: Any = None) -> DeepConsensusFilter:
-        """Load the model of a file; pass the image stream if Fit had one.
+        """Load the model from a file; pass the image stream if Fit had one.
 
-        Called on the class, it makes a new filter. The file holds the trained model only;
+        If called on the class, this creates a new filter. The file holds only the trained model;
         parameters of Execute are not changed.
         """
     def Save(self, path: PathLike) -> None:
-        """Save the trained model as a safetensors file, which cannot contain code."""
+        """Save the trained model as a safetensors file, a format that cannot contain code."""
 
 class AgreementFilter(ProcessObject):
     """Agreement of raters, label by label: overlap, chance-corrected agreement, contour distances.
 
     Computes Dice, Jaccard, generalised conformity index, specific agreement, volumes and their
-    variation; Fleiss' kappa and Krippendorff's alpha over all voxels, which background inflates,
-    and over the voxels that any rater marked, which deflates them; Hausdorff distance, its 95th
-    percentile, mean surface distance and surface Dice between surface voxel centres, as defined by
-    MONAI. For each pair, only voxels that both raters annotated count. If both raters left a label
-    out, Dice is 1 and distances are NaN; if one did, distances are infinite.
+    variation. Fleiss' kappa and Krippendorff's alpha are computed over all voxels, where background
+    inflates them, and over the voxels that any rater marked, which deflates them. Hausdorff
+    distance, its 95th percentile, mean surface distance and surface Dice are computed between
+    surface voxel centres, as defined by MONAI. Each pair of raters is compared only over voxels
+    that both annotated. If both raters left a label out, Dice is 1 and distances are NaN; if only
+    one did, distances are infinite.
     """
     def __init__(self, *, Surfaces: bool = ..., surfaces: bool = ..., SurfaceTolerance: float = ..., surfaceTolerance: float = ..., surface_tolerance: float = ..., VolumeIntervals: bool = ..., volumeIntervals: bool = ..., volume_intervals: bool = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     Surfaces: bool
@@ -2655,8 +2662,8 @@ class AgreementFilter(ProcessObject):
             SimpleITK or itk images, or NumPy arrays, on one grid. None stands for a missing rater;
             a vector image holds one rater per component.
         reference : image or LabelFusionFilter, optional
-            A consensus to compare each rater with: a label image, or a filter that fuses `images`
-            with this filter's MaskImage, MissingLabel and RaterMasks.
+            A consensus with which each rater is compared: a label image, or a filter that fuses
+            `images` with this filter's MaskImage, MissingLabel and RaterMasks.
         names : sequence of str, optional
             Names of the raters.
 
@@ -2667,11 +2674,12 @@ class AgreementFilter(ProcessObject):
         """
 
 class ReaderBiasFilter(ProcessObject):
-    """How far outside a consensus each rater draws, in mm, over the whole surface and by direction.
+    """Bias of each rater: mean distance outside a consensus in mm, overall and by direction.
 
-    Directions are the patient's: a part of the surface is cranial if its normal points to the head,
-    within 37 degrees. Since each rater contributes to a consensus of all, the bias is slightly
-    underestimated; compare with a truth, or a consensus of the others, to avoid this.
+    Directions are the patient's: a part of the surface is cranial if its normal points to the head
+    to within 37 degrees. Since each rater contributes to a consensus of all raters, the bias is
+    slightly underestimated; compare with a true segmentation or a consensus of the others to avoid
+    this.
     """
     def __init__(self, *, Label: int | None = ..., label: int | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     Label: int | None
@@ -2700,14 +2708,14 @@ class ReaderBiasFilter(ProcessObject):
     def GetInputsAreLabels(self) -> bool:
         """Take inputs and masks for labels although they look like images: many values, of which neighbours have different ones."""
     def Execute(self, images: Any, reference: Any = None, names: Sequence[str] | None = None) -> ReaderBias:
-        """Compare contours.
+        """Compare the raters' contours with a consensus.
 
         Parameters
         ----------
         images : list of images
             The raters, on one grid.
         reference : image or LabelFusionFilter, optional
-            The consensus, or a filter that makes it; ConsensusFilter by default.
+            The consensus, or a filter that computes it; ConsensusFilter by default.
         names : sequence of str, optional
             Names of the raters.
 
@@ -2717,7 +2725,7 @@ class ReaderBiasFilter(ProcessObject):
             Has ``.table()``, ``.to_csv()`` and ``.sentences()``.
         """
     def GetBiasImage(self, rater: int) -> Any:
-        """Image of a rater's signed distance from the consensus in mm, on the outer surface."""
+        """Return an image of a rater's signed distance from the consensus in mm."""
 
 @overload
 def Consensus(images: Sequence[NDArray[Any] | None], *, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
@@ -5702,11 +5710,12 @@ def atlas_selection_filter(target: Any, images: Sequence[Any], *, number_of_atla
 def ConformalBand(probability: Any, raters: Sequence[Any] | None = None, *, record: PathLike, tolerance: float = 0.05, unit: str = 'case', risk: str = 'miscoverage', score: str = 'distance', normalization: str = 'rater_spread', mondrian: bool = False, emptyPolicy: str = 'ambiguous', regionMargin: float = 10.0, probabilityIsVoteFraction: bool = False, alpha: float = 0.1, withoutPromise: bool = False, fusionMethod: str | None = None, referenceLabel: int | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any:
     """Marks where a consensus may be wrong, with a guarantee for the next case.
 
-    Calibrate on cases with a reference: the truth, or a rater who was held out of the consensus;
-    never the consensus itself. Execute then marks 0 background, 1 foreground, 2 ambiguous and
-    3 empty. Given a list of probability images, one per label, the result has bit k set where
-    label k is possible; GetSetSizeImage() counts them. GetGuarantee() returns the guarantee in one
-    sentence. No statistic of the raters can detect an error that all of them share.
+    Calibrate on cases with a reference: the true segmentation, or a rater who was held out of the
+    consensus; never the consensus itself. Execute then marks 0 background, 1 foreground, 2
+    ambiguous and 3 empty. Given a list of probability images, one per label, the result has bit k
+    set if label k is possible; GetSetSizeImage() counts these labels. GetGuarantee() returns the
+    guarantee in one sentence. No statistic of the raters can detect an error that all of them
+    share.
 
     Function form of ConformalBandFilter.
 
@@ -5714,7 +5723,7 @@ def ConformalBand(probability: Any, raters: Sequence[Any] | None = None, *, reco
     ----------
     probability : image, or list of images with one per label
     raters : list of label images, optional
-        The raters behind this consensus, as in Calibrate.
+        The raters fused into this consensus, as in Calibrate.
     record : path
         The file that Save wrote.
     tolerance : a number >= 0 and <= 1; default 0.05
@@ -5767,18 +5776,19 @@ def ConformalBand(probability: Any, raters: Sequence[Any] | None = None, *, reco
     Returns
     -------
     image
-        uint8: 0 background, 1 foreground, 2 ambiguous, 3 empty. For a list: bit k set where
-        label k is possible (uint8 up to 8 labels, uint16 up to 16, above a vector image with
-        one 0/1 component per label).
+        uint8: 0 background, 1 foreground, 2 ambiguous, 3 empty. For a list: bit k set if label
+        k is possible (uint8 for up to 8 labels, uint16 for up to 16, otherwise a vector image
+        with one 0/1 component per label).
     """
 def conformal_band_filter(probability: Any, raters: Sequence[Any] | None = None, *, record: PathLike, tolerance: float = 0.05, unit: str = 'case', risk: str = 'miscoverage', score: str = 'distance', normalization: str = 'rater_spread', mondrian: bool = False, empty_policy: str = 'ambiguous', region_margin: float = 10.0, probability_is_vote_fraction: bool = False, alpha: float = 0.1, without_promise: bool = False, fusion_method: str | None = None, reference_label: int | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any:
     """Marks where a consensus may be wrong, with a guarantee for the next case.
 
-    Calibrate on cases with a reference: the truth, or a rater who was held out of the consensus;
-    never the consensus itself. Execute then marks 0 background, 1 foreground, 2 ambiguous and
-    3 empty. Given a list of probability images, one per label, the result has bit k set where
-    label k is possible; GetSetSizeImage() counts them. GetGuarantee() returns the guarantee in one
-    sentence. No statistic of the raters can detect an error that all of them share.
+    Calibrate on cases with a reference: the true segmentation, or a rater who was held out of the
+    consensus; never the consensus itself. Execute then marks 0 background, 1 foreground, 2
+    ambiguous and 3 empty. Given a list of probability images, one per label, the result has bit k
+    set if label k is possible; GetSetSizeImage() counts these labels. GetGuarantee() returns the
+    guarantee in one sentence. No statistic of the raters can detect an error that all of them
+    share.
 
     Function form of ConformalBandFilter.
 
@@ -5786,7 +5796,7 @@ def conformal_band_filter(probability: Any, raters: Sequence[Any] | None = None,
     ----------
     probability : image, or list of images with one per label
     raters : list of label images, optional
-        The raters behind this consensus, as in Calibrate.
+        The raters fused into this consensus, as in Calibrate.
     record : path
         The file that Save wrote.
     tolerance : a number >= 0 and <= 1; default 0.05
@@ -5839,20 +5849,20 @@ def conformal_band_filter(probability: Any, raters: Sequence[Any] | None = None,
     Returns
     -------
     image
-        uint8: 0 background, 1 foreground, 2 ambiguous, 3 empty. For a list: bit k set where
-        label k is possible (uint8 up to 8 labels, uint16 up to 16, above a vector image with
-        one 0/1 component per label).
+        uint8: 0 background, 1 foreground, 2 ambiguous, 3 empty. For a list: bit k set if label
+        k is possible (uint8 for up to 8 labels, uint16 for up to 16, otherwise a vector image
+        with one 0/1 component per label).
     """
 def ConformalMargin(probability: Any, raters: Sequence[Any] | None = None, *, record: PathLike, direction: str = 'outward', coveredShare: float = 1.0, craniocaudalRatio: float = 1.0, alpha: float = 0.1, withoutPromise: bool = False, fusionMethod: str | None = None, referenceLabel: int | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any:
     """A margin in mm around a consensus, with a guarantee for the next case.
 
-    Calibrate on cases with a reference: the truth, or a rater who was held out of the consensus.
-    The margin is the smallest one by which the widened consensus covers the reference (or the
-    shrunk one lies within it) in enough cases that the next case is covered with probability
-    1 - Alpha. Execute marks 0 outside, 1 inside and 2 margin; given a list of probability images,
-    one per label, each label has its own margin and bit k is set where label k is possible.
-    GetRecord().tau are the margins. Given raters, the record also gives the width of a
-    ConformalBandFilter with the same guarantee, which adapts to each case's raters.
+    Calibrate on cases with a reference: the true segmentation, or a rater who was held out of the
+    consensus. The margin is the smallest one by which the widened consensus covers the reference
+    (or the shrunk one lies within it) in enough cases that the next case is covered with
+    probability 1 - Alpha. Execute marks 0 outside, 1 inside and 2 margin; given a list of
+    probability images, one per label, each label has its own margin and bit k is set if label k is
+    possible. GetRecord().tau contains the margins. Given raters, the record also contains the width
+    of a ConformalBandFilter with the same guarantee, which adapts to each case's raters.
 
     Function form of ConformalMarginFilter.
 
@@ -5860,8 +5870,8 @@ def ConformalMargin(probability: Any, raters: Sequence[Any] | None = None, *, re
     ----------
     probability : image, or list of images with one per label
     raters : list of label images, optional
-        The raters behind this consensus, as many as in Calibrate.
-        With raters in both, Doubts tells if they are unusually close together or far apart.
+        The raters fused into this consensus, as many as in Calibrate. If raters are given to
+        both, Doubts reports whether they are unusually close together or far apart.
     record : path
         The file that Save wrote.
     direction : one of outward, inward, both; default outward
@@ -5903,19 +5913,19 @@ def ConformalMargin(probability: Any, raters: Sequence[Any] | None = None, *, re
     Returns
     -------
     image
-        As in ConformalBandFilter: 0 outside, 1 inside, 2 margin; for a list bit k set where
+        As in ConformalBandFilter: 0 outside, 1 inside, 2 margin; for a list, bit k is set if
         label k is possible.
     """
 def conformal_margin_filter(probability: Any, raters: Sequence[Any] | None = None, *, record: PathLike, direction: str = 'outward', covered_share: float = 1.0, craniocaudal_ratio: float = 1.0, alpha: float = 0.1, without_promise: bool = False, fusion_method: str | None = None, reference_label: int | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any:
     """A margin in mm around a consensus, with a guarantee for the next case.
 
-    Calibrate on cases with a reference: the truth, or a rater who was held out of the consensus.
-    The margin is the smallest one by which the widened consensus covers the reference (or the
-    shrunk one lies within it) in enough cases that the next case is covered with probability
-    1 - Alpha. Execute marks 0 outside, 1 inside and 2 margin; given a list of probability images,
-    one per label, each label has its own margin and bit k is set where label k is possible.
-    GetRecord().tau are the margins. Given raters, the record also gives the width of a
-    ConformalBandFilter with the same guarantee, which adapts to each case's raters.
+    Calibrate on cases with a reference: the true segmentation, or a rater who was held out of the
+    consensus. The margin is the smallest one by which the widened consensus covers the reference
+    (or the shrunk one lies within it) in enough cases that the next case is covered with
+    probability 1 - Alpha. Execute marks 0 outside, 1 inside and 2 margin; given a list of
+    probability images, one per label, each label has its own margin and bit k is set if label k is
+    possible. GetRecord().tau contains the margins. Given raters, the record also contains the width
+    of a ConformalBandFilter with the same guarantee, which adapts to each case's raters.
 
     Function form of ConformalMarginFilter.
 
@@ -5923,8 +5933,8 @@ def conformal_margin_filter(probability: Any, raters: Sequence[Any] | None = Non
     ----------
     probability : image, or list of images with one per label
     raters : list of label images, optional
-        The raters behind this consensus, as many as in Calibrate.
-        With raters in both, Doubts tells if they are unusually close together or far apart.
+        The raters fused into this consensus, as many as in Calibrate. If raters are given to
+        both, Doubts reports whether they are unusually close together or far apart.
     record : path
         The file that Save wrote.
     direction : one of outward, inward, both; default outward
@@ -5966,17 +5976,17 @@ def conformal_margin_filter(probability: Any, raters: Sequence[Any] | None = Non
     Returns
     -------
     image
-        As in ConformalBandFilter: 0 outside, 1 inside, 2 margin; for a list bit k set where
+        As in ConformalBandFilter: 0 outside, 1 inside, 2 margin; for a list, bit k is set if
         label k is possible.
     """
 @overload
 def LearnedFusion(images: Sequence[NDArray[Any] | None], *, record: PathLike, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Consensus with weights of raters learned from cases with a truth, if they help.
+    """Consensus with rater weights learned from cases with a known truth, if they help.
 
-    Fit learns from five cases or more, label by label, how reliable each rater is where
-    raters disagree. Execute gives those voxels their most probable label; all others are left as
-    in Consensus, and so is everything if cross-validation does not show
-    a gain. Raters must be the same people or networks, in the same order.
+    Fit learns from at least five cases, label by label, how reliable each rater is where raters
+    disagree. Execute assigns the most probable label to those voxels; all others keep the label of
+    Consensus, and so do all voxels if cross-validation does not show a gain. Raters must be the
+    same people or networks, in the same order.
 
     >>> learned = LearnedFusionFilter()
     >>> learned.Fit(cases, truths)
@@ -6034,12 +6044,12 @@ def LearnedFusion(images: Sequence[_ImageT | None], *, record: PathLike, classAx
 def LearnedFusion(*images: Any, record: PathLike, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def learned_fusion_filter(images: Sequence[NDArray[Any] | None], *, record: PathLike, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Consensus with weights of raters learned from cases with a truth, if they help.
+    """Consensus with rater weights learned from cases with a known truth, if they help.
 
-    Fit learns from five cases or more, label by label, how reliable each rater is where
-    raters disagree. Execute gives those voxels their most probable label; all others are left as
-    in Consensus, and so is everything if cross-validation does not show
-    a gain. Raters must be the same people or networks, in the same order.
+    Fit learns from at least five cases, label by label, how reliable each rater is where raters
+    disagree. Execute assigns the most probable label to those voxels; all others keep the label of
+    Consensus, and so do all voxels if cross-validation does not show a gain. Raters must be the
+    same people or networks, in the same order.
 
     >>> learned = LearnedFusionFilter()
     >>> learned.Fit(cases, truths)
@@ -6096,13 +6106,14 @@ def learned_fusion_filter(images: Sequence[_ImageT | None], *, record: PathLike,
 @overload
 def learned_fusion_filter(*images: Any, record: PathLike, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 def CutCalibration(probability: Any, raters: Sequence[Any] | None = None, *, record: PathLike, measure: str = 'dice', fusionMethod: str | None = None, referenceLabel: int | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any:
-    """Learns cuts (thresholds) for probabilities from ten cases or more, and makes label maps.
+    """Learns cuts (thresholds) of probabilities from at least ten cases, and applies them.
 
-    For networks that under-segment, and raters who all draw too tight, a cut below one half is
+    For networks that under-segment, or raters who all draw too tightly, a cut below one half is
     better. Cuts are learned per label; their gain is measured by leave-one-out cross-validation,
-    and a cut stays at one half if the interval of its gain includes 0. A label's mask
-    is where its probability reaches its cut; with several labels, each label's probability is
-    divided by the odds of its cut and the largest wins. GetMeaning() describes the result.
+    and a cut stays at one half if the interval of its gain includes 0. A label's mask consists of
+    the voxels at which its probability reaches its cut; with several labels, each label's
+    probability is divided by the odds of its cut and the largest wins. GetMeaning() describes the
+    result.
 
     Function form of CutCalibrationFilter.
 
@@ -6110,7 +6121,7 @@ def CutCalibration(probability: Any, raters: Sequence[Any] | None = None, *, rec
     ----------
     probability : image, or list of images with one per label
     raters : list of label images, optional
-        The raters behind it, as many as in Calibrate.
+        The raters fused into it, as many as in Calibrate.
     record : path
         The file that Save wrote.
     measure : one of dice, volume; default dice
@@ -6143,13 +6154,14 @@ def CutCalibration(probability: Any, raters: Sequence[Any] | None = None, *, rec
         The label map: uint8, or uint16 if there are more than 256 labels.
     """
 def cut_calibration_filter(probability: Any, raters: Sequence[Any] | None = None, *, record: PathLike, measure: str = 'dice', fusion_method: str | None = None, reference_label: int | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any:
-    """Learns cuts (thresholds) for probabilities from ten cases or more, and makes label maps.
+    """Learns cuts (thresholds) of probabilities from at least ten cases, and applies them.
 
-    For networks that under-segment, and raters who all draw too tight, a cut below one half is
+    For networks that under-segment, or raters who all draw too tightly, a cut below one half is
     better. Cuts are learned per label; their gain is measured by leave-one-out cross-validation,
-    and a cut stays at one half if the interval of its gain includes 0. A label's mask
-    is where its probability reaches its cut; with several labels, each label's probability is
-    divided by the odds of its cut and the largest wins. GetMeaning() describes the result.
+    and a cut stays at one half if the interval of its gain includes 0. A label's mask consists of
+    the voxels at which its probability reaches its cut; with several labels, each label's
+    probability is divided by the odds of its cut and the largest wins. GetMeaning() describes the
+    result.
 
     Function form of CutCalibrationFilter.
 
@@ -6157,7 +6169,7 @@ def cut_calibration_filter(probability: Any, raters: Sequence[Any] | None = None
     ----------
     probability : image, or list of images with one per label
     raters : list of label images, optional
-        The raters behind it, as many as in Calibrate.
+        The raters fused into it, as many as in Calibrate.
     record : path
         The file that Save wrote.
     measure : one of dice, volume; default dice
@@ -6192,10 +6204,10 @@ def cut_calibration_filter(probability: Any, raters: Sequence[Any] | None = None
 def TemperatureScaling(probability: Any, *, record: PathLike, method: str = 'temperature_bias', regionMargin: float = 10.0, probabilityIsVoteFraction: bool = False, referenceLabel: int | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any:
     """Calibrates probabilities: fit on cases with a reference, apply to others.
 
-    The fit uses only the region that any rater marked, dilated by RegionMargin. GetReport()
-    compares before and after, in the region and in the whole image; it warns if the ECE rises. If
-    the cross-validated log loss does not fall, probabilities are left unchanged, with a
-    warning. Scaled probabilities are calibrated on average, not in any single case.
+    The fit uses only the region marked by any rater, dilated by RegionMargin. GetReport() compares
+    the reliability before and after scaling, in the region and in the whole image; it warns if the
+    ECE rises. If the cross-validated log loss does not fall, probabilities are left unchanged and a
+    warning is issued. Scaled probabilities are calibrated on average, not in any single case.
 
     Function form of TemperatureScalingFilter.
 
@@ -6233,15 +6245,15 @@ def TemperatureScaling(probability: Any, *, record: PathLike, method: str = 'tem
     Returns
     -------
     image or list of images
-        As many images as given, of float64.
+        As many images as were given, of type float64.
     """
 def temperature_scaling_filter(probability: Any, *, record: PathLike, method: str = 'temperature_bias', region_margin: float = 10.0, probability_is_vote_fraction: bool = False, reference_label: int | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any:
     """Calibrates probabilities: fit on cases with a reference, apply to others.
 
-    The fit uses only the region that any rater marked, dilated by RegionMargin. GetReport()
-    compares before and after, in the region and in the whole image; it warns if the ECE rises. If
-    the cross-validated log loss does not fall, probabilities are left unchanged, with a
-    warning. Scaled probabilities are calibrated on average, not in any single case.
+    The fit uses only the region marked by any rater, dilated by RegionMargin. GetReport() compares
+    the reliability before and after scaling, in the region and in the whole image; it warns if the
+    ECE rises. If the cross-validated log loss does not fall, probabilities are left unchanged and a
+    warning is issued. Scaled probabilities are calibrated on average, not in any single case.
 
     Function form of TemperatureScalingFilter.
 
@@ -6279,7 +6291,7 @@ def temperature_scaling_filter(probability: Any, *, record: PathLike, method: st
     Returns
     -------
     image or list of images
-        As many images as given, of float64.
+        As many images as were given, of type float64.
     """
 def CohortSTAPLE(cases: Iterable[Any], truths: Sequence[Any | None] | None = None, *, prior: float | Sequence[float] | None = None, missingLabel: int | None = None, confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = ..., randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> list[Any]:
     """STAPLE that estimates rater performance from a whole cohort: Execute takes a list of cases.
@@ -6458,7 +6470,7 @@ def cohort_staple_filter(cases: Iterable[Any], truths: Sequence[Any | None] | No
         first image.
     """
 def DeepConsensus(image: Any, labels: Any, rater_ids: RaterIds | None = None, *, atlas_images: Any = None, record: PathLike, numberOfClasses: int | None = None, mode: str = 'auto', raterWeight: float | None = None, edgeWeight: float = 1.0, region: str = 'disputed', regionMargin: float = 5.0, lockUnanimousVoxels: bool | None = None, withoutGain: str = 'raters', windowSize: int | Sequence[int] = (64, 64, 64), windowOverlap: float = 0.25, numberOfIterations: int | None = None, timeBudget: float = 1800.0, numberOfEpochs: float = 0.0, cacheSize: int = 4096, batchSize: int | None = None, learningRate: float = 0.01, kLWeight: float = 0.05, numberOfChannels: int | None = None, validationFraction: float = 0.1, patience: int = 5, missingLabel: int | None = None, device: str = 'auto', numberOfThreads: int = ..., mixedPrecision: str = 'cuda', randomSeed: int = 0, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any:
-    """A network that is trained on images and label lists, with or without known truths.
+    """A network trained on images and lists of label maps, with or without known truths.
 
     >>> deep = DeepConsensusFilter()
     >>> deep.Fit(images, label_lists)              # truths are optional
@@ -6471,11 +6483,13 @@ def DeepConsensus(image: Any, labels: Any, rater_ids: RaterIds | None = None, *,
     ----------
     image : image
     labels : list of images
-        On the image's grid; None is a missing rater, a vector image one rater per component.
+                On the image's grid; None stands for a missing rater; in a vector image, each
+                component is a rater.
     rater_ids : sequence of int, str or None
-        As in Fit; raters unknown to Fit are treated as average raters.
+                As in Fit; raters not present in Fit are treated as average raters.
     atlas_images : list of images
-        Images of the atlases that the labels come from, if Fit had atlas images.
+                Images of the atlases from which the labels were propagated, if Fit had atlas
+                images.
     record : path
         The file that Save wrote.
     numberOfClasses : an integer >= 2 and <= 255, or None; default the labels that occur
@@ -6565,7 +6579,7 @@ def DeepConsensus(image: Any, labels: Any, rater_ids: RaterIds | None = None, *,
         Fused label map, with the family, type and geometry of the labels.
     """
 def deep_consensus_filter(image: Any, labels: Any, rater_ids: RaterIds | None = None, *, atlas_images: Any = None, record: PathLike, number_of_classes: int | None = None, mode: str = 'auto', rater_weight: float | None = None, edge_weight: float = 1.0, region: str = 'disputed', region_margin: float = 5.0, lock_unanimous_voxels: bool | None = None, without_gain: str = 'raters', window_size: int | Sequence[int] = (64, 64, 64), window_overlap: float = 0.25, number_of_iterations: int | None = None, time_budget: float = 1800.0, number_of_epochs: float = 0.0, cache_size: int = 4096, batch_size: int | None = None, learning_rate: float = 0.01, kl_weight: float = 0.05, number_of_channels: int | None = None, validation_fraction: float = 0.1, patience: int = 5, missing_label: int | None = None, device: str = 'auto', number_of_threads: int = ..., mixed_precision: str = 'cuda', random_seed: int = 0, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any:
-    """A network that is trained on images and label lists, with or without known truths.
+    """A network trained on images and lists of label maps, with or without known truths.
 
     >>> deep = DeepConsensusFilter()
     >>> deep.Fit(images, label_lists)              # truths are optional
@@ -6578,11 +6592,13 @@ def deep_consensus_filter(image: Any, labels: Any, rater_ids: RaterIds | None = 
     ----------
     image : image
     labels : list of images
-        On the image's grid; None is a missing rater, a vector image one rater per component.
+                On the image's grid; None stands for a missing rater; in a vector image, each
+                component is a rater.
     rater_ids : sequence of int, str or None
-        As in Fit; raters unknown to Fit are treated as average raters.
+                As in Fit; raters not present in Fit are treated as average raters.
     atlas_images : list of images
-        Images of the atlases that the labels come from, if Fit had atlas images.
+                Images of the atlases from which the labels were propagated, if Fit had atlas
+                images.
     record : path
         The file that Save wrote.
     number_of_classes : an integer >= 2 and <= 255, or None; default the labels that occur
@@ -6675,11 +6691,12 @@ def agreement_filter(images: Any, reference: Any = None, names: Sequence[str] | 
     """Agreement of raters, label by label: overlap, chance-corrected agreement, contour distances.
 
     Computes Dice, Jaccard, generalised conformity index, specific agreement, volumes and their
-    variation; Fleiss' kappa and Krippendorff's alpha over all voxels, which background inflates,
-    and over the voxels that any rater marked, which deflates them; Hausdorff distance, its 95th
-    percentile, mean surface distance and surface Dice between surface voxel centres, as defined by
-    MONAI. For each pair, only voxels that both raters annotated count. If both raters left a label
-    out, Dice is 1 and distances are NaN; if one did, distances are infinite.
+    variation. Fleiss' kappa and Krippendorff's alpha are computed over all voxels, where background
+    inflates them, and over the voxels that any rater marked, which deflates them. Hausdorff
+    distance, its 95th percentile, mean surface distance and surface Dice are computed between
+    surface voxel centres, as defined by MONAI. Each pair of raters is compared only over voxels
+    that both annotated. If both raters left a label out, Dice is 1 and distances are NaN; if only
+    one did, distances are infinite.
 
     Function form of AgreementFilter.
 
@@ -6689,8 +6706,8 @@ def agreement_filter(images: Any, reference: Any = None, names: Sequence[str] | 
         SimpleITK or itk images, or NumPy arrays, on one grid. None stands for a missing rater;
         a vector image holds one rater per component.
     reference : image or LabelFusionFilter, optional
-        A consensus to compare each rater with: a label image, or a filter that fuses `images`
-        with this filter's MaskImage, MissingLabel and RaterMasks.
+        A consensus with which each rater is compared: a label image, or a filter that fuses
+        `images` with this filter's MaskImage, MissingLabel and RaterMasks.
     names : sequence of str, optional
         Names of the raters.
     surfaces : True or False; default True
@@ -6730,11 +6747,12 @@ def agreement_filter(images: Any, reference: Any = None, names: Sequence[str] | 
         Has ``.table()``, ``.to_csv()``, ``.to_json()``, ``.to_pandas()``.
     """
 def reader_bias_filter(images: Any, reference: Any = None, names: Sequence[str] | None = None, *, label: int | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> ReaderBias:
-    """How far outside a consensus each rater draws, in mm, over the whole surface and by direction.
+    """Bias of each rater: mean distance outside a consensus in mm, overall and by direction.
 
-    Directions are the patient's: a part of the surface is cranial if its normal points to the head,
-    within 37 degrees. Since each rater contributes to a consensus of all, the bias is slightly
-    underestimated; compare with a truth, or a consensus of the others, to avoid this.
+    Directions are the patient's: a part of the surface is cranial if its normal points to the head
+    to within 37 degrees. Since each rater contributes to a consensus of all raters, the bias is
+    slightly underestimated; compare with a true segmentation or a consensus of the others to avoid
+    this.
 
     Function form of ReaderBiasFilter.
 
@@ -6743,7 +6761,7 @@ def reader_bias_filter(images: Any, reference: Any = None, names: Sequence[str] 
     images : list of images
         The raters, on one grid.
     reference : image or LabelFusionFilter, optional
-        The consensus, or a filter that makes it; ConsensusFilter by default.
+        The consensus, or a filter that computes it; ConsensusFilter by default.
     names : sequence of str, optional
         Names of the raters.
     label : an integer, or None; default the largest
@@ -6778,14 +6796,14 @@ def reader_bias_filter(images: Any, reference: Any = None, names: Sequence[str] 
         Has ``.table()``, ``.to_csv()`` and ``.sentences()``.
     """
 def agreement(images: Any, reference: Any = None, names: Sequence[str] | None = None, **parameters: Any) -> AgreementResult:
-    """Measure how well raters agree; function form of AgreementFilter, with the same parameters.
+    """Measure the agreement of raters; function form of AgreementFilter with the same parameters.
 
     Parameters
     ----------
     images : list of images
         SimpleITK or itk images, or NumPy arrays, on one grid.
     reference : image or LabelFusionFilter, optional
-        A consensus to compare each rater with, or a filter that makes it.
+        A consensus with which each rater is compared, or a filter that computes it.
     names : sequence of str, optional
         Names of the raters.
     """
@@ -6807,7 +6825,7 @@ def dice(first: ArrayLike, second: ArrayLike) -> float:
         them; the case does not occur in its Tables 1-3.)
     """
 def draw_rater_number(curve: RaterNumberCurve, path: PathLike) -> None:
-    """Draw the quality of the consensus by number of raters, extrapolated to twice as many.
+    """Draw the quality of the consensus by number of raters, extrapolated to twice the number.
 
     Parameters
     ----------
@@ -6838,14 +6856,14 @@ def fuse_structures(structures: Mapping[str, Sequence[Any]], fuser: LabelFusionF
 def hold_out_raters(cases: Iterable[Sequence[Any]], fuser: LabelFusionFilter, foreground: int | None = None, case_ids: Sequence[str] | None = None) -> HeldOutCohort:
     """Hold one rater out of each case and fuse the others.
 
-    Raters take turns: the one at the case's position modulo the number of raters is held out.
+    In each case, the rater at the case's position modulo the number of raters is held out.
 
     Parameters
     ----------
     cases : iterable of lists of label images
         At least two raters per case, the same number in all cases.
     fuser : LabelFusionFilter
-        Fuses the others; its probability of `foreground` is calibrated.
+        Fuses the others; its probability of `foreground` is used for calibration.
     foreground : int, optional
         The label to calibrate; all others count as background. By default the only label.
     case_ids : sequence of str, optional
@@ -6854,11 +6872,12 @@ def hold_out_raters(cases: Iterable[Sequence[Any]], fuser: LabelFusionFilter, fo
     Returns
     -------
     HeldOutCohort
-        Its references are the held-out raters, its raters the fused ones. A band calibrated on
-        it applies to consensuses of that many raters, and covers a new rater, not the truth.
+        Its references are the held-out raters, its raters the fused ones. A band calibrated on it
+        applies to a consensus of that many raters, and covers a new rater, not the true
+        segmentation.
     """
 def html_of(thing: Any) -> str | None:
-    """HTML of an object for notebooks; None if only its text is to be shown."""
+    """Return the HTML of an object for notebooks; None if only its text should be shown."""
 def joint_label_fusion(target_image: Any, target_image_mask: Any, atlas_list: Sequence[Any], beta: float = 4, rad: int | Sequence[int] = 2, label_list: Sequence[Any] | None = None, rho: float = 0.01, usecor: bool = False, r_search: int | Sequence[int] = 3, nonnegative: bool = False, no_zeroes: bool = False, max_lab_plus_one: bool = False, output_prefix: str | None = None, verbose: bool = False, *, inputs_are_labels: bool = False) -> Any:
     """Fuse atlases as ``ants.joint_label_fusion`` does, but for SimpleITK, ITK or NumPy images.
 
@@ -6896,24 +6915,24 @@ def joint_label_fusion(target_image: Any, target_image_mask: Any, atlas_list: Se
         image of fused intensities.
     """
 def lesion_agreement(images: Any, reference: Any = None, names: Sequence[str] | None = None, *, inputObjects: ObjectKind = 'components', leastOverlap: float = 0.5, sizeLimits: Sequence[float] = (5.0, 10.0), inputsAreLabels: bool = False) -> LesionAgreements:
-    """Compare raters by objects: detection F1, panoptic quality, and Dice and volumes, by size.
+    """Compare raters by objects: detection F1, panoptic quality, Dice and volumes, by object size.
 
     Parameters
     ----------
     images : list of images
-        Masks, or instance maps with any numbers, on one grid.
+        Masks, or instance maps with arbitrary instance labels, on one grid.
     reference : image or LabelFusionFilter, optional
-        A consensus to compare each rater with, or a filter that fuses `images`.
+        A consensus with which each rater is compared, or a filter that fuses `images`.
     names : sequence of str, optional
         Names of the raters.
     inputObjects : "components" or "labels"
-        What an object is: a connected component of one label, or all voxels of one label.
+        Definition of an object: a connected component of one label, or all voxels of one label.
     leastOverlap : float
-        Least intersection over union of two objects to be matched.
+        Minimum intersection over union of two objects that match.
     sizeLimits : sequence of float
-        Limits between size classes: diameters in mm of balls of the same volume.
+        Limits between size classes: diameters in mm of balls with the objects' volumes.
     inputsAreLabels : bool
-        Accept inputs as label images although one looks like an intensity image.
+        Accept inputs as label images even if one looks like an intensity image.
 
     Returns
     -------
@@ -6938,10 +6957,10 @@ def match_lesions(images: Any, **parameters: Any) -> LesionTable:
 def match_structures(readers: Mapping[str, Sequence[Structure]], mapping: Renamings | None = None, *, words: StructureWords | None = None, accept: float | None = None) -> MatchedStructures:
     """Match the structures of several raters.
 
-    Structures match if their names mean the same organ, side and numbers, in any
-    spelling. Structures without a match are matched by their codes, if a code is specific and
-    occurs once per rater. For the others there may be `proposals`. Structures
-    without any voxel are ignored, since their rater did not draw them.
+    Structures match if their names mean the same organ, side and numbers, in any spelling.
+    Structures without a match are matched by their codes, if a code is specific and occurs once per
+    rater. For the remaining ones there may be `proposals`. Structures without any voxel are
+    ignored, since their rater did not draw them.
 
     Parameters
     ----------
@@ -6949,28 +6968,28 @@ def match_structures(readers: Mapping[str, Sequence[Structure]], mapping: Renami
     mapping : mapping of name to name, or of (reader, name) to name, optional
         New names of structures, for all raters or for one; they override names and codes.
     words : StructureWords, optional
-        Table of names of organs; by default the package's own.
+        Table of organ names; by default the package's own.
     accept : float, optional
-        Accept proposals of structures with at least this Dice.
+        Accept proposals whose Dice is at least this value.
     """
 def plan_agreement(structures: Mapping[str, Sequence[Any]], tolerances: Mapping[str, float] | None = None, *, fuser: LabelFusionFilter | None = None, names: Sequence[str] | None = None) -> PlanAgreement:
-    """Measure how far readers agree about each structure that two or more of them drew.
+    """Measure the agreement of readers about each structure that at least two of them drew.
 
     Parameters
     ----------
     structures : mapping of name to list of masks
-        One mask per reader, None where a reader has no such structure.
+        One mask per reader; None if the reader did not draw the structure.
     tolerances : mapping of name to float, optional
         Tolerance of the surface Dice in mm; by default `surface_tolerances` of the names.
     fuser : LabelFusionFilter, optional
-        Filter that makes the consensus; ConsensusFilter by default.
+        Filter that computes the consensus; ConsensusFilter by default.
     names : sequence of str, optional
-        Without effect: the table does not name readers.
+        Has no effect, since the table does not name readers.
     """
 def plot(images: Sequence[Any], consensus: Any, image: Any = None, names: Sequence[str] | None = None, label: int | None = None) -> Any:
-    """Draw every rater's outline and the consensus where raters differ most.
+    """Draw the outlines of every rater and the consensus at the place where raters differ most.
 
-    Needs matplotlib: ``pip install 'itk-consensus[plot]'``.
+    Requires matplotlib: ``pip install 'itk-consensus[plot]'``.
 
     Parameters
     ----------
@@ -6979,17 +6998,17 @@ def plot(images: Sequence[Any], consensus: Any, image: Any = None, names: Sequen
     consensus : image, FusionResult, or a filter after Execute
         Their fusion.
     image : image, optional
-        The image that the raters segmented, on their grid, to be drawn below the outlines.
+        The image that the raters segmented, on their grid, drawn under the outlines.
     names : sequence of str, optional
         Names of the raters.
     label : int, optional
-        Label whose outlines are drawn; by default all foreground labels together.
+        Label whose outlines are drawn; by default the union of all foreground labels.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Three planes of a volume through the most disputed place, or the 2D image. Notebooks
-        display it; ``figure.savefig`` writes it.
+        Three planes of a volume through the most disputed place, or the 2D image. Notebooks display
+        the figure; ``figure.savefig`` writes it.
     """
 def rater_number_curve(images: Any, label: int | None = None) -> RaterNumberCurve:
     """Measure the quality of the vote of k raters for every k, and extrapolate to more raters.
@@ -6997,25 +7016,25 @@ def rater_number_curve(images: Any, label: int | None = None) -> RaterNumberCurv
     Parameters
     ----------
     images : list of label images, or list of such lists
-        One case of at least three raters, or a cohort of cases with equally many.
+        One case of at least three raters, or a cohort of cases with the same number of raters.
     label : int, optional
         Label value; by default the largest one of each case.
 
     Returns
     -------
     RaterNumberCurve
-        ``.answer`` is a sentence, ``.table()`` has the curve, ``.dice_with_another(k)`` and
+        ``.answer`` is a sentence, ``.table()`` returns the curve, ``.dice_with_another(k)`` and
         ``.moved_by_another(k)`` extrapolate it to any number of raters.
     """
 def read_dicom_contours(path: PathLike, series: DicomSeries) -> list[Structure]:
-    """Read every structure of an RTSTRUCT that has contours.
+    """Read every structure with contours from an RTSTRUCT.
 
-    A voxel is inside if about half of it lies within an odd number of the contours of its slice,
-    so a contour inside another is a hole; the volume of a mask is that of its contours, up to
-    whole voxels (see `rasterise`). A contour that is stored twice
-    counts once. Open contours (OPEN_PLANAR), points (POINT) and contours of one or two points
-    enclose nothing; the voxels they pass through are marked. Contours that extend beyond the image
-    are clipped, with a warning.
+    A voxel is inside if about half of it lies within an odd number of the contours of its slice, so
+    a contour inside another one is a hole; the volume of a mask equals that of its contours,
+    rounded to whole voxels (see `rasterise`). A contour that is stored twice counts once. Open
+    contours (OPEN_PLANAR), points (POINT) and contours of one or two points enclose no area; the
+    voxels through which they pass are marked. Contours that extend beyond the image are clipped,
+    with a warning.
     """
 def read_dicom_segmentation(path: PathLike, series: DicomSeries, *, absent_frames: str = 'background') -> list[Structure]:
     """Read one rater's SEG of a series, each segment as a structure on the grid of the series.
@@ -7032,11 +7051,11 @@ def read_dicom_series(source: PathLike | Sequence[PathLike], *, number: int | No
     Parameters
     ----------
     number : int, optional
-        Which series to read if there are several, from 1, in the order of their file
+        Number (from 1) of the series to read if there are several, in the order of their file
         names. ``itk-consensus info FOLDER`` lists them.
     """
 def read_slicer_segmentation(path: PathLike, *, like: Any = None) -> list[Structure]:
-    """Read every segment with its name, colour and terminology.
+    """Read all segments with name, colour and terminology.
 
     Parameters
     ----------
@@ -7045,14 +7064,14 @@ def read_slicer_segmentation(path: PathLike, *, like: Any = None) -> list[Struct
         segmented part.
     """
 def reader_bias(images: Any, reference: Any = None, names: Sequence[str] | None = None, label: int | None = None) -> ReaderBias:
-    """Measure how far raters draw outside a consensus; function form of ReaderBiasFilter.
+    """Measure the bias of raters from a consensus; function form of ReaderBiasFilter.
 
     Parameters
     ----------
     images : list of images
         The raters, on one grid.
     reference : image or LabelFusionFilter, optional
-        The consensus, or a filter that makes it; ConsensusFilter by default.
+        The consensus, or a filter that computes it; ConsensusFilter by default.
     names : sequence of str, optional
         Names of the raters.
     label : int, optional
@@ -7061,10 +7080,10 @@ def reader_bias(images: Any, reference: Any = None, names: Sequence[str] | None 
 def report(made: Any, path: PathLike, image: Any = None, names: Sequence[str] | None = None, *, files: Sequence[PathLike] | None = None, outputs: Mapping[str, PathLike] | None = None, window: tuple[float, float] | str | None = None, label_names: Mapping[int, str] | None = None, contact_sheet: bool = False) -> None:
     """Write one self-contained HTML page about a fusion.
 
-    It shows disputed slices with each rater's contour, pairwise Dice, a table of the raters, the
-    findings, and what is needed to reproduce the fusion. It works offline and can be printed. It
-    has a viewer for all slices, from which decisions about disputes can be exported as the record
-    of a review; of large cases only a part is included, and the page says so.
+    The page shows disputed slices with each rater's contour, pairwise Dice, a table of the raters,
+    the findings, and the information needed to reproduce the fusion. It works offline and can be
+    printed. It has a viewer for all slices, from which decisions about disputes can be exported as
+    the record of a review; of large cases, only a part is included, which the page states.
 
     Parameters
     ----------
@@ -7073,53 +7092,54 @@ def report(made: Any, path: PathLike, image: Any = None, names: Sequence[str] | 
     path : str or path
         Path of the page; replaced atomically.
     image : image, optional
-        The image that the raters segmented, on their grid, to be drawn below the contours.
+        The image that the raters segmented, on their grid, drawn under the contours.
     names : sequence of str, optional
         Names of the raters; by default their file names, or rater 0, rater 1, ...
     files : sequence of str or path, optional
-        Files of the raters, for hashes; by default voxels are hashed.
+        Files of the raters, which are hashed; by default voxels are hashed.
     outputs : mapping of str to path, optional
-        Other written files by description; the page links to them.
+        Other files that were written, by description; the page links to them.
     window : (center, width) or str, optional
         Grey-value window of the image, or the name of a CT window, such as "lung"; by default one
-        that suits modality and structure.
+        suited to modality and structure.
     label_names : mapping of int to str, optional
-        Names of labels, such as ``{1: "liver"}``.
+        Names of the labels, such as ``{1: "liver"}``.
     contact_sheet : bool
-        Whether to also show all disputed slices.
+        Whether to show all disputed slices, too.
     """
 def review(fused: Any, image: Any = None, names: Sequence[str] | None = None, *, files: Sequence[PathLike] | None = None, output: PathLike | None = None, reviewer: str | None = None, blinded: bool = False, ready: Callable[[str], None] | None = None, port: int = 0) -> Any:
-    """Review a consensus in the browser: go through disputes, decide or paint, and take it back.
+    """Review a consensus in the browser: inspect disputes, decide or paint, undo and redo.
 
-    It runs until the reviewer ends it, or Ctrl-C does, on this machine only, for the one browser
-    that opens its address. It needs ``pip install 'itk-consensus[review]'``.
+    The application runs until the reviewer ends it or presses Ctrl-C. It is served on this machine
+    only, to the one browser that opens its address. Requires ``pip install
+    'itk-consensus[review]'``.
 
     Parameters
     ----------
     fused : LabelFusionFilter, or list of images
-        A fuser after Execute; or images, to be fused by ConsensusFilter.
+        A fuser after Execute, or images to fuse by ConsensusFilter.
     image : image, optional
-        What the raters looked at, on their grid.
+        The image that the raters annotated, on their grid.
     names : sequence of str, optional
-        What each rater is called; by default their files, or rater 0, rater 1, ...
+        Names of the raters; by default those of their files, or rater 0, rater 1, ...
     files : sequence of str or path, optional
-        Where each rater was read, to be hashed; without it voxels are.
+        The file of each rater, used for hashing; without files, voxels are hashed.
     output : str or path, optional
-        Where the adjudicated map goes; the record of decisions lies beside it, and a review that
-        was left unfinished there goes on.
+        Where to write the adjudicated map; the record of decisions is written beside it. An
+        unfinished review found there is resumed.
     reviewer : str, optional
-        Who decides; by default the page asks before the first decision.
+        The reviewer's name; by default the page asks for it before the first decision.
     blinded : bool
-        Whether readers' names are hidden, also from the record.
+        Whether to hide the readers' names, also in the record.
     ready : callable, optional
-        Told the address; by default it is printed, and opened in the browser.
+        Called with the address; by default it is printed and opened in the browser.
     port : int
-        0 takes one that is free.
+        0 selects a free port.
 
     Returns
     -------
     image
-        The adjudicated label map, of the raters' kind.
+        The adjudicated label map, of the same type as the raters' images.
     """
 def sample_atlases(number: int = 6, seed: int = 0) -> SampleAtlases:
     """A target of 40 x 48 x 40 voxels of 1 mm, and atlases of it.
@@ -7158,7 +7178,7 @@ def sample_cohort(number: int = 20, seed: int = 0) -> list[SampleCase]:
         Seed of the cases; the raters are always the same.
     """
 def score_against_readers(probability: Any, readers: Any, samples: Iterable[Any] = (), label: int = 1, *, inputs_are_labels: bool = False) -> PluralTruth:
-    """Score how well a probability map predicts what several readers draw.
+    """Score how well a probability map predicts the segmentations of several readers.
 
     Parameters
     ----------
@@ -7167,12 +7187,12 @@ def score_against_readers(probability: Any, readers: Any, samples: Iterable[Any]
     readers : list of label images
         Segmentations on the same grid.
     samples : iterable of label images, optional
-        Plausible segmentations, e.g. of SampleSegmentations, needed for the energy distance, the
-        matched scores and the score of volumes.
+        Plausible segmentations, e.g. from SampleSegmentations, required for the energy distance,
+        the matched scores and the score of volumes.
     label : int
         The structure's label in readers and samples.
     inputs_are_labels : bool
-        Accept readers and samples as label images although one looks like an intensity image.
+        Accept readers and samples as label images even if one looks like an intensity image.
 
     Returns
     -------
@@ -7204,7 +7224,7 @@ def score_study(readers: Readers, submissions: Submissions, *, structures: Mappi
     lesions : bool
         Whether to match connected components.
     inputsAreLabels : bool
-        Accept readers and submissions as label images although one looks like an intensity image.
+        Accept readers and submissions as label images even if one looks like an intensity image.
     afterCase : callable, optional
         Called with the name of each finished case.
 
@@ -7221,49 +7241,50 @@ def separate_undecided(structures: Sequence[Structure]) -> list[Structure]:
     a structure such as "liver undecided", so that a file preserves them.
     """
 def show(thing: Any, image: Any = None, names: Sequence[str] | None = None, *, window: tuple[float, float] | str | None = None, label_names: Mapping[int, str] | None = None, contact_sheet: bool = False) -> Shown:
-    """Show a fusion in a notebook, as its page would: findings, slices, raters.
+    """Show a fusion in a notebook, with the contents of its page: findings, slices, raters.
 
     Parameters
     ----------
     thing : FusionResult, or a filter after Execute
-        What to show. Agreement, diagnostics and matched structures are shown as tables or lists.
+        The object to show. Agreement, diagnostics and matched structures are shown as tables or
+        lists.
     image : image, optional
-        The image that the raters segmented, on their grid, to be drawn below the contours.
+        The image that the raters segmented, on their grid, drawn under the contours.
     names : sequence of str, optional
         Names of the raters.
     window : (center, width) or str, optional
         Grey-value window of the image, or the name of a CT window.
     label_names : mapping of int to str, optional
-        Names of labels.
+        Names of the labels.
     contact_sheet : bool
-        Whether to also show all disputed slices.
+        Whether to show all disputed slices, too.
     """
 def show_progress(filter_: ProcessObject) -> None:
-    """Show a progress bar in notebooks and terminals whenever a filter executes.
+    """Show a progress bar in notebooks and terminals whenever a filter runs.
 
-    Uses tqdm if installed (``pip install 'itk-consensus[notebook]'``).
+    tqdm is used if it is installed (``pip install 'itk-consensus[notebook]'``).
     """
 def write_dicom_contours(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike, series: DicomSeries, *, method: str, raters: Sequence[PathLike] = (), description: str = 'Consensus of several readers', origin: str = 'AUTOMATIC', smooth: float | None = None, holes: str = 'keyhole') -> None:
     """Write structures, which may overlap, as contours of one DICOM RTSTRUCT.
 
-    Contours follow the edges of voxels, so that `read_dicom_contours`, and any program that tests
-    which voxel centres a contour encloses, gives back exactly these voxels. Contours lie in
-    the planes of the slices, at exactly their positions.
+    Contours follow the edges of voxels, so that `read_dicom_contours`, or any program that tests
+    which voxel centres a contour encloses, restores exactly the same voxels. Contours lie in the
+    planes of the slices, at exactly their positions.
 
     Parameters
     ----------
     structures : sequence of Structure, or mapping of name to image
-        Binary masks (0 and 1) on the grid of the series; `separate_undecided` makes them of a
-        consensus with undecided voxels.
+        Binary masks (0 and 1) on the grid of the series; use `separate_undecided` to obtain them
+        from a consensus with undecided voxels.
     method : str
         The fusion method, e.g. ``filter.GetName()``.
     raters : sequence of paths
         The raters' DICOM objects; the file references those that are structure sets.
     origin : "AUTOMATIC", "SEMIAUTOMATIC" or "MANUAL"
-        How the contours were made; decisions of a person make them no longer automatic.
+        How the contours were made; use "SEMIAUTOMATIC" if a person made any of the decisions.
     description : str
-        Description of the file, in the field that planning systems show; that of a structure is
-        its detail `ROI_DESCRIPTION`.
+        Description of the file, in the field displayed by planning systems; a structure's
+        description is its detail `ROI_DESCRIPTION`.
     smooth : float, optional
         Smooth contours, for easy editing, to at most this distance in mm from the voxels' edges.
     holes : "keyhole" or "separate"
@@ -7276,19 +7297,19 @@ def write_dicom_segmentation(structures: Sequence[Structure] | Mapping[str, Any]
     Parameters
     ----------
     structures : sequence of Structure, or mapping of name to image
-        Binary masks (0 and 1) on the grid of the series (`separate_undecided` makes them of a
-        consensus with undecided voxels); or, if `fractional`, probabilities from 0 to 1.
+        Binary masks (0 and 1) on the grid of the series (use `separate_undecided` to obtain them
+        from a consensus with undecided voxels); or, if `fractional`, probabilities from 0 to 1.
     method : str
-        The fusion method, e.g. ``filter.GetName()``; part of the algorithm's name, next to the
-        version of this package.
+        The fusion method, e.g. ``filter.GetName()``; stored in the algorithm's name, together with
+        the version of this package.
     raters : sequence of paths
         The raters' SEG objects, which the file references.
     origin : "AUTOMATIC", "SEMIAUTOMATIC" or "MANUAL"
-        How the segments were made; decisions of a person make them no longer automatic.
+        How the segments were made; use "SEMIAUTOMATIC" if a person made any of the decisions.
     """
 def write_slicer_segmentation(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike) -> None:
     """Write structures, or a mapping of name to mask, as a segmentation for 3D Slicer.
 
-    Overlapping structures go to different layers. Masks must be binary (0 and 1);
-    `separate_undecided` makes them of a consensus with undecided voxels.
+    Overlapping structures are written to different layers. Masks must be binary (0 and 1); use
+    `separate_undecided` to obtain them from a consensus with undecided voxels.
     """

@@ -1,4 +1,4 @@
-"""``itk-consensus fuse ... -o fused.zarr``: fuses volumes larger than memory, block by block."""
+"""``itk-consensus fuse ... -o fused.zarr``: fuse volumes larger than memory, block by block."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def add_volume_options(parser: argparse.ArgumentParser) -> None:
 
 
 def fuse_in_blocks(arguments: argparse.Namespace, console: Console) -> None:
-    """Fuse stores or files into a store; a run that was killed is resumed."""
+    """Fuse stores or files into a store; resume a run that was killed."""
     for option in ("probability", "label", "uncertainty", "uncertainty_kind", "json", "report"):
         if getattr(arguments, option) is not None:
             name = option.replace("_", "-")

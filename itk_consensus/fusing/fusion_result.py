@@ -38,7 +38,7 @@ class MadeBy:
     version: str
     #: Parameters, except images, that differ from a fixed default, by name
     changed: Mapping[str, Any]
-    images: frozenset[str] = frozenset()  #: Names of image parameters, whose images are not kept
+    images: tuple[str, ...] = ()  #: Names of image parameters, whose images are not kept
 
     @classmethod
     def of(cls, filter_: ProcessObject, *, is_kept: bool = True) -> MadeBy:
@@ -48,7 +48,7 @@ class MadeBy:
         if not is_kept:
             return cls(type(filter_), __version__, {})
         values = {one: one.value_of(filter_) for one in parameters_of(type(filter_))}
-        images = frozenset(one.name for one, value in values.items() if holds_image(value))
+        images = tuple(one.name for one, value in values.items() if holds_image(value))
         changed = {
             one.name: value
             for one, value in values.items()

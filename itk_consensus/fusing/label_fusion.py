@@ -31,6 +31,7 @@ from itk_consensus.fusing.fusion_result import (
 from itk_consensus.images import convert
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fusions import Fusion
+from itk_consensus.votes.ties import BACKGROUND
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS, UncertaintyKind
 
 if TYPE_CHECKING:
@@ -123,7 +124,10 @@ class LabelFusionFilter(RaterInputs):
                 return image_of(run.result)
             result = self._result_of(self._load(inputs), is_kept=not is_last)
             output = image_of(result)
-            if not is_last:
+            if is_last:
+                # The result is discarded, so that no findings can be requested later.
+                self._warn_of_nothing_drawn(result)
+            else:
                 # Later outputs must not refer to the caller's images, nor be affected by later
                 # changes.
                 run.result = result.detach()
@@ -315,6 +319,30 @@ class LabelFusionFilter(RaterInputs):
                 "LabelForUndecidedPixels", f"must fit the inputs' type {dtype}, got {given}"
             )
         return int(given)
+
+    def _warn_of_nothing_drawn(self, result: FusionResult[Any]) -> None:
+        """Warn of raters, and of a result, without any label though most raters drew something.
+
+        Only if votes were counted anyway.
+        """
+        votes = result.case.votes
+        if not isinstance(votes, DecisionPatterns) or 0 not in votes.labels:
+            return
+        background = int(np.searchsorted(votes.labels, 0))
+        annotated = votes.present.any(axis=0)
+        drew = ((votes.patterns != background) & votes.present).any(axis=0)
+        # Where most raters drew nothing, the structure may be absent.
+        if 2 * np.count_nonzero(drew) <= np.count_nonzero(annotated):
+            return
+        empty = [result.rater_names[rater] for rater in np.flatnonzero(annotated & ~drew)]
+        if empty:
+            self._warn(
+                f"{', '.join(empty)} drew nothing, though most raters did; pass None for a rater "
+                "who did not look"
+            )
+        answers = result.fusion.answers()
+        if not any(((part != background) & (part != BACKGROUND)).any() for part in answers):
+            self._warn("the result is empty, though most raters drew something")
 
     def _warn_of_doubts(self, patterns: DecisionPatterns, is_switched: bool) -> None:
         """Warn if there is only one rater, or if labels are switched."""

@@ -10,7 +10,7 @@ fields are the required data, never by a closure. Every fused result can therefo
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -123,7 +123,11 @@ class Fusion(FieldsOnly, ABC):
     @property
     def has_undecided(self) -> bool:
         """Whether any voxel is undecided."""
-        return bool((self.volume() == UNDECIDED).any())
+        return any(bool((part == UNDECIDED).any()) for part in self.answers())
+
+    def answers(self) -> Iterator[NDArray[Any]]:
+        """Arrays that together hold every answer that occurs: label indices and codes."""
+        yield self.volume()
 
     @abstractmethod
     def volume(self) -> NDArray[Any]:
@@ -192,9 +196,8 @@ class PatternFusion(Fusion):
         shares = self.shares
         return shares[:, label] if isinstance(shares, np.ndarray) else shares.of_label(label)
 
-    @property
-    def has_undecided(self) -> bool:
-        return bool((self.decision == UNDECIDED).any())
+    def answers(self) -> Iterator[NDArray[Any]]:
+        yield self.decision
 
     def volume(self) -> NDArray[np.int32]:
         return self.patterns.expand(self.decision.astype(np.int32), outside=BACKGROUND)
@@ -272,10 +275,9 @@ class DisputedFusion(Fusion):
     winners: NDArray[Any]
     shares: LabelShares  #: (N,) probabilities by label index
 
-    @property
-    def has_undecided(self) -> bool:
-        others = self.others.decision[~self.voxels.flags]
-        return bool((others == UNDECIDED).any() or (self.winners == UNDECIDED).any())
+    def answers(self) -> Iterator[NDArray[Any]]:
+        yield self.others.decision[~self.voxels.flags]
+        yield self.winners
 
     def volume(self) -> NDArray[np.int32]:
         decision = self.others.volume()

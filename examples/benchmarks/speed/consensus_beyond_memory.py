@@ -1,12 +1,13 @@
-"""Consensus of volumes larger than memory: processor time against that in memory, and peak memory.
+"""Measure Consensus on volumes larger than memory: processor time relative to memory, and peak
+memory.
 
     python -m examples.benchmarks.speed.consensus_beyond_memory --folder /scratch
 
-makes a cell by three readers, in which tubes, blobs and small lesions are periodic. One cell is
-fused in memory and from store to store, which must give the same labels; 4 x 4 x 4 cells, of which
-the central 2 x 1 x 1 contain tissue, as in microscopy, are fused from store to store only. Every
-run is a separate process. ``--shrink 2`` divides the cell's sides, ``--cells 1`` leaves out the
-large store.
+generates a periodic cell with tubes, blobs and small lesions, drawn by three readers. One cell is
+fused in memory and from store to store, which must yield the same labels. A volume of 4 x 4 x 4
+cells, with tissue only in the central 2 x 1 x 1, as in microscopy, is fused from store to store
+only. Every run is a separate process. ``--shrink 2`` divides the cell's sides, ``--cells 1``
+leaves out the large store.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ Array = NDArray[np.float32]
 
 
 def smooth_noise(rng: np.random.Generator, shape: tuple[int, ...], sigma: float) -> Array:
-    """Periodic smooth noise of unit variance."""
+    """Return periodic smooth noise of unit variance."""
     coarse = 2 ** int(np.log2(sigma / 2))
     noise = rng.standard_normal([size // coarse for size in shape], np.float32)
     noise = gaussian_filter(noise, sigma / coarse, mode="wrap")
@@ -52,7 +53,7 @@ def smooth_noise(rng: np.random.Generator, shape: tuple[int, ...], sigma: float)
 
 
 def _finer(values: Array, axis: int, times: int) -> Array:
-    """Periodic linear interpolation along an axis."""
+    """Interpolate linearly and periodically along an axis."""
     after = np.roll(values, -1, axis)
     parts = [values + np.float32(k / times) * (after - values) for k in range(times)]
     joined = np.stack(parts, axis + 1)
@@ -62,7 +63,7 @@ def _finer(values: Array, axis: int, times: int) -> Array:
 
 
 def readers(shape: tuple[int, ...]) -> list[NDArray[np.uint8]]:
-    """Masks by three readers: blobs and tubes across borders, and lesions that some miss."""
+    """Return masks by three readers: blobs and tubes across borders, and lesions that some miss."""
     rng = np.random.default_rng(SEED)
     # Large blobs, and tubes where two smooth fields are both near zero.
     level = smooth_noise(rng, shape, 40.0) - 1.9
@@ -127,7 +128,7 @@ def run_only(what: str, folder: Path) -> None:
 
 
 def measured(what: str, folder: Path) -> dict[str, float]:
-    """Time and peak memory of an operation in a separate process."""
+    """Return time and peak memory of an operation in a separate process."""
     command = [sys.executable, "-m", __spec__.name, "--only", what, "--folder", str(folder)]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
