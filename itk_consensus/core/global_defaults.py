@@ -10,7 +10,7 @@ from itk_consensus.core.parameters import Parameter, attach
 
 T = TypeVar("T")
 
-#: How much metadata outputs keep: the values of `images.kept_metadata.Keep`.
+#: Amount of metadata that outputs keep: the values of `images.kept_metadata.Keep`.
 KEPT_METADATA = ("nothing", "description", "all_but_identity", "everything")
 
 

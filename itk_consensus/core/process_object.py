@@ -155,7 +155,10 @@ class ProcessObject(Displayed, Runs, GlobalDefaults, metaclass=FilterClass):
         return f"{self.GetName()}({given})"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state of copies and pickles: all parameters, images included, and no more."""
+        """Return the state of copies and pickles: all parameters, including images.
+
+        Commands and results are not part of the state.
+        """
         return {"values": dict(self._values)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -191,7 +191,7 @@ class RaterInputs(LabelInputs):
         )
 
     def _rater_masks(self, loaded: LoadedImages) -> list[NDArray[Any] | None] | None:
-        """Return masks of where each rater annotated: inside the rater's mask and valid image."""
+        """Return masks of annotated voxels: inside both the rater's mask and the valid image."""
         has_gaps = any(where is not None for where in loaded.annotated)
         if self.RaterMasks is None:
             return list(loaded.annotated) if has_gaps else None

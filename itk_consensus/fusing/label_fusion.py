@@ -202,9 +202,9 @@ class LabelFusionFilter(RaterInputs):
 
     @property
     def chunking(self) -> str:
-        """How dask arrays are fused: "patterns", "tiles", "blocks" or not at all.
+        """Way in which dask arrays are fused: "patterns", "tiles", "blocks" or not at all.
 
-        The options are by their "patterns", in "tiles" with a halo, in "blocks" on one machine that
+        They are fused by their "patterns", in "tiles" with a halo, in "blocks" on one machine that
         stores the compressed votes of all chunks, or not at all.
         """
         if hasattr(self, "fuse_blocks"):

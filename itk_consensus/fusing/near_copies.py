@@ -102,7 +102,7 @@ class _Contours:
         self._labels = np.append(patterns.labels != 0, False)
 
     def close_pairs(self) -> Iterable[tuple[int, int]]:
-        """Return pairs that differ by less than half of what most pairs do: candidate copies."""
+        """Return candidate copies: pairs that differ by less than half of what most pairs do."""
         every = disagreements(self._patterns)
         known = every[np.triu_indices(len(every), 1)]
         known = known[np.isfinite(known)]

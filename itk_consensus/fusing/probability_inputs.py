@@ -267,7 +267,7 @@ def _group_by_rater(loaded: LoadedImages, classes: int) -> LoadedImages:
 def _annotated_mask(
     missing: int, opinion: Sequence[Array] | None, mask: Array | None
 ) -> Array | None:
-    """Return a mask of where a rater gave an opinion: inside the mask, without missing values."""
+    """Return a mask of a rater's valid opinions: inside the mask, without missing values."""
     if opinion is None:
         return mask
     return intersect_masks(mask, np.asarray(opinion[0] != missing))

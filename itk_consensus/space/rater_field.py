@@ -43,7 +43,7 @@ class RaterField(NamedTuple):
             return self
         asked = pack_bits(~silent)
         here = asked if self.present is None else asked & self.present
-        # Where no rater would remain, all raters are kept.
+        # All raters are kept at voxels where no rater would remain.
         nobody = np.bitwise_or.reduce(here, axis=0) == 0
         everybody = pack_bits(np.ones_like(silent)) if self.present is None else self.present
         here[:, nobody] = everybody[:, nobody]

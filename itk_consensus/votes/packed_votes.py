@@ -107,7 +107,9 @@ class PackedVotes:
         )
 
     def expectation_of_votes(self, foreground: Floats) -> ExpectedCounts:
-        """Return the sums for an M-step whose posterior depends on vote counts only; S is 1.
+        """Return the sums for an M-step whose posterior depends only on the number of votes.
+
+        The number of starts, S, is 1.
 
         Parameters
         ----------

@@ -125,7 +125,7 @@ def joint_label_fusion(  # noqa: PLR0913  (the parameters are ANTs's)
 
 
 def _mask(given: Any, like: LoadedImages, maps: Sequence[Any]) -> Any:
-    """Return a mask of where the mask and all given label images are non-zero."""
+    """Return a mask of the voxels at which the mask and all given label images are non-zero."""
     mask = given != 0
     for index, one in enumerate(maps):
         labels = convert.load_one(one, like, owner=_NAME, parameter=f"label_list[{index}]")

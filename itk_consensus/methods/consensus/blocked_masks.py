@@ -97,7 +97,7 @@ class BlockedMasks(RaterMasks):
         return self.blocks(box).boxes()
 
     def without_inputs(self) -> RaterMasks:
-        """Return self, which holds no images."""
+        """Return self, which does not contain images."""
         return self
 
     def present_in(self, box: Box) -> Mask:

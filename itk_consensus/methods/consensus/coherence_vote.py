@@ -307,7 +307,7 @@ def _answer_labels(
 def _silent(
     voters: Mapping[int, LabelVoters], masks: RaterMasks, label: int, box: Box
 ) -> Mask | None:
-    """Return a (J, \\*box) mask of where raters are excluded from a label, or None.
+    """Return a (J, \\*box) mask of the voxels from which raters are excluded, or None.
 
     A rater who is excluded around an object is also excluded from the background there.
     """

@@ -44,7 +44,8 @@ class Resolution(NamedTuple):
     """The scale in mm at which half of the raters' detail is shared."""
 
     millimetres: float
-    #: "<=" if at least half is shared even at the finest scale, ">=" if less even at the coarsest.
+    #: "<=" if at least half is shared even at the finest scale, ">=" if less than half is shared
+    #: even at the coarsest.
     bound: Literal["=", "<=", ">="]
     unit: str = "mm"  #: Unit of the scale; "voxels" for arrays
 

@@ -200,9 +200,9 @@ class _Case:
     masks: RaterMasks
     index: int
     answer: Blocked
-    others: Blocked  #: Where the result has other foreground labels
-    vote: Blocked  #: Where more than half of the raters marked the label
-    tied: Blocked  #: Where exactly half of the raters marked the label
+    others: Blocked  #: Voxels with other foreground labels in the result
+    vote: Blocked  #: Voxels that more than half of the raters marked
+    tied: Blocked  #: Voxels that exactly half of the raters marked
     voters: LabelVoters
     box: Box
 
@@ -266,7 +266,7 @@ class _Case:
         return pieces.any_of(kept), int(kept.sum())
 
     def _without_majority(self, lost: Blocked) -> Blocked:
-        """Return voxels of the vote's lost pieces that at most half of the used raters marked."""
+        """Return voxels of the vote's lost pieces that at most half of the raters in use marked."""
         asked = self.voters.asked
         if not self.voters.elsewhere:
             return none_of(lost.blocks)
@@ -278,7 +278,7 @@ class _Case:
         return Blocked.made(lost.blocks, minority)
 
     def _chance_of_majority(self) -> float:
-        """Return the probability that most raters mark a voxel by chance, independently.
+        """Return the probability that most raters mark a voxel by independent chance.
 
         Each rater's rate is measured far from the result and the vote.
         """
@@ -436,7 +436,7 @@ class _Case:
         return np.stack([votes[here], around[here]])
 
     def returned(self, mask: Blocked) -> tuple[Blocked, int]:
-        """Revert regions in which raters lose too much to the vote; also return their number."""
+        """Revert to the vote the regions in which raters lose too much Dice; also count them."""
         asked = self.voters.asked
         if len(asked) < 3:
             return mask, 0
@@ -478,7 +478,7 @@ class _Case:
     def _votes_of(
         self, regions: BlockPieces, judged: Mask, mask: Blocked
     ) -> Iterator[tuple[int, _RegionVotes]]:
-        """Yield the votes of the judged regions, merged over blocks."""
+        """Yield the votes of the selected regions, merged over blocks."""
         begun: dict[int, _RegionVotes] = {}
         blocks_of = np.zeros(regions.number + 1, np.int64)
         for numbers in regions.numbers:
@@ -550,9 +550,9 @@ class _RegionVotes(NamedTuple):
 def _ties_of_better(votes: _RegionVotes, by_finders: bool) -> bool | None:
     """Decide whether a region reverts to the vote, and how ties of the vote are resolved.
 
-    Returns None if raters do not lose too much, so that the result is kept; True if the region
+    Returns None if raters do not lose too much Dice, so that the result is kept; True if the region
     reverts to the vote with ties as in the result; False if it reverts with ties as background,
-    because the best corroborated raters would otherwise lose.
+    because the Dice of the best corroborated raters would otherwise decrease.
 
     Parameters
     ----------
@@ -599,7 +599,7 @@ class _Overlaps(NamedTuple):
         )
 
     def lose(self) -> bool:
-        """Return whether a rater, or an intersection of two, loses more than the spread allows."""
+        """Return whether a rater, or an intersection of two, loses more Dice than is allowed."""
         agree = 2 * np.count_nonzero(self.between >= AGREEMENT, axis=1) > len(self.answer)
         to_the_middle = max(LARGEST_LOSS, TO_THE_MIDDLE * (1 - self._least_dice()))
         may_lose = np.where(agree, LARGEST_LOSS, to_the_middle)
@@ -614,7 +614,7 @@ class _Overlaps(NamedTuple):
         return max(float(dices.min()) for dices in rest)
 
     def finders_lose(self) -> bool:
-        """Return whether a finder loses relative to both the vote and the other finders.
+        """Return whether a finder loses Dice relative to both the vote and the other finders.
 
         Since some raters did not find the object, the vote may be too small and equal to the
         intersection of two finders. Therefore only single raters are checked.
@@ -623,7 +623,7 @@ class _Overlaps(NamedTuple):
         return bool((np.minimum(self.vote, others) - self.answer > LARGEST_LOSS).any())
 
     def corroborated_lose(self) -> bool:
-        """Return whether the best corroborated raters, if not all raters, lose on average."""
+        """Return whether the best corroborated raters, if not all raters, lose Dice on average."""
         between = self.between.copy()
         np.fill_diagonal(between, -1)
         distance = 1 - np.sort(between, axis=1)[:, -2:].mean(axis=1)

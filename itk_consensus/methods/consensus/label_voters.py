@@ -95,7 +95,7 @@ class LabelVoters:
         return tuple(one for one in self.found if one.is_rescued)
 
     def silent(self, box: Box) -> Mask | None:
-        """Return a (J, \\*box) mask of where each rater is excluded; None: nowhere."""
+        """Return a (J, \\*box) mask of the voxels from which each rater is excluded, or None."""
         if not (self.elsewhere or self.found):
             return None
         silent = np.zeros((self.number, *(part.stop - part.start for part in box)), bool)
@@ -238,10 +238,10 @@ def _partly_found_objects(
 
 
 class _FoundPieces(NamedTuple):
-    """Connected components of the union of the used raters' masks; 0 is background."""
+    """Connected components of the union of masks of the raters in use; 0 is background."""
 
     pieces: BlockPieces  #: Connected components in the box around the label
-    raters: NDArray[np.intp]  #: Indices of the used raters
+    raters: NDArray[np.intp]  #: Indices of the raters in use
     found: Mask  #: (raters, P + 1) whether each rater marked any voxel of each piece
     #: (P + 1,) whether a lone mark, or an intersection, is too large to be due to chance
     large: Mask

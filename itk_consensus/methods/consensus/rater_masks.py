@@ -202,7 +202,7 @@ class RaterMasks(FieldsOnly):
         return bits
 
     def disputed_voxels(self, label: int) -> Mask:
-        """Return a (\\*shape) mask of where raters differ about a label by more than rounding."""
+        """Return a (\\*shape) mask of voxels where raters differ about a label beyond rounding."""
         masks = self.read(label)
         if self.present is None:
             lowest, highest = masks.min(axis=0), masks.max(axis=0)

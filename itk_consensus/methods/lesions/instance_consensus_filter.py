@@ -403,7 +403,7 @@ class LesionShares(VoxelShares):
 
 
 def _annotated_masks(stack: LabelStack) -> list[Mask | None]:
-    """Return a mask of where each rater annotated; None: everywhere. A missing rater's is empty."""
+    """Return a mask of each rater's annotated voxels; None: all. A missing rater's is empty."""
     masks = stack.rater_masks or (None,) * len(stack.arrays)
     found: list[Mask | None] = []
     for array, mask in zip(stack.arrays, masks, strict=True):

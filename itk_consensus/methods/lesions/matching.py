@@ -12,7 +12,8 @@
 Ties are broken by size and then by position, never by the index of a rater or an object.
 
 Marks with the same voxels always match, so they are treated as one shape shared by several raters.
-Even many raters have few distinct shapes, whereas all pairs of marks would not fit into memory.
+Even with many raters there are few distinct shapes, whereas all pairs of marks would not fit into
+memory.
 """
 
 from __future__ import annotations
