@@ -12,8 +12,8 @@ from itk_consensus.assessment.agreement.rater_number import RaterNumberCurve
 from itk_consensus.assessment.agreement.reader_bias import ReaderBias
 from itk_consensus.assessment.agreement.result import AgreementResult
 from itk_consensus.assessment.findings import Diagnostics
-from itk_consensus.assessment.readers import Readers
 from itk_consensus.assessment.scoring.score_against_readers import PluralTruth
+from itk_consensus.assessment.scoring.score_study import ReadersByCase
 from itk_consensus.assessment.scoring.score_study import Submissions
 from itk_consensus.assessment.scoring.study_scores import StudyScores
 from itk_consensus.calibration.held_out_rater import HeldOutCohort as HeldOutCohort
@@ -63,7 +63,7 @@ _Image = Any
 _ImageT = TypeVar("_ImageT")
 
 class ProcessObject:
-    """Base of every filter. Many threads may call Execute of one object at the same time."""
+    """Base class of all filters. Several threads may call Execute of one object concurrently."""
     def __init__(self, *, CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     CoordinateTolerance: float
     def SetCoordinateTolerance(self, value: float) -> None:
@@ -96,10 +96,10 @@ class ProcessObject:
     def GetDebug(self) -> bool:
         """Print the filter before each Execute."""
     def Abort(self) -> None:
-        """Stop as soon as possible. During iterations, the current estimate is still returned.
+        """Stop as soon as possible; during iterations, the current estimate is still returned.
 
-        Called from a command, it stops the Execute of that command, otherwise all running ones.
-        Outputs that are computed later can be aborted too, without losing the result.
+        If called from a command, this stops the Execute of that command, otherwise all running
+        ones. Outputs that are computed later can also be aborted, without losing the result.
         """
     def AddCommand(self, event: int, command: Any) -> int:
         """Register a command, a callable or a SimpleITK Command, to be called at this event."""
@@ -129,11 +129,14 @@ class ProcessObject:
     def GetGlobalWarningDisplay() -> bool:
         """Whether filters warn; GetDiagnostics() has it all in any case."""
     def GetName(self) -> str:
-        """The name of the filter's class."""
+        """Return the name of the filter's class."""
     def GetProgress(self) -> float:
-        """Progress of Execute, from 0 to 1; of the latest one if several threads are running."""
+        """Return the progress of Execute, from 0 to 1.
+
+        If several threads are running, this is the progress of the latest one.
+        """
     def GetResult(self) -> Any:
-        """The immutable result of the last Execute."""
+        """Return the immutable result of the last Execute."""
     @staticmethod
     def GlobalDefaultDebugOff() -> None:
         """SetGlobalDefaultDebug(False)."""
@@ -147,7 +150,7 @@ class ProcessObject:
     def GlobalWarningDisplayOn() -> None:
         """SetGlobalWarningDisplay(True)."""
     def HasCommand(self, event: int) -> bool:
-        """Whether a command is registered for this event."""
+        """Return whether a command is registered for this event."""
     def RemoveAllCommands(self) -> None:
         """Remove all commands."""
     @staticmethod
@@ -173,7 +176,7 @@ class ProcessObject:
         """Whether filters warn; GetDiagnostics() has it all in any case."""
 
 class LabelFusionFilter(ProcessObject):
-    """Base of the fusers: a list of label images in, one image of the same kind out."""
+    """Base class of the fusers, which take label images and return one image of the same kind."""
     def __init__(self, *, AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     AgreementLimits: Mapping[str, float] | None
     def SetAgreementLimits(self, value: Mapping[str, float] | None) -> None:
@@ -211,68 +214,75 @@ class LabelFusionFilter(ProcessObject):
         Parameters
         ----------
         images : list of images, or the images themselves
-            On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-            torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-            a missing vote; a vector image holds one rater per component. Dask arrays are not
-            computed.
+            Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+            torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+            masked voxel a missing vote; a vector image contains one rater per component. Dask
+            arrays are not computed.
 
         Returns
         -------
         image
-            Of the first input's type, with its geometry and device, and its metadata except what
-            can identify a person (see KeepMetaData). For dask arrays, a lazy dask array, computed
-            chunk by chunk, with the same result as in memory.
+            Image of the first input's type, with its geometry and device, and its metadata except
+            for data that can identify a person (see KeepMetaData). For dask arrays, a lazy dask
+            array that is computed chunk by chunk, with the same result as in memory.
         """
     def GetDiagnostics(self, full: bool = True) -> Diagnostics:
-        """Findings about the last Execute, each with its number; computed on demand.
+        """Return the findings about the last Execute, with their values; computed on demand.
 
-        Those about the fusion (``.fusion``) tell whether the result can be trusted, those about the
-        raters (``.raters``) how well they agree and which of them may have made a slip.
+        Findings about the fusion (``.fusion``) indicate whether the result is reliable; findings
+        about the raters (``.raters``) indicate how well they agree and which of them may have made
+        a gross error. For dask arrays, findings that need voxels are left out, and the votes are
+        computed.
 
         Parameters
         ----------
         full : bool
-            Whether to compare the result with Consensus too, which takes as long as running it.
+            Whether to also compare the result with that of Consensus, which takes as long as
+            running it.
         """
     def GetDiceOptimalImage(self, label: int | None = None) -> Any:
-        """The mask of a label that maximizes the expected Dice under its probability.
+        """Return the mask of a label that maximizes the expected Dice under its probability.
 
-        It may differ from the label map, which has the most probable label at each voxel, where
-        probabilities are far from 0 and 1. The default is the largest label that occurs.
+        The mask may differ from the label map, which contains the most probable label at each
+        voxel, where probabilities are far from 0 and 1. By default the largest label that occurs is
+        used.
         """
     def GetLabelImage(self) -> Any:
-        """The fused label map of the last Execute."""
+        """Return the fused label map of the last Execute."""
     def GetLabels(self) -> tuple[int, ...]:
-        """The labels that occur in the last Execute's inputs, in increasing order."""
+        """Return the labels that occur in the inputs of the last Execute, in increasing order."""
     def GetProbabilityImage(self, label: int | None = None) -> Any:
-        """Probability, as float64, that the truth is this label, from the last Execute.
+        """Return the float64 probability of a label at each voxel, from the last Execute.
 
-        The default is the largest label that occurs: the foreground of a binary map. A label that
-        no rater used has probability 0 everywhere.
+        By default the largest label that occurs is used, i.e. the foreground of a binary map. A
+        label that no rater used has probability 0 everywhere.
         """
     def GetUncertaintyImage(self, kind: UncertaintyKind = 'entropy') -> Any:
-        """Uncertainty of each voxel from the last probabilities, as float32; 0 is certain.
+        """Return the float32 uncertainty of each voxel from the probabilities; 0 is certain.
 
         Parameters
         ----------
         kind : "entropy", "disagreement" or "variance"
-            Minus the sum of p ln p; 1 - largest p; sum p (1 - p) / 2, which with two labels is
-            the variance p (1 - p) of either.
+            Minus the sum of p ln p; 1 - largest p; or sum p (1 - p) / 2, which for two labels is
+            the variance p (1 - p) of each.
         """
 
 class ConsensusFilter(LabelFusionFilter):
-    """The recommended fuser: keeps what raters share, by explicit rules, and explains the result.
+    """The recommended fuser: keeps shared detail by explicit rules, and explains the result.
 
-    The rules; ``examples/benchmarks/methods/consensus_evidence.py`` prints the table behind them:
+    The rules are as follows; ``examples/benchmarks/methods/consensus_evidence.py`` prints the table
+    on which they are based:
 
-    1. One rater: that rater's labels.
-    2. Raters whose contours coincide where those of others do not are copies and count once.
+    1. If there is one rater, that rater's labels are returned.
+    2. Raters whose contours coincide where other raters' contours differ are copies and count once.
     3. A label that more than half of the raters left empty is absent. The outline of an object is
-       fused from the raters who found it, without raters far from the others if these agree. An
-       object that no majority found is added if the raters miss that many of the other objects.
-    4. The coherence vote: detail that raters share is kept, the rest is smoothed.
-    5. Other deviations from the vote are reverted: components that a majority marked are kept, no
-       others are added, and no rater's loss by an outline exceeds what the raters' spread explains.
+       fused from the raters who found it, excluding outliers if the other raters agree. An object
+       that no majority found is added if the raters miss the other objects often enough to make
+       this plausible.
+    4. The coherence vote keeps the detail that raters share and smooths the rest.
+    5. Other deviations from the majority vote are reverted: components that a majority marked are
+       kept, no others are added, and no rater loses more Dice than the spread between raters
+       explains.
 
     GetCandidateImage computes other fusions of the same raters on demand.
     """
@@ -323,19 +333,19 @@ class ConsensusFilter(LabelFusionFilter):
     def GetResolution(self) -> dict[int, _Resolution]:
         """For each disputed label: the scale in mm at which raters share half of their detail; '<=' if they do so at the finest scale measured, '>=' if not even at the coarsest."""
     def GetCandidateImage(self, name: str) -> Any:
-        """The label map of a candidate of the last Execute, computed on demand."""
+        """Return the label map of a candidate of the last Execute, computed on demand."""
     def GetCandidateNames(self) -> tuple[str, ...]:
         """Return the names of the candidates of the last Execute."""
 
 class CoherenceVoteFilter(LabelFusionFilter):
-    """The vote, smoothed only where raters do not share its detail.
+    """Majority vote smoothed only where raters do not share its detail.
 
-    Every rater's mask is split into bands of scale. Bands are kept where those of different raters
-    correlate, and removed elsewhere; the contour is drawn between the mean vote shares inside and
-    outside. GetResolution returns, in mm, how finely the raters agree. The scales are multiples of
-    the smallest voxel side; there are no parameters to tune. Probability inputs are treated as
-    masks between 0 and 1.
-    ``examples/benchmarks/methods/consensus_evidence.py`` compares it with other fusers.
+    Every rater's mask is decomposed into scale bands. Bands are kept where those of different
+    raters correlate, and removed elsewhere; the threshold for the contour lies between the mean
+    vote shares inside and outside. GetResolution returns the finest scale, in mm, at which the
+    raters agree. The scales are multiples of the smallest voxel side, so there are no parameters to
+    tune. Probability inputs are treated as masks with values between 0 and 1.
+    ``examples/benchmarks/methods/consensus_evidence.py`` compares this filter with other fusers.
     """
     def __init__(self, *, RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     RaterWeights: Sequence[float] | None
@@ -360,11 +370,11 @@ class CoherenceVoteFilter(LabelFusionFilter):
         """For each disputed label: the scale in mm at which raters share half of their detail; '<=' if they do so at the finest scale measured, '>=' if not even at the coarsest."""
 
 class STAPLEImageFilter(LabelFusionFilter):
-    """Foreground probability and each rater's sensitivity and specificity, by EM.
+    """Foreground probability and each rater's sensitivity and specificity, estimated by EM.
 
-    Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
-    float64 foreground probability; GetLabelImage() the label map (probability >= 0.5). Probability
-    images among the inputs count as fractional votes; EM then runs from one start.
+    Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and results. Execute returns the
+    float64 foreground probability; GetLabelImage() returns the label map (probability >= 0.5).
+    Probability images among the inputs count as fractional votes; EM then runs from a single start.
     """
     def __init__(self, *, Prior: float | _Image | None = ..., prior: float | _Image | None = ..., ConfidenceWeight: float = ..., confidenceWeight: float = ..., confidence_weight: float = ..., ForegroundValue: float = ..., foregroundValue: float = ..., foreground_value: float = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., Tolerance: float = ..., tolerance: float = ..., SensitivityPrior: Sequence[float] = ..., sensitivityPrior: Sequence[float] = ..., sensitivity_prior: Sequence[float] = ..., SpecificityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., Initialization: str = ..., initialization: str = ..., SmoothnessWeight: float | str = ..., smoothnessWeight: float | str = ..., smoothness_weight: float | str = ..., Variant: str = ..., variant: str = ..., ExcludeConsensusVoxels: bool = ..., excludeConsensusVoxels: bool = ..., exclude_consensus_voxels: bool = ..., EstimatePrior: bool = ..., estimatePrior: bool = ..., estimate_prior: bool = ..., PriorPseudoCounts: float | Sequence[float] = ..., priorPseudoCounts: float | Sequence[float] = ..., prior_pseudo_counts: float | Sequence[float] = ..., StopCriterion: str = ..., stopCriterion: str = ..., stop_criterion: str = ..., InitialPerformance: float = ..., initialPerformance: float = ..., initial_performance: float = ..., Damping: float = ..., damping: float = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., InitializationRange: Sequence[float] = ..., initializationRange: Sequence[float] = ..., initialization_range: Sequence[float] = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     Prior: float | _Image | None
@@ -535,7 +545,7 @@ class STAPLEImageFilter(LabelFusionFilter):
         """Likelihood, iterations, trace and overlap with the others, for each start."""
 
 class MultiLabelSTAPLEImageFilter(LabelFusionFilter):
-    """Label map, label probabilities and each rater's confusion matrix, by EM.
+    """Label map, label probabilities and each rater's confusion matrix, estimated by EM.
 
     Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``; where the released wheels have a bug, it
     follows ITK's main branch.
@@ -684,13 +694,15 @@ class MultiLabelSTAPLEImageFilter(LabelFusionFilter):
     def GetStarts(self) -> StartSummary:
         """Likelihood, iterations, trace and overlap with the others, for each start."""
     def GetConfusionMatrix(self, rater: int) -> tuple[float, ...]:
-        """SimpleITK's flat (L+1) x L matrix of a rater, [observed][true], L = largest label + 1.
+        """Return a rater's flat (L+1) x L matrix [observed][true], as in SimpleITK.
 
-        With labels above 255 or negative labels that size makes no sense: GetConfusionTable is
-        returned, flattened.
+        L is the largest label + 1.
+
+        With labels above 255 or negative labels this size is not meaningful; the flattened
+        GetConfusionTable is returned instead.
         """
     def GetConfusionTable(self, rater: int) -> NDArray[float64]:
-        """Confusion matrix [observed, true] of a rater, rows and columns as in GetLabels()."""
+        """Return a rater's confusion matrix [observed, true], in the order of GetLabels()."""
 
 class LabelVotingImageFilter(LabelFusionFilter):
     """Plurality vote of label images; any tie at the maximum is undecided.
@@ -711,9 +723,9 @@ class LabelVotingImageFilter(LabelFusionFilter):
 class MajorityVoteFilter(LabelFusionFilter):
     """Majority vote with optional threshold, weights, tie rule and smoothing.
 
-    With `SmoothingSigma` the vote shares are smoothed by a Gaussian before the decision: the
-    strongest simple baseline known to us. Probability inputs count as fractional votes, so that the
-    plain vote is their mean.
+    With `SmoothingSigma` the vote shares are smoothed by a Gaussian before the decision, which is
+    the strongest simple baseline known to us. Probability inputs count as fractional votes; without
+    smoothing their vote share is their mean.
     """
     def __init__(self, *, Threshold: float | None = ..., threshold: float | None = ..., TieRule: str = ..., tieRule: str = ..., tie_rule: str = ..., SmoothingSigma: float = ..., smoothingSigma: float = ..., smoothing_sigma: float = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     Threshold: float | None
@@ -757,11 +769,11 @@ class MajorityVoteFilter(LabelFusionFilter):
         """Standard deviation of the smoothing of the votes in mm, the same on every axis."""
 
 class CorrectedVoteFilter(LabelFusionFilter):
-    """Smoothed vote shares, corrected for what raters miss and add on average.
+    """Smoothed vote shares, corrected for the raters' mean sensitivity and specificity.
 
-    For noisy raters its contours are closer to the truth than the smoothed vote's. Like that, it
-    erodes thin structures, except for unanimous voxels.
-    ``examples/benchmarks/methods/evidence_table.py`` prints both in every setting. Probabilities
+    For noisy raters its contours are closer to the truth than those of the smoothed vote. Like the
+    smoothed vote, it erodes thin structures, except for unanimous voxels.
+    ``examples/benchmarks/methods/evidence_table.py`` compares both in every setting. Probabilities
     are vote shares.
     """
     def __init__(self, *, RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., SmoothingSigma: float = ..., smoothingSigma: float = ..., smoothing_sigma: float = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
@@ -792,11 +804,12 @@ class CorrectedVoteFilter(LabelFusionFilter):
         """Standard deviation of the smoothing of the votes in mm, the same on every axis."""
 
 class COLLATEFilter(LabelFusionFilter):
-    """Consensus level, labeler accuracy and truth, estimated together by EM.
+    """Joint estimation of consensus level, labeler accuracy and truth (COLLATE), by EM.
 
-    A voxel is either easy, where raters rarely err, or hard, where each rater errs by a confusion
-    matrix. Which voxels are easy is estimated, so the matrices describe hard voxels only, however
-    large the easy background is. If raters err often, unanimous voxels may be overruled.
+    A voxel is either easy, so that raters rarely err there, or hard, so that each rater errs
+    according to a confusion matrix. The filter estimates which voxels are easy, so the matrices
+    describe only hard voxels, however large the easy background is. If raters err often, even a
+    unanimous vote may be overruled.
     """
     def __init__(self, *, ConsensusLevels: Sequence[float] = ..., consensusLevels: Sequence[float] = ..., consensus_levels: Sequence[float] = ..., ErrorRate: float = ..., errorRate: float = ..., error_rate: float = ..., PseudoCounts: Sequence[float] = ..., pseudoCounts: Sequence[float] = ..., pseudo_counts: Sequence[float] = ..., Prior: float | Mapping[int, float] | None = ..., prior: float | Mapping[int, float] | None = ..., Tolerance: float = ..., tolerance: float = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     ConsensusLevels: Sequence[float]
@@ -869,14 +882,14 @@ class COLLATEFilter(LabelFusionFilter):
     def GetConfusionTables(self) -> NDArray[float64]:
         """(raters, labels, labels): [rater, observed, true] at hard voxels."""
     def GetLevelImage(self, level: int = 0) -> Any:
-        """Image (float64) of the probability that a voxel is at ConsensusLevels[level]."""
+        """Return the probability image (float64) of a voxel being at ConsensusLevels[level]."""
 
 class DirectInferenceFilter(LabelFusionFilter):
-    """Label map of highest evidence p(t, D), with the raters' confusions integrated out.
+    """Find the label map with the highest evidence p(t, D), with rater confusions integrated out.
 
-    Works on label images of any labels. GetProbabilityImage gives a voxel's marginal posterior if
-    NumberOfSamples is set, else its conditional posterior given the rest of the map; the label map
-    is the map of highest evidence in both cases.
+    Accepts label images with arbitrary label values. GetProbabilityImage returns a voxel's marginal
+    posterior if NumberOfSamples is set, otherwise its conditional posterior given the rest of the
+    map; the label map is the map with the highest evidence in both cases.
     """
     def __init__(self, *, PseudoCounts: Sequence[float] = ..., pseudoCounts: Sequence[float] = ..., pseudo_counts: Sequence[float] = ..., PriorPseudoCounts: float | Sequence[float] = ..., priorPseudoCounts: float | Sequence[float] = ..., prior_pseudo_counts: float | Sequence[float] = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., NumberOfSamples: int = ..., numberOfSamples: int = ..., number_of_samples: int = ..., BurnIn: int = ..., burnIn: int = ..., burn_in: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     PseudoCounts: Sequence[float]
@@ -966,10 +979,10 @@ class DirectInferenceFilter(LabelFusionFilter):
         """Largest Monte-Carlo standard error of the probabilities; NaN unless sampled."""
 
 class SpatialSTAPLEFilter(LabelFusionFilter):
-    """Label map, and each rater's confusion matrix at every voxel, by EM over windows.
+    """Label map, and each rater's confusion matrix at every voxel, estimated by EM over windows.
 
-    Works on label images of any labels. Performance is estimated in a box of `WindowRadius` mm
-    around each voxel. Voxels that all raters give to one label keep it.
+    Accepts label images with arbitrary label values. Performance is estimated in a box with a half
+    width of `WindowRadius` mm around each voxel. Voxels at which all raters agree keep their label.
     """
     def __init__(self, *, WindowRadius: float = ..., windowRadius: float = ..., window_radius: float = ..., Kappa: float = ..., kappa: float = ..., RegularizationTarget: str = ..., regularizationTarget: str = ..., regularization_target: str = ..., DiagonalTarget: float = ..., diagonalTarget: float = ..., diagonal_target: float = ..., PseudoCounts: Sequence[float] = ..., pseudoCounts: Sequence[float] = ..., pseudo_counts: Sequence[float] = ..., PriorMode: str = ..., priorMode: str = ..., prior_mode: str = ..., Prior: float | Mapping[int, float] | None = ..., prior: float | Mapping[int, float] | None = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., Tolerance: float = ..., tolerance: float = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     WindowRadius: float
@@ -1057,18 +1070,18 @@ class SpatialSTAPLEFilter(LabelFusionFilter):
     def GetConfusionTables(self) -> NDArray[float64]:
         """(raters, labels, labels): [rater, observed, true] over all voxels, as GetLabels()."""
     def GetConfusionField(self, rater: int, observed: int, true: int) -> Any:
-        """Image (float32) of the probability that a rater votes `observed` if `true` is true."""
+        """Return a float32 image of the probability that a rater votes `observed` given `true`."""
     def GetSensitivityField(self, rater: int) -> Any:
-        """Image of each voxel's sensitivity: the probability of voting the higher label if true."""
+        """Return an image of the probability of voting the higher label where it is correct."""
     def GetSpecificityField(self, rater: int) -> Any:
-        """Image of each voxel's specificity: the probability of voting the lower label if true."""
+        """Return an image of the probability of voting the lower label where it is correct."""
 
 class ShapeBasedAveragingFilter(LabelFusionFilter):
-    """Assigns each voxel to the label of smallest signed distance, averaged over the raters.
+    """Assigns each voxel to the label with the smallest mean signed distance over the raters.
 
     Distances are in mm. For a rater who did not draw a label at all, the largest distance of the
     others is used. GetProbabilityImage converts mean distances to log odds: `ProbabilityScale` mm
-    are a factor e. Where all raters agree the probability is 1.
+    correspond to a factor of e. Where all raters agree the probability is 1.
     """
     def __init__(self, *, TrimFraction: float = ..., trimFraction: float = ..., trim_fraction: float = ..., TieRule: str = ..., tieRule: str = ..., tie_rule: str = ..., ProbabilityScale: float = ..., probabilityScale: float = ..., probability_scale: float = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     TrimFraction: float
@@ -1102,11 +1115,11 @@ class ShapeBasedAveragingFilter(LabelFusionFilter):
         """Weight of each rater's vote."""
 
 class FrechetConsensusFilter(LabelFusionFilter):
-    """The label map closest to all raters at once, by Dice or Jaccard.
+    """The label map closest to all raters at once, as measured by Dice or Jaccard.
 
-    Each label is fused against all others; a voxel chosen for several labels gets the one with most
-    votes. Voxels with the same votes get the same label. Missing votes are replaced by the majority
-    vote of the others. The probability of the map's label is 1.
+    Each label is fused against all others; a voxel in the masks of several labels is assigned to
+    the label with the most votes. Voxels with the same votes have the same label. Missing votes are
+    replaced by the majority vote of the others. The probability of the assigned label is 1.
     """
     def __init__(self, *, Measure: str = ..., measure: str = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     Measure: str
@@ -1123,8 +1136,8 @@ class FrechetConsensusFilter(LabelFusionFilter):
 class SIMPLEFilter(LabelFusionFilter):
     """Iterated vote in which raters are weighted by their overlap with the consensus.
 
-    A rater's weight is its Dice overlap with the vote, over the whole image; raters far below the
-    others, or without any overlap, are dropped (Langerak et al. 2010).
+    A rater's weight is the Dice overlap with the vote over the whole image; raters with an overlap
+    far below that of the others, or without any overlap, are dropped (Langerak et al. 2010).
     """
     def __init__(self, *, Deviations: float = ..., deviations: float = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., TieRule: str = ..., tieRule: str = ..., tie_rule: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     Deviations: float
@@ -1247,11 +1260,12 @@ class BoundarySIMPLEFilter(LabelFusionFilter):
 class LogOpinionPoolFilter(LabelFusionFilter):
     """Weighted geometric mean of opinions, ``p ~ prior * prod p_a^(w_a/T_a)``.
 
-    Inputs of an integer type are label images. If any input has a floating type, all are
-    foreground probabilities from 0 to 1, and masks among them are 0 or 1; label images stored as
-    floats must be cast. Vector images of a floating type, lists of one image per class and arrays
-    with `ClassAxis` are class probabilities. Probabilities are clipped according to `ErrorRate`. To
-    use a prior that varies in space, add it as another probability image with weight T.
+    Inputs of integer type are label images. If any input has a floating-point type, all inputs are
+    foreground probabilities from 0 to 1, and masks among them have values 0 and 1; label images
+    stored as floats must be cast. Vector images of floating-point type, lists of one image per
+    class, and arrays with `ClassAxis` are class probabilities. Probabilities are clipped according
+    to `ErrorRate`. To use a spatially varying prior, add it as another probability image with
+    weight T.
     """
     def __init__(self, *, RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., Temperature: float | Sequence[float] = ..., temperature: float | Sequence[float] = ..., Prior: float | Mapping[int, float] | None = ..., prior: float | Mapping[int, float] | None = ..., ErrorRate: float = ..., errorRate: float = ..., error_rate: float = ..., TieRule: str = ..., tieRule: str = ..., tie_rule: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     RaterWeights: Sequence[float] | None
@@ -1295,12 +1309,12 @@ class LogOpinionPoolFilter(LabelFusionFilter):
         """Axis of each input array that holds the probabilities of the classes."""
 
 class ProbabilityAverageFilter(LabelFusionFilter):
-    """Weighted mean of class probabilities, and the label of the highest mean.
+    """Weighted mean of class probabilities, and the label with the highest mean.
 
-    The usual way to combine an ensemble, and the majority vote for soft inputs. Label images count
-    as probabilities 0 and 1, so that for label images it is the majority vote. Inputs
-    are vector images or lists of one image per class, whose probabilities sum to 1; arrays with
-    `ClassAxis`; scalar images of a floating type, which hold the foreground's probability.
+    This is the usual way to combine an ensemble. Label images count as probabilities 0 and 1, so
+    for label images the result is the majority vote. Inputs are vector images or lists of one image
+    per class, whose probabilities sum to 1; arrays with `ClassAxis`; or scalar images of
+    floating-point type, which contain the foreground probability.
     """
     def __init__(self, *, TieRule: str = ..., tieRule: str = ..., tie_rule: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     TieRule: str
@@ -1329,10 +1343,10 @@ class ProbabilityAverageFilter(LabelFusionFilter):
         """Axis of each input array that holds the probabilities of the classes."""
 
 class HybridFusionFilter(LabelFusionFilter):
-    """Uses the interior fuser everywhere except in a band around the contour.
+    """Uses one fuser in a band around the contour, and the interior fuser everywhere else.
 
     Both fusers are filters with their own parameters; GetBoundaryResult() and GetInteriorResult()
-    return their results. They get the same images, with the hybrid's mask, missing label,
+    return their results. They receive the same images, and the hybrid's mask, missing label,
     tolerances and threads if set. The interior may also be a given image (InteriorImage), or a
     trained DeepConsensusFilter, which reads Image:
 
@@ -1389,15 +1403,16 @@ class HybridFusionFilter(LabelFusionFilter):
         """Return the interior filter's result of the last Execute, or the interior image."""
 
 class InstanceConsensusFilter(LabelFusionFilter):
-    """Fusion object by object: the raters' marks are matched, tested for being real and outlined.
+    """Object-by-object fusion: match the raters' marks, test which are real, fuse the outlines.
 
-    Raters of lesions, nodules or cells first find objects and then outline them. So marks of
-    different raters are matched first; then a detection model gives the probability that each
-    object is real; and each outline is fused from the raters who found it. Inputs are masks, whose
-    connected components are objects, or instance maps, whose labels need not correspond between
-    raters. The output is an instance map, sorted by the number of raters who found an object, or a
-    mask. A voxel's probability is the product of that of its object being real and that of the
-    voxel being inside, adjusted to exceed one half exactly inside the output's objects.
+    Raters of lesions, nodules or cells first find objects and then outline them. Accordingly, marks
+    of different raters are matched first; then a detection model estimates the probability that
+    each object is real; finally each outline is fused from the raters who found the object. Inputs
+    are masks, whose connected components are objects, or instance maps, whose labels need not
+    correspond between raters. The output is an instance map, with labels sorted by the number of
+    raters who found an object, or a mask. A voxel's probability is the product of the probability
+    that its object is real and the probability that the voxel is inside the object, adjusted to
+    exceed one half exactly inside the output's objects.
     """
     def __init__(self, *, OutputMap: str = ..., outputMap: str = ..., output_map: str = ..., InputObjects: str = ..., inputObjects: str = ..., input_objects: str = ..., DetectionThreshold: float = ..., detectionThreshold: float = ..., detection_threshold: float = ..., MatchDistance: float | None = ..., matchDistance: float | None = ..., match_distance: float | None = ..., OutlineFilter: LabelFusionFilter | None = ..., outlineFilter: LabelFusionFilter | None = ..., outline_filter: LabelFusionFilter | None = ..., Cohort: Sequence[LesionTable] | None = ..., cohort: Sequence[LesionTable] | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     OutputMap: str
@@ -1444,16 +1459,16 @@ class InstanceConsensusFilter(LabelFusionFilter):
     def GetDetection(self) -> tuple[ReaderDetection, ...]:
         """For each rater the number of objects it marked, and of those nobody else marked, its sensitivity and its false marks per case, with 95 % intervals."""
     def GetMatchedImages(self) -> list[Any]:
-        """The raters' maps with the objects' labels in the consensus; None for a missing rater."""
+        """Return the raters' maps, relabelled by consensus object; None for a missing rater."""
 
 class IntensityRefinementFilter(LabelFusionFilter):
-    """Refines a fuser's result by the image where raters disagree. No training data are needed.
+    """Refines a fuser's result with image intensities where raters disagree, without training data.
 
-    The intensities of each label are learned from voxels on which all raters agree; around a
-    disputed voxel they give the likelihood of its intensity under each label. The likelihood's
-    exponent is chosen by held-out raters: the prediction of each of them from the others must
-    improve, else it is 0 and the result is the fuser's, which GetFilterResult() returns. At least
-    three raters are needed, or none can be held out.
+    The intensity distribution of each label is learned from voxels on which all raters agree;
+    around a disputed voxel it gives the likelihood of the voxel's intensity under each label. The
+    exponent of the likelihood is chosen by cross-validation over raters: if the prediction of each
+    rater from the others does not improve, the exponent is 0 and the result is that of the fuser,
+    which GetFilterResult() returns. At least three raters are needed for holding one out.
 
     >>> refined = IntensityRefinementFilter(Image=ct).Execute(raters)
     """
@@ -1498,8 +1513,8 @@ class IntensityRefinementFilter(LabelFusionFilter):
 class LocallyWeightedVoteFilter(LabelFusionFilter):
     """Vote of atlases, each weighted by the local similarity of its image to the target.
 
-    A weight is ``(1 + d / smallest)^-Power`` of the mean squared difference d of the patches, so
-    that in homogeneous regions all atlases have nearly equal weights.
+    The weight of an atlas is ``(1 + d / smallest)^-Power``, where d is the mean squared difference
+    of the patches, so that in homogeneous regions all atlases have nearly equal weights.
     """
     def __init__(self, *, Power: float = ..., power: float = ..., Image: _Image | Sequence[_Image] | None = ..., image: _Image | Sequence[_Image] | None = ..., AtlasImages: Sequence[_Image | Sequence[_Image] | None] | None = ..., atlasImages: Sequence[_Image | Sequence[_Image] | None] | None = ..., atlas_images: Sequence[_Image | Sequence[_Image] | None] | None = ..., PatchRadius: float | Sequence[float] | None = ..., patchRadius: float | Sequence[float] | None = ..., patch_radius: float | Sequence[float] | None = ..., SearchRadius: float | Sequence[float] | None = ..., searchRadius: float | Sequence[float] | None = ..., search_radius: float | Sequence[float] | None = ..., NormalizePatches: bool = ..., normalizePatches: bool = ..., normalize_patches: bool = ..., ExclusionImages: Mapping[int, _Image] | None = ..., exclusionImages: Mapping[int, _Image] | None = ..., exclusion_images: Mapping[int, _Image] | None = ..., FuseIntensities: bool = ..., fuseIntensities: bool = ..., fuse_intensities: bool = ..., RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     Power: float
@@ -1553,17 +1568,17 @@ class LocallyWeightedVoteFilter(LabelFusionFilter):
     def GetMeanWeights(self) -> tuple[float, ...]:
         """Mean weight of each atlas over disputed voxels; they sum to 1."""
     def GetFusedIntensityImage(self, modality: int = 0) -> Any:
-        """The atlases' images fused by the same weights and patches, as float32.
+        """Return the atlases' images, fused with the same weights and patches, as float32.
 
-        Needs FuseIntensities; outside a mask it is 0.
+        Requires FuseIntensities; outside a mask the image is 0.
         """
 
 class JointLabelFusionFilter(LabelFusionFilter):
-    """Joint label fusion: vote of patches, weighted by the atlases' joint errors.
+    """Joint label fusion: vote of patches, weighted by the atlases' expected joint errors.
 
     ``M_ij = (mean over the patch of |T - F_i| |T - F_j|)^Beta`` and
-    ``w = (M + Alpha I)^-1 1 / 1^T (M + Alpha I)^-1 1`` for normalised patches; of each atlas the
-    patch in the search box that is most similar to the target's.
+    ``w = (M + Alpha I)^-1 1 / 1^T (M + Alpha I)^-1 1`` for normalised patches; from each atlas, the
+    patch in the search box that is most similar to the target's is used.
     """
     def __init__(self, *, Beta: float = ..., beta: float = ..., Alpha: float = ..., alpha: float = ..., ConstrainWeights: bool = ..., constrainWeights: bool = ..., constrain_weights: bool = ..., Image: _Image | Sequence[_Image] | None = ..., image: _Image | Sequence[_Image] | None = ..., AtlasImages: Sequence[_Image | Sequence[_Image] | None] | None = ..., atlasImages: Sequence[_Image | Sequence[_Image] | None] | None = ..., atlas_images: Sequence[_Image | Sequence[_Image] | None] | None = ..., PatchRadius: float | Sequence[float] | None = ..., patchRadius: float | Sequence[float] | None = ..., patch_radius: float | Sequence[float] | None = ..., SearchRadius: float | Sequence[float] | None = ..., searchRadius: float | Sequence[float] | None = ..., search_radius: float | Sequence[float] | None = ..., NormalizePatches: bool = ..., normalizePatches: bool = ..., normalize_patches: bool = ..., ExclusionImages: Mapping[int, _Image] | None = ..., exclusionImages: Mapping[int, _Image] | None = ..., exclusion_images: Mapping[int, _Image] | None = ..., FuseIntensities: bool = ..., fuseIntensities: bool = ..., fuse_intensities: bool = ..., RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., AgreementLimits: Mapping[str, float] | None = ..., agreementLimits: Mapping[str, float] | None = ..., agreement_limits: Mapping[str, float] | None = ..., MaskImage: _Image | None = ..., maskImage: _Image | None = ..., mask_image: _Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[_Image | None] | None = ..., raterMasks: Sequence[_Image | None] | None = ..., rater_masks: Sequence[_Image | None] | None = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     Beta: float
@@ -1627,13 +1642,13 @@ class JointLabelFusionFilter(LabelFusionFilter):
     def GetMeanWeights(self) -> tuple[float, ...]:
         """Mean weight of each atlas over disputed voxels; they sum to 1."""
     def GetFusedIntensityImage(self, modality: int = 0) -> Any:
-        """The atlases' images fused by the same weights and patches, as float32.
+        """Return the atlases' images, fused with the same weights and patches, as float32.
 
-        Needs FuseIntensities; outside a mask it is 0.
+        Requires FuseIntensities; outside a mask the image is 0.
         """
 
 class AtlasSelectionFilter(ProcessObject):
-    """Gives weight 1 to the atlases whose images are most similar to the target, 0 to the others.
+    """Assigns weight 1 to the atlases whose images are most similar to the target, 0 to the others.
 
     Execute(target, images) takes images on one grid, None for a missing atlas, and returns weights
     that fusers accept as RaterWeights. Intensities are first matched to the target's.
@@ -1665,7 +1680,7 @@ class AtlasSelectionFilter(ProcessObject):
     def GetSimilarities(self) -> tuple[float, ...]:
         """Similarity of each atlas, higher is better: the correlation, or minus the mean squared difference in units of the target's spread; NaN for a missing atlas."""
     def Execute(self, target: Any, images: Sequence[Any]) -> tuple[float, ...]:
-        """Select atlases.
+        """Return the weights of the atlases.
 
         Parameters
         ----------
@@ -2160,14 +2175,15 @@ class TemperatureScalingFilter(ProcessObject):
         """Write the record as JSON, replacing the file atomically."""
 
 class CohortSTAPLEFilter(ProcessObject):
-    """STAPLE that estimates the raters from a whole cohort: Execute takes a list of cases.
+    """STAPLE that estimates rater performance from a whole cohort: Execute takes a list of cases.
 
     Each rater has one sensitivity and one specificity for all cases; each case has its own prior. A
     case is a list of images of the same raters in the same order, with None for a rater who did not
-    annotate it; cases need not share a grid. For one case the answer is STAPLE's.
+    annotate it; cases need not share a grid. For a single case the result equals that of STAPLE.
 
-    The truth of some cases may be given. It is then used instead of their estimate to judge the
-    raters, and GetTruthGain() tells whether that improves the other cases.
+    The true segmentations of some cases may be given. They then replace the estimated ones when
+    rater performance is estimated, and GetTruthGain() reports whether this improves the other
+    cases.
     """
     def __init__(self, *, Prior: float | Sequence[float] | None = ..., prior: float | Sequence[float] | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., ConfidenceWeight: float = ..., confidenceWeight: float = ..., confidence_weight: float = ..., ForegroundValue: float = ..., foregroundValue: float = ..., foreground_value: float = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., Tolerance: float = ..., tolerance: float = ..., SensitivityPrior: Sequence[float] = ..., sensitivityPrior: Sequence[float] = ..., sensitivity_prior: Sequence[float] = ..., SpecificityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., Initialization: str = ..., initialization: str = ..., Variant: str = ..., variant: str = ..., ExcludeConsensusVoxels: bool = ..., excludeConsensusVoxels: bool = ..., exclude_consensus_voxels: bool = ..., EstimatePrior: bool = ..., estimatePrior: bool = ..., estimate_prior: bool = ..., PriorPseudoCounts: float | Sequence[float] = ..., priorPseudoCounts: float | Sequence[float] = ..., prior_pseudo_counts: float | Sequence[float] = ..., StopCriterion: str = ..., stopCriterion: str = ..., stop_criterion: str = ..., InitialPerformance: float = ..., initialPerformance: float = ..., initial_performance: float = ..., Damping: float = ..., damping: float = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., InitializationRange: Sequence[float] = ..., initializationRange: Sequence[float] = ..., initialization_range: Sequence[float] = ..., InputsAreLabels: bool = ..., inputsAreLabels: bool = ..., inputs_are_labels: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: str = ..., keepMetaData: str = ..., keep_meta_data: str = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     Prior: float | Sequence[float] | None
@@ -2342,10 +2358,10 @@ class CohortSTAPLEFilter(ProcessObject):
         Parameters
         ----------
         cases : list of cases
-            A case is a list of SimpleITK or itk images, or of arrays, on one grid; or a vector
+            Each case is a list of SimpleITK or ITK images, or of arrays, on one grid; or a vector
             image with one rater per component.
         truths : list of label images, optional
-            One for each case, None where the truth is not known.
+            The true segmentation of each case, or None if it is not known.
 
         Returns
         -------
@@ -2354,9 +2370,9 @@ class CohortSTAPLEFilter(ProcessObject):
             first image.
         """
     def GetLabelImages(self) -> list[Any]:
-        """Label map of each case of the last Execute: foreground where its probability >= 0.5."""
+        """Return the label map of each case of the last Execute; foreground: probability >= 0.5."""
     def GetProbabilityImages(self) -> list[Any]:
-        """Foreground probability of each case of the last Execute."""
+        """Return the foreground probability of each case of the last Execute."""
 
 class DeepConsensusFilter(ProcessObject):
     """A network trained on images and lists of label maps, with or without known truths.
@@ -2714,18 +2730,21 @@ class ReaderBiasFilter(ProcessObject):
 
 @overload
 def Consensus(images: Sequence[NDArray[Any] | None], *, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """The recommended fuser: keeps what raters share, by explicit rules, and explains the result.
+    """The recommended fuser: keeps shared detail by explicit rules, and explains the result.
 
-    The rules; ``examples/benchmarks/methods/consensus_evidence.py`` prints the table behind them:
+    The rules are as follows; ``examples/benchmarks/methods/consensus_evidence.py`` prints the table
+    on which they are based:
 
-    1. One rater: that rater's labels.
-    2. Raters whose contours coincide where those of others do not are copies and count once.
+    1. If there is one rater, that rater's labels are returned.
+    2. Raters whose contours coincide where other raters' contours differ are copies and count once.
     3. A label that more than half of the raters left empty is absent. The outline of an object is
-       fused from the raters who found it, without raters far from the others if these agree. An
-       object that no majority found is added if the raters miss that many of the other objects.
-    4. The coherence vote: detail that raters share is kept, the rest is smoothed.
-    5. Other deviations from the vote are reverted: components that a majority marked are kept, no
-       others are added, and no rater's loss by an outline exceeds what the raters' spread explains.
+       fused from the raters who found it, excluding outliers if the other raters agree. An object
+       that no majority found is added if the raters miss the other objects often enough to make
+       this plausible.
+    4. The coherence vote keeps the detail that raters share and smooths the rest.
+    5. Other deviations from the majority vote are reverted: components that a majority marked are
+       kept, no others are added, and no rater loses more Dice than the spread between raters
+       explains.
 
     GetCandidateImage computes other fusions of the same raters on demand.
 
@@ -2734,10 +2753,10 @@ def Consensus(images: Sequence[NDArray[Any] | None], *, agreementLimits: Mapping
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     agreementLimits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, ...; default None
         Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
         docs/howto/findings.md lists them.
@@ -2776,18 +2795,21 @@ def Consensus(images: Sequence[_ImageT | None], *, agreementLimits: Mapping[str,
 def Consensus(*images: Any, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def consensus_filter(images: Sequence[NDArray[Any] | None], *, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """The recommended fuser: keeps what raters share, by explicit rules, and explains the result.
+    """The recommended fuser: keeps shared detail by explicit rules, and explains the result.
 
-    The rules; ``examples/benchmarks/methods/consensus_evidence.py`` prints the table behind them:
+    The rules are as follows; ``examples/benchmarks/methods/consensus_evidence.py`` prints the table
+    on which they are based:
 
-    1. One rater: that rater's labels.
-    2. Raters whose contours coincide where those of others do not are copies and count once.
+    1. If there is one rater, that rater's labels are returned.
+    2. Raters whose contours coincide where other raters' contours differ are copies and count once.
     3. A label that more than half of the raters left empty is absent. The outline of an object is
-       fused from the raters who found it, without raters far from the others if these agree. An
-       object that no majority found is added if the raters miss that many of the other objects.
-    4. The coherence vote: detail that raters share is kept, the rest is smoothed.
-    5. Other deviations from the vote are reverted: components that a majority marked are kept, no
-       others are added, and no rater's loss by an outline exceeds what the raters' spread explains.
+       fused from the raters who found it, excluding outliers if the other raters agree. An object
+       that no majority found is added if the raters miss the other objects often enough to make
+       this plausible.
+    4. The coherence vote keeps the detail that raters share and smooths the rest.
+    5. Other deviations from the majority vote are reverted: components that a majority marked are
+       kept, no others are added, and no rater loses more Dice than the spread between raters
+       explains.
 
     GetCandidateImage computes other fusions of the same raters on demand.
 
@@ -2796,10 +2818,10 @@ def consensus_filter(images: Sequence[NDArray[Any] | None], *, agreement_limits:
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     agreement_limits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, ...; default None
         Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice;
         docs/howto/findings.md lists them.
@@ -2838,24 +2860,24 @@ def consensus_filter(images: Sequence[_ImageT | None], *, agreement_limits: Mapp
 def consensus_filter(*images: Any, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def CoherenceVote(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """The vote, smoothed only where raters do not share its detail.
+    """Majority vote smoothed only where raters do not share its detail.
 
-    Every rater's mask is split into bands of scale. Bands are kept where those of different raters
-    correlate, and removed elsewhere; the contour is drawn between the mean vote shares inside and
-    outside. GetResolution returns, in mm, how finely the raters agree. The scales are multiples of
-    the smallest voxel side; there are no parameters to tune. Probability inputs are treated as
-    masks between 0 and 1.
-    ``examples/benchmarks/methods/consensus_evidence.py`` compares it with other fusers.
+    Every rater's mask is decomposed into scale bands. Bands are kept where those of different
+    raters correlate, and removed elsewhere; the threshold for the contour lies between the mean
+    vote shares inside and outside. GetResolution returns the finest scale, in mm, at which the
+    raters agree. The scales are multiples of the smallest voxel side, so there are no parameters to
+    tune. Probability inputs are treated as masks with values between 0 and 1.
+    ``examples/benchmarks/methods/consensus_evidence.py`` compares this filter with other fusers.
 
     Function form of CoherenceVoteFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     raterWeights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
     classAxis : an integer, or None; default none
@@ -2898,24 +2920,24 @@ def CoherenceVote(images: Sequence[_ImageT | None], *, raterWeights: Sequence[fl
 def CoherenceVote(*images: Any, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def coherence_vote_filter(images: Sequence[NDArray[Any] | None], *, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """The vote, smoothed only where raters do not share its detail.
+    """Majority vote smoothed only where raters do not share its detail.
 
-    Every rater's mask is split into bands of scale. Bands are kept where those of different raters
-    correlate, and removed elsewhere; the contour is drawn between the mean vote shares inside and
-    outside. GetResolution returns, in mm, how finely the raters agree. The scales are multiples of
-    the smallest voxel side; there are no parameters to tune. Probability inputs are treated as
-    masks between 0 and 1.
-    ``examples/benchmarks/methods/consensus_evidence.py`` compares it with other fusers.
+    Every rater's mask is decomposed into scale bands. Bands are kept where those of different
+    raters correlate, and removed elsewhere; the threshold for the contour lies between the mean
+    vote shares inside and outside. GetResolution returns the finest scale, in mm, at which the
+    raters agree. The scales are multiples of the smallest voxel side, so there are no parameters to
+    tune. Probability inputs are treated as masks with values between 0 and 1.
+    ``examples/benchmarks/methods/consensus_evidence.py`` compares this filter with other fusers.
 
     Function form of CoherenceVoteFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     rater_weights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
     class_axis : an integer, or None; default none
@@ -2958,21 +2980,21 @@ def coherence_vote_filter(images: Sequence[_ImageT | None], *, rater_weights: Se
 def coherence_vote_filter(*images: Any, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def STAPLE(images: Sequence[NDArray[Any] | None], confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, *, prior: float | _Image | None = None, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = ..., randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Foreground probability and each rater's sensitivity and specificity, by EM.
+    """Foreground probability and each rater's sensitivity and specificity, estimated by EM.
 
-    Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
-    float64 foreground probability; GetLabelImage() the label map (probability >= 0.5). Probability
-    images among the inputs count as fractional votes; EM then runs from one start.
+    Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and results. Execute returns the
+    float64 foreground probability; GetLabelImage() returns the label map (probability >= 0.5).
+    Probability images among the inputs count as fractional votes; EM then runs from a single start.
 
     Function form of STAPLEImageFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     prior : a number > 0 and < 1, or an image, or None; default mean of the masks
         Foreground prior: a number, or a probability image on the inputs' grid.
     confidenceWeight : a number; default 1.0
@@ -3058,21 +3080,21 @@ def STAPLE(images: Sequence[_ImageT | None], confidenceWeight: float = 1.0, fore
 def STAPLE(*images: Any, prior: float | _Image | None = None, confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = ..., randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def staple_image_filter(images: Sequence[NDArray[Any] | None], *, prior: float | _Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., prior_pseudo_counts: float | Sequence[float] = 0.0, stop_criterion: str = 'parameters', initial_performance: float = 0.9999, damping: float = 0.0, number_of_initializations: int = ..., random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Foreground probability and each rater's sensitivity and specificity, by EM.
+    """Foreground probability and each rater's sensitivity and specificity, estimated by EM.
 
-    Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
-    float64 foreground probability; GetLabelImage() the label map (probability >= 0.5). Probability
-    images among the inputs count as fractional votes; EM then runs from one start.
+    Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and results. Execute returns the
+    float64 foreground probability; GetLabelImage() returns the label map (probability >= 0.5).
+    Probability images among the inputs count as fractional votes; EM then runs from a single start.
 
     Function form of STAPLEImageFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     prior : a number > 0 and < 1, or an image, or None; default mean of the masks
         Foreground prior: a number, or a probability image on the inputs' grid.
     confidence_weight : a number; default 1.0
@@ -3158,7 +3180,7 @@ def staple_image_filter(images: Sequence[_ImageT | None], *, prior: float | _Ima
 def staple_image_filter(*images: Any, prior: float | _Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., prior_pseudo_counts: float | Sequence[float] = 0.0, stop_criterion: str = 'parameters', initial_performance: float = 0.9999, damping: float = 0.0, number_of_initializations: int = ..., random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def MultiLabelSTAPLE(images: Sequence[NDArray[Any] | None], labelForUndecidedPixels: int = 18446744073709551615, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), *, pseudoCounts: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = ..., randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Label map, label probabilities and each rater's confusion matrix, by EM.
+    """Label map, label probabilities and each rater's confusion matrix, estimated by EM.
 
     Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``; where the released wheels have a bug, it
     follows ITK's main branch.
@@ -3168,10 +3190,10 @@ def MultiLabelSTAPLE(images: Sequence[NDArray[Any] | None], labelForUndecidedPix
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     terminationUpdateThreshold : a number >= 0; default 1e-05
         EM stops when no element of a confusion matrix changes by more than this; 0: until
         nothing changes, after 10,000 iterations at most.
@@ -3253,7 +3275,7 @@ def MultiLabelSTAPLE(images: Sequence[_ImageT | None], labelForUndecidedPixels: 
 def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), pseudoCounts: Sequence[float] = ..., initialization: str = ..., labelForUndecidedPixels: int = 18446744073709551615, smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = ..., randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def multi_label_staple_image_filter(images: Sequence[NDArray[Any] | None], *, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., prior_pseudo_counts: float | Sequence[float] = 0.0, stop_criterion: str = 'parameters', initial_performance: float = 0.9999, damping: float = 0.0, number_of_initializations: int = ..., random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Label map, label probabilities and each rater's confusion matrix, by EM.
+    """Label map, label probabilities and each rater's confusion matrix, estimated by EM.
 
     Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``; where the released wheels have a bug, it
     follows ITK's main branch.
@@ -3263,10 +3285,10 @@ def multi_label_staple_image_filter(images: Sequence[NDArray[Any] | None], *, te
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     termination_update_threshold : a number >= 0; default 1e-05
         EM stops when no element of a confusion matrix changes by more than this; 0: until
         nothing changes, after 10,000 iterations at most.
@@ -3357,10 +3379,10 @@ def LabelVoting(images: Sequence[NDArray[Any] | None], labelForUndecidedPixels: 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     labelForUndecidedPixels : an integer; default max label + 1
         Label of tied voxels; by default the largest label + 1.
     agreementLimits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, ...; default None
@@ -3410,10 +3432,10 @@ def label_voting_image_filter(images: Sequence[NDArray[Any] | None], *, label_fo
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     label_for_undecided_pixels : an integer; default max label + 1
         Label of tied voxels; by default the largest label + 1.
     agreement_limits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, ...; default None
@@ -3456,19 +3478,19 @@ def label_voting_image_filter(*images: Any, label_for_undecided_pixels: int = 18
 def MajorityVote(images: Sequence[NDArray[Any] | None], *, threshold: float | None = None, tieRule: str = 'undecided', smoothingSigma: float = 0.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Majority vote with optional threshold, weights, tie rule and smoothing.
 
-    With `SmoothingSigma` the vote shares are smoothed by a Gaussian before the decision: the
-    strongest simple baseline known to us. Probability inputs count as fractional votes, so that the
-    plain vote is their mean.
+    With `SmoothingSigma` the vote shares are smoothed by a Gaussian before the decision, which is
+    the strongest simple baseline known to us. Probability inputs count as fractional votes; without
+    smoothing their vote share is their mean.
 
     Function form of MajorityVoteFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     threshold : a number >= 0 and <= 1, or None; default none
         A label needs more than this share of the votes; None: more votes than any other label.
     tieRule : one of undecided, lowest, highest, background, prior; default undecided
@@ -3521,19 +3543,19 @@ def MajorityVote(*images: Any, threshold: float | None = None, tieRule: str = 'u
 def majority_vote_filter(images: Sequence[NDArray[Any] | None], *, threshold: float | None = None, tie_rule: str = 'undecided', smoothing_sigma: float = 0.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Majority vote with optional threshold, weights, tie rule and smoothing.
 
-    With `SmoothingSigma` the vote shares are smoothed by a Gaussian before the decision: the
-    strongest simple baseline known to us. Probability inputs count as fractional votes, so that the
-    plain vote is their mean.
+    With `SmoothingSigma` the vote shares are smoothed by a Gaussian before the decision, which is
+    the strongest simple baseline known to us. Probability inputs count as fractional votes; without
+    smoothing their vote share is their mean.
 
     Function form of MajorityVoteFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     threshold : a number >= 0 and <= 1, or None; default none
         A label needs more than this share of the votes; None: more votes than any other label.
     tie_rule : one of undecided, lowest, highest, background, prior; default undecided
@@ -3584,11 +3606,11 @@ def majority_vote_filter(images: Sequence[_ImageT | None], *, threshold: float |
 def majority_vote_filter(*images: Any, threshold: float | None = None, tie_rule: str = 'undecided', smoothing_sigma: float = 0.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def CorrectedVote(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequence[float] | None = None, smoothingSigma: float = 1.0, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Smoothed vote shares, corrected for what raters miss and add on average.
+    """Smoothed vote shares, corrected for the raters' mean sensitivity and specificity.
 
-    For noisy raters its contours are closer to the truth than the smoothed vote's. Like that, it
-    erodes thin structures, except for unanimous voxels.
-    ``examples/benchmarks/methods/evidence_table.py`` prints both in every setting. Probabilities
+    For noisy raters its contours are closer to the truth than those of the smoothed vote. Like the
+    smoothed vote, it erodes thin structures, except for unanimous voxels.
+    ``examples/benchmarks/methods/evidence_table.py`` compares both in every setting. Probabilities
     are vote shares.
 
     Function form of CorrectedVoteFilter.
@@ -3596,10 +3618,10 @@ def CorrectedVote(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequen
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     raterWeights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
     smoothingSigma : a number >= 0 and <= 100000; default 1.0
@@ -3644,11 +3666,11 @@ def CorrectedVote(images: Sequence[_ImageT | None], *, raterWeights: Sequence[fl
 def CorrectedVote(*images: Any, raterWeights: Sequence[float] | None = None, smoothingSigma: float = 1.0, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def corrected_vote_filter(images: Sequence[NDArray[Any] | None], *, rater_weights: Sequence[float] | None = None, smoothing_sigma: float = 1.0, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Smoothed vote shares, corrected for what raters miss and add on average.
+    """Smoothed vote shares, corrected for the raters' mean sensitivity and specificity.
 
-    For noisy raters its contours are closer to the truth than the smoothed vote's. Like that, it
-    erodes thin structures, except for unanimous voxels.
-    ``examples/benchmarks/methods/evidence_table.py`` prints both in every setting. Probabilities
+    For noisy raters its contours are closer to the truth than those of the smoothed vote. Like the
+    smoothed vote, it erodes thin structures, except for unanimous voxels.
+    ``examples/benchmarks/methods/evidence_table.py`` compares both in every setting. Probabilities
     are vote shares.
 
     Function form of CorrectedVoteFilter.
@@ -3656,10 +3678,10 @@ def corrected_vote_filter(images: Sequence[NDArray[Any] | None], *, rater_weight
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     rater_weights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
     smoothing_sigma : a number >= 0 and <= 100000; default 1.0
@@ -3704,21 +3726,22 @@ def corrected_vote_filter(images: Sequence[_ImageT | None], *, rater_weights: Se
 def corrected_vote_filter(*images: Any, rater_weights: Sequence[float] | None = None, smoothing_sigma: float = 1.0, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def COLLATE(images: Sequence[NDArray[Any] | None], *, consensusLevels: Sequence[float] = (0.0, 1.0), errorRate: float = 0.0001, pseudoCounts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-10, maximumIterations: int = 10000, labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Consensus level, labeler accuracy and truth, estimated together by EM.
+    """Joint estimation of consensus level, labeler accuracy and truth (COLLATE), by EM.
 
-    A voxel is either easy, where raters rarely err, or hard, where each rater errs by a confusion
-    matrix. Which voxels are easy is estimated, so the matrices describe hard voxels only, however
-    large the easy background is. If raters err often, unanimous voxels may be overruled.
+    A voxel is either easy, so that raters rarely err there, or hard, so that each rater errs
+    according to a confusion matrix. The filter estimates which voxels are easy, so the matrices
+    describe only hard voxels, however large the easy background is. If raters err often, even a
+    unanimous vote may be overruled.
 
     Function form of COLLATEFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     consensusLevels : a list of numbers >= 0 and <= 1; default (0.0, 1.0)
         How easy a voxel of each level is: at 0 raters err by their confusion matrices, at 1
         only by ErrorRate. (0) is STAPLE, (1) the vote with ties broken by the label prior.
@@ -3772,21 +3795,22 @@ def COLLATE(images: Sequence[_ImageT | None], *, consensusLevels: Sequence[float
 def COLLATE(*images: Any, consensusLevels: Sequence[float] = (0.0, 1.0), errorRate: float = 0.0001, pseudoCounts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-10, maximumIterations: int = 10000, labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def collate_filter(images: Sequence[NDArray[Any] | None], *, consensus_levels: Sequence[float] = (0.0, 1.0), error_rate: float = 0.0001, pseudo_counts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-10, maximum_iterations: int = 10000, label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Consensus level, labeler accuracy and truth, estimated together by EM.
+    """Joint estimation of consensus level, labeler accuracy and truth (COLLATE), by EM.
 
-    A voxel is either easy, where raters rarely err, or hard, where each rater errs by a confusion
-    matrix. Which voxels are easy is estimated, so the matrices describe hard voxels only, however
-    large the easy background is. If raters err often, unanimous voxels may be overruled.
+    A voxel is either easy, so that raters rarely err there, or hard, so that each rater errs
+    according to a confusion matrix. The filter estimates which voxels are easy, so the matrices
+    describe only hard voxels, however large the easy background is. If raters err often, even a
+    unanimous vote may be overruled.
 
     Function form of COLLATEFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     consensus_levels : a list of numbers >= 0 and <= 1; default (0.0, 1.0)
         How easy a voxel of each level is: at 0 raters err by their confusion matrices, at 1
         only by ErrorRate. (0) is STAPLE, (1) the vote with ties broken by the label prior.
@@ -3840,21 +3864,21 @@ def collate_filter(images: Sequence[_ImageT | None], *, consensus_levels: Sequen
 def collate_filter(*images: Any, consensus_levels: Sequence[float] = (0.0, 1.0), error_rate: float = 0.0001, pseudo_counts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-10, maximum_iterations: int = 10000, label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def DirectInference(images: Sequence[NDArray[Any] | None], *, pseudoCounts: Sequence[float] = (4.0, 2.0), priorPseudoCounts: float | Sequence[float] = 0.0, numberOfInitializations: int = 5, numberOfSamples: int = 0, burnIn: int = 100, randomSeed: int = 0, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Label map of highest evidence p(t, D), with the raters' confusions integrated out.
+    """Find the label map with the highest evidence p(t, D), with rater confusions integrated out.
 
-    Works on label images of any labels. GetProbabilityImage gives a voxel's marginal posterior if
-    NumberOfSamples is set, else its conditional posterior given the rest of the map; the label map
-    is the map of highest evidence in both cases.
+    Accepts label images with arbitrary label values. GetProbabilityImage returns a voxel's marginal
+    posterior if NumberOfSamples is set, otherwise its conditional posterior given the rest of the
+    map; the label map is the map with the highest evidence in both cases.
 
     Function form of DirectInferenceFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     pseudoCounts : 2 numbers >= 0; default (4.0, 2.0)
         Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it
         (shared by the other labels) in each column.
@@ -3908,21 +3932,21 @@ def DirectInference(images: Sequence[_ImageT | None], *, pseudoCounts: Sequence[
 def DirectInference(*images: Any, pseudoCounts: Sequence[float] = (4.0, 2.0), priorPseudoCounts: float | Sequence[float] = 0.0, numberOfInitializations: int = 5, numberOfSamples: int = 0, burnIn: int = 100, randomSeed: int = 0, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def direct_inference_filter(images: Sequence[NDArray[Any] | None], *, pseudo_counts: Sequence[float] = (4.0, 2.0), prior_pseudo_counts: float | Sequence[float] = 0.0, number_of_initializations: int = 5, number_of_samples: int = 0, burn_in: int = 100, random_seed: int = 0, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Label map of highest evidence p(t, D), with the raters' confusions integrated out.
+    """Find the label map with the highest evidence p(t, D), with rater confusions integrated out.
 
-    Works on label images of any labels. GetProbabilityImage gives a voxel's marginal posterior if
-    NumberOfSamples is set, else its conditional posterior given the rest of the map; the label map
-    is the map of highest evidence in both cases.
+    Accepts label images with arbitrary label values. GetProbabilityImage returns a voxel's marginal
+    posterior if NumberOfSamples is set, otherwise its conditional posterior given the rest of the
+    map; the label map is the map with the highest evidence in both cases.
 
     Function form of DirectInferenceFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     pseudo_counts : 2 numbers >= 0; default (4.0, 2.0)
         Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it
         (shared by the other labels) in each column.
@@ -3976,20 +4000,20 @@ def direct_inference_filter(images: Sequence[_ImageT | None], *, pseudo_counts: 
 def direct_inference_filter(*images: Any, pseudo_counts: Sequence[float] = (4.0, 2.0), prior_pseudo_counts: float | Sequence[float] = 0.0, number_of_initializations: int = 5, number_of_samples: int = 0, burn_in: int = 100, random_seed: int = 0, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def SpatialSTAPLE(images: Sequence[NDArray[Any] | None], *, windowRadius: float = 20.0, kappa: float = 0.01, regularizationTarget: str = 'diagonal', diagonalTarget: float = 0.9, pseudoCounts: Sequence[float] = (2.0, 0.0), priorMode: str = ..., prior: float | Mapping[int, float] | None = None, maximumIterations: int = 200, tolerance: float = 0.0001, labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Label map, and each rater's confusion matrix at every voxel, by EM over windows.
+    """Label map, and each rater's confusion matrix at every voxel, estimated by EM over windows.
 
-    Works on label images of any labels. Performance is estimated in a box of `WindowRadius` mm
-    around each voxel. Voxels that all raters give to one label keep it.
+    Accepts label images with arbitrary label values. Performance is estimated in a box with a half
+    width of `WindowRadius` mm around each voxel. Voxels at which all raters agree keep their label.
 
     Function form of SpatialSTAPLEFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     windowRadius : a number >= 0 and <= 100000; default 20.0
         Half width, in mm, of the box over which performance is pooled.
     kappa : a number >= 0; default 0.01
@@ -4052,20 +4076,20 @@ def SpatialSTAPLE(images: Sequence[_ImageT | None], *, windowRadius: float = 20.
 def SpatialSTAPLE(*images: Any, windowRadius: float = 20.0, kappa: float = 0.01, regularizationTarget: str = 'diagonal', diagonalTarget: float = 0.9, pseudoCounts: Sequence[float] = (2.0, 0.0), priorMode: str = ..., prior: float | Mapping[int, float] | None = None, maximumIterations: int = 200, tolerance: float = 0.0001, labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def spatial_staple_filter(images: Sequence[NDArray[Any] | None], *, window_radius: float = 20.0, kappa: float = 0.01, regularization_target: str = 'diagonal', diagonal_target: float = 0.9, pseudo_counts: Sequence[float] = (2.0, 0.0), prior_mode: str = ..., prior: float | Mapping[int, float] | None = None, maximum_iterations: int = 200, tolerance: float = 0.0001, label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Label map, and each rater's confusion matrix at every voxel, by EM over windows.
+    """Label map, and each rater's confusion matrix at every voxel, estimated by EM over windows.
 
-    Works on label images of any labels. Performance is estimated in a box of `WindowRadius` mm
-    around each voxel. Voxels that all raters give to one label keep it.
+    Accepts label images with arbitrary label values. Performance is estimated in a box with a half
+    width of `WindowRadius` mm around each voxel. Voxels at which all raters agree keep their label.
 
     Function form of SpatialSTAPLEFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     window_radius : a number >= 0 and <= 100000; default 20.0
         Half width, in mm, of the box over which performance is pooled.
     kappa : a number >= 0; default 0.01
@@ -4128,21 +4152,21 @@ def spatial_staple_filter(images: Sequence[_ImageT | None], *, window_radius: fl
 def spatial_staple_filter(*images: Any, window_radius: float = 20.0, kappa: float = 0.01, regularization_target: str = 'diagonal', diagonal_target: float = 0.9, pseudo_counts: Sequence[float] = (2.0, 0.0), prior_mode: str = ..., prior: float | Mapping[int, float] | None = None, maximum_iterations: int = 200, tolerance: float = 0.0001, label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def ShapeBasedAveraging(images: Sequence[NDArray[Any] | None], *, trimFraction: float = 0.0, tieRule: str = 'undecided', probabilityScale: float = 1.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Assigns each voxel to the label of smallest signed distance, averaged over the raters.
+    """Assigns each voxel to the label with the smallest mean signed distance over the raters.
 
     Distances are in mm. For a rater who did not draw a label at all, the largest distance of the
     others is used. GetProbabilityImage converts mean distances to log odds: `ProbabilityScale` mm
-    are a factor e. Where all raters agree the probability is 1.
+    correspond to a factor of e. Where all raters agree the probability is 1.
 
     Function form of ShapeBasedAveragingFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     trimFraction : a number >= 0 and <= 0.49; default 0.0
         Fraction of the distances that is left out of the average at each end.
     tieRule : one of undecided, lowest, highest, background, prior; default undecided
@@ -4191,21 +4215,21 @@ def ShapeBasedAveraging(images: Sequence[_ImageT | None], *, trimFraction: float
 def ShapeBasedAveraging(*images: Any, trimFraction: float = 0.0, tieRule: str = 'undecided', probabilityScale: float = 1.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def shape_based_averaging_filter(images: Sequence[NDArray[Any] | None], *, trim_fraction: float = 0.0, tie_rule: str = 'undecided', probability_scale: float = 1.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Assigns each voxel to the label of smallest signed distance, averaged over the raters.
+    """Assigns each voxel to the label with the smallest mean signed distance over the raters.
 
     Distances are in mm. For a rater who did not draw a label at all, the largest distance of the
     others is used. GetProbabilityImage converts mean distances to log odds: `ProbabilityScale` mm
-    are a factor e. Where all raters agree the probability is 1.
+    correspond to a factor of e. Where all raters agree the probability is 1.
 
     Function form of ShapeBasedAveragingFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     trim_fraction : a number >= 0 and <= 0.49; default 0.0
         Fraction of the distances that is left out of the average at each end.
     tie_rule : one of undecided, lowest, highest, background, prior; default undecided
@@ -4254,21 +4278,21 @@ def shape_based_averaging_filter(images: Sequence[_ImageT | None], *, trim_fract
 def shape_based_averaging_filter(*images: Any, trim_fraction: float = 0.0, tie_rule: str = 'undecided', probability_scale: float = 1.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def FrechetConsensus(images: Sequence[NDArray[Any] | None], *, measure: str = 'dice', agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """The label map closest to all raters at once, by Dice or Jaccard.
+    """The label map closest to all raters at once, as measured by Dice or Jaccard.
 
-    Each label is fused against all others; a voxel chosen for several labels gets the one with most
-    votes. Voxels with the same votes get the same label. Missing votes are replaced by the majority
-    vote of the others. The probability of the map's label is 1.
+    Each label is fused against all others; a voxel in the masks of several labels is assigned to
+    the label with the most votes. Voxels with the same votes have the same label. Missing votes are
+    replaced by the majority vote of the others. The probability of the assigned label is 1.
 
     Function form of FrechetConsensusFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     measure : one of dice, jaccard; default dice
         The overlap to maximise.
     agreementLimits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, ...; default None
@@ -4309,21 +4333,21 @@ def FrechetConsensus(images: Sequence[_ImageT | None], *, measure: str = 'dice',
 def FrechetConsensus(*images: Any, measure: str = 'dice', agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def frechet_consensus_filter(images: Sequence[NDArray[Any] | None], *, measure: str = 'dice', agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """The label map closest to all raters at once, by Dice or Jaccard.
+    """The label map closest to all raters at once, as measured by Dice or Jaccard.
 
-    Each label is fused against all others; a voxel chosen for several labels gets the one with most
-    votes. Voxels with the same votes get the same label. Missing votes are replaced by the majority
-    vote of the others. The probability of the map's label is 1.
+    Each label is fused against all others; a voxel in the masks of several labels is assigned to
+    the label with the most votes. Voxels with the same votes have the same label. Missing votes are
+    replaced by the majority vote of the others. The probability of the assigned label is 1.
 
     Function form of FrechetConsensusFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     measure : one of dice, jaccard; default dice
         The overlap to maximise.
     agreement_limits : a {name: number >= 0} dict with names among good_dice, poor_dice, good_surface_dice, ...; default None
@@ -4366,18 +4390,18 @@ def frechet_consensus_filter(*images: Any, measure: str = 'dice', agreement_limi
 def SIMPLE(images: Sequence[NDArray[Any] | None], *, deviations: float = 2.0, maximumIterations: int = 10, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Iterated vote in which raters are weighted by their overlap with the consensus.
 
-    A rater's weight is its Dice overlap with the vote, over the whole image; raters far below the
-    others, or without any overlap, are dropped (Langerak et al. 2010).
+    A rater's weight is the Dice overlap with the vote over the whole image; raters with an overlap
+    far below that of the others, or without any overlap, are dropped (Langerak et al. 2010).
 
     Function form of SIMPLEFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     deviations : a number >= 0; default 2.0
         Standard deviations below the mean overlap at which a rater is dropped.
     maximumIterations : an integer >= 1; default 10
@@ -4426,18 +4450,18 @@ def SIMPLE(*images: Any, deviations: float = 2.0, maximumIterations: int = 10, t
 def simple_filter(images: Sequence[NDArray[Any] | None], *, deviations: float = 2.0, maximum_iterations: int = 10, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Iterated vote in which raters are weighted by their overlap with the consensus.
 
-    A rater's weight is its Dice overlap with the vote, over the whole image; raters far below the
-    others, or without any overlap, are dropped (Langerak et al. 2010).
+    A rater's weight is the Dice overlap with the vote over the whole image; raters with an overlap
+    far below that of the others, or without any overlap, are dropped (Langerak et al. 2010).
 
     Function form of SIMPLEFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     deviations : a number >= 0; default 2.0
         Standard deviations below the mean overlap at which a rater is dropped.
     maximum_iterations : an integer >= 1; default 10
@@ -4494,10 +4518,10 @@ def BoundarySIMPLE(images: Sequence[NDArray[Any] | None], *, image: _Image | Non
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     image : an image, or None; default None
         Intensity image whose edges raise the weight of raters who follow them.
     patchRadius : a number >= 0 and <= 100000, or None; default 3 smallest voxel sides
@@ -4565,10 +4589,10 @@ def boundary_simple_filter(images: Sequence[NDArray[Any] | None], *, image: _Ima
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     image : an image, or None; default None
         Intensity image whose edges raise the weight of raters who follow them.
     patch_radius : a number >= 0 and <= 100000, or None; default 3 smallest voxel sides
@@ -4628,21 +4652,22 @@ def boundary_simple_filter(*images: Any, image: _Image | None = None, patch_radi
 def LogOpinionPool(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, errorRate: float = 0.05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Weighted geometric mean of opinions, ``p ~ prior * prod p_a^(w_a/T_a)``.
 
-    Inputs of an integer type are label images. If any input has a floating type, all are
-    foreground probabilities from 0 to 1, and masks among them are 0 or 1; label images stored as
-    floats must be cast. Vector images of a floating type, lists of one image per class and arrays
-    with `ClassAxis` are class probabilities. Probabilities are clipped according to `ErrorRate`. To
-    use a prior that varies in space, add it as another probability image with weight T.
+    Inputs of integer type are label images. If any input has a floating-point type, all inputs are
+    foreground probabilities from 0 to 1, and masks among them have values 0 and 1; label images
+    stored as floats must be cast. Vector images of floating-point type, lists of one image per
+    class, and arrays with `ClassAxis` are class probabilities. Probabilities are clipped according
+    to `ErrorRate`. To use a spatially varying prior, add it as another probability image with
+    weight T.
 
     Function form of LogOpinionPoolFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     raterWeights : a list of numbers >= 0, or None; default equal, sum 1
         Exponent of each rater's opinion.
     temperature : a number > 0, or a list of numbers >= 1e-06; default 1.0
@@ -4697,21 +4722,22 @@ def LogOpinionPool(*images: Any, raterWeights: Sequence[float] | None = None, te
 def log_opinion_pool_filter(images: Sequence[NDArray[Any] | None], *, rater_weights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, error_rate: float = 0.05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Weighted geometric mean of opinions, ``p ~ prior * prod p_a^(w_a/T_a)``.
 
-    Inputs of an integer type are label images. If any input has a floating type, all are
-    foreground probabilities from 0 to 1, and masks among them are 0 or 1; label images stored as
-    floats must be cast. Vector images of a floating type, lists of one image per class and arrays
-    with `ClassAxis` are class probabilities. Probabilities are clipped according to `ErrorRate`. To
-    use a prior that varies in space, add it as another probability image with weight T.
+    Inputs of integer type are label images. If any input has a floating-point type, all inputs are
+    foreground probabilities from 0 to 1, and masks among them have values 0 and 1; label images
+    stored as floats must be cast. Vector images of floating-point type, lists of one image per
+    class, and arrays with `ClassAxis` are class probabilities. Probabilities are clipped according
+    to `ErrorRate`. To use a spatially varying prior, add it as another probability image with
+    weight T.
 
     Function form of LogOpinionPoolFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     rater_weights : a list of numbers >= 0, or None; default equal, sum 1
         Exponent of each rater's opinion.
     temperature : a number > 0, or a list of numbers >= 1e-06; default 1.0
@@ -4764,22 +4790,22 @@ def log_opinion_pool_filter(images: Sequence[_ImageT | None], *, rater_weights: 
 def log_opinion_pool_filter(*images: Any, rater_weights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, error_rate: float = 0.05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def ProbabilityAverage(images: Sequence[NDArray[Any] | None], *, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Weighted mean of class probabilities, and the label of the highest mean.
+    """Weighted mean of class probabilities, and the label with the highest mean.
 
-    The usual way to combine an ensemble, and the majority vote for soft inputs. Label images count
-    as probabilities 0 and 1, so that for label images it is the majority vote. Inputs
-    are vector images or lists of one image per class, whose probabilities sum to 1; arrays with
-    `ClassAxis`; scalar images of a floating type, which hold the foreground's probability.
+    This is the usual way to combine an ensemble. Label images count as probabilities 0 and 1, so
+    for label images the result is the majority vote. Inputs are vector images or lists of one image
+    per class, whose probabilities sum to 1; arrays with `ClassAxis`; or scalar images of
+    floating-point type, which contain the foreground probability.
 
     Function form of ProbabilityAverageFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     tieRule : one of undecided, lowest, highest, background, prior; default undecided
         What to do where labels are equally probable.
     labelForUndecidedPixels : an integer; default max label + 1
@@ -4826,22 +4852,22 @@ def ProbabilityAverage(images: Sequence[_ImageT | None], *, tieRule: str = 'unde
 def ProbabilityAverage(*images: Any, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def probability_average_filter(images: Sequence[NDArray[Any] | None], *, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Weighted mean of class probabilities, and the label of the highest mean.
+    """Weighted mean of class probabilities, and the label with the highest mean.
 
-    The usual way to combine an ensemble, and the majority vote for soft inputs. Label images count
-    as probabilities 0 and 1, so that for label images it is the majority vote. Inputs
-    are vector images or lists of one image per class, whose probabilities sum to 1; arrays with
-    `ClassAxis`; scalar images of a floating type, which hold the foreground's probability.
+    This is the usual way to combine an ensemble. Label images count as probabilities 0 and 1, so
+    for label images the result is the majority vote. Inputs are vector images or lists of one image
+    per class, whose probabilities sum to 1; arrays with `ClassAxis`; or scalar images of
+    floating-point type, which contain the foreground probability.
 
     Function form of ProbabilityAverageFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     tie_rule : one of undecided, lowest, highest, background, prior; default undecided
         What to do where labels are equally probable.
     label_for_undecided_pixels : an integer; default max label + 1
@@ -4888,10 +4914,10 @@ def probability_average_filter(images: Sequence[_ImageT | None], *, tie_rule: st
 def probability_average_filter(*images: Any, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def HybridFusion(images: Sequence[NDArray[Any] | None], *, interiorFilter: LabelFusionFilter | None = None, interiorImage: _Image | None = None, image: _Image | None = None, boundaryFilter: LabelFusionFilter | None = None, bandWidth: float | None = None, bandContour: str = 'vote', labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Uses the interior fuser everywhere except in a band around the contour.
+    """Uses one fuser in a band around the contour, and the interior fuser everywhere else.
 
     Both fusers are filters with their own parameters; GetBoundaryResult() and GetInteriorResult()
-    return their results. They get the same images, with the hybrid's mask, missing label,
+    return their results. They receive the same images, and the hybrid's mask, missing label,
     tolerances and threads if set. The interior may also be a given image (InteriorImage), or a
     trained DeepConsensusFilter, which reads Image:
 
@@ -4902,10 +4928,10 @@ def HybridFusion(images: Sequence[NDArray[Any] | None], *, interiorFilter: Label
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     interiorFilter : a label fusion filter, DeepConsensusFilter included, or None; default MajorityVoteFilter()
         Fuser used away from the contour.
     interiorImage : an image, or None; default None
@@ -4959,10 +4985,10 @@ def HybridFusion(images: Sequence[_ImageT | None], *, interiorFilter: LabelFusio
 def HybridFusion(*images: Any, interiorFilter: LabelFusionFilter | None = None, interiorImage: _Image | None = None, image: _Image | None = None, boundaryFilter: LabelFusionFilter | None = None, bandWidth: float | None = None, bandContour: str = 'vote', labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def hybrid_fusion_filter(images: Sequence[NDArray[Any] | None], *, interior_filter: LabelFusionFilter | None = None, interior_image: _Image | None = None, image: _Image | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Uses the interior fuser everywhere except in a band around the contour.
+    """Uses one fuser in a band around the contour, and the interior fuser everywhere else.
 
     Both fusers are filters with their own parameters; GetBoundaryResult() and GetInteriorResult()
-    return their results. They get the same images, with the hybrid's mask, missing label,
+    return their results. They receive the same images, and the hybrid's mask, missing label,
     tolerances and threads if set. The interior may also be a given image (InteriorImage), or a
     trained DeepConsensusFilter, which reads Image:
 
@@ -4973,10 +4999,10 @@ def hybrid_fusion_filter(images: Sequence[NDArray[Any] | None], *, interior_filt
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     interior_filter : a label fusion filter, DeepConsensusFilter included, or None; default MajorityVoteFilter()
         Fuser used away from the contour.
     interior_image : an image, or None; default None
@@ -5030,25 +5056,26 @@ def hybrid_fusion_filter(images: Sequence[_ImageT | None], *, interior_filter: L
 def hybrid_fusion_filter(*images: Any, interior_filter: LabelFusionFilter | None = None, interior_image: _Image | None = None, image: _Image | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def InstanceConsensus(images: Sequence[NDArray[Any] | None], *, outputMap: str = 'instances', inputObjects: str = 'components', detectionThreshold: float = 0.5, matchDistance: float | None = None, outlineFilter: LabelFusionFilter | None = None, cohort: Sequence[LesionTable] | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Fusion object by object: the raters' marks are matched, tested for being real and outlined.
+    """Object-by-object fusion: match the raters' marks, test which are real, fuse the outlines.
 
-    Raters of lesions, nodules or cells first find objects and then outline them. So marks of
-    different raters are matched first; then a detection model gives the probability that each
-    object is real; and each outline is fused from the raters who found it. Inputs are masks, whose
-    connected components are objects, or instance maps, whose labels need not correspond between
-    raters. The output is an instance map, sorted by the number of raters who found an object, or a
-    mask. A voxel's probability is the product of that of its object being real and that of the
-    voxel being inside, adjusted to exceed one half exactly inside the output's objects.
+    Raters of lesions, nodules or cells first find objects and then outline them. Accordingly, marks
+    of different raters are matched first; then a detection model estimates the probability that
+    each object is real; finally each outline is fused from the raters who found the object. Inputs
+    are masks, whose connected components are objects, or instance maps, whose labels need not
+    correspond between raters. The output is an instance map, with labels sorted by the number of
+    raters who found an object, or a mask. A voxel's probability is the product of the probability
+    that its object is real and the probability that the voxel is inside the object, adjusted to
+    exceed one half exactly inside the output's objects.
 
     Function form of InstanceConsensusFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     outputMap : one of instances, mask; default instances
         Whether each object has its own label in the output (instances), or all have label 1.
     inputObjects : one of components, labels; default components
@@ -5101,25 +5128,26 @@ def InstanceConsensus(images: Sequence[_ImageT | None], *, outputMap: str = 'ins
 def InstanceConsensus(*images: Any, outputMap: str = 'instances', inputObjects: str = 'components', detectionThreshold: float = 0.5, matchDistance: float | None = None, outlineFilter: LabelFusionFilter | None = None, cohort: Sequence[LesionTable] | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def instance_consensus_filter(images: Sequence[NDArray[Any] | None], *, output_map: str = 'instances', input_objects: str = 'components', detection_threshold: float = 0.5, match_distance: float | None = None, outline_filter: LabelFusionFilter | None = None, cohort: Sequence[LesionTable] | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Fusion object by object: the raters' marks are matched, tested for being real and outlined.
+    """Object-by-object fusion: match the raters' marks, test which are real, fuse the outlines.
 
-    Raters of lesions, nodules or cells first find objects and then outline them. So marks of
-    different raters are matched first; then a detection model gives the probability that each
-    object is real; and each outline is fused from the raters who found it. Inputs are masks, whose
-    connected components are objects, or instance maps, whose labels need not correspond between
-    raters. The output is an instance map, sorted by the number of raters who found an object, or a
-    mask. A voxel's probability is the product of that of its object being real and that of the
-    voxel being inside, adjusted to exceed one half exactly inside the output's objects.
+    Raters of lesions, nodules or cells first find objects and then outline them. Accordingly, marks
+    of different raters are matched first; then a detection model estimates the probability that
+    each object is real; finally each outline is fused from the raters who found the object. Inputs
+    are masks, whose connected components are objects, or instance maps, whose labels need not
+    correspond between raters. The output is an instance map, with labels sorted by the number of
+    raters who found an object, or a mask. A voxel's probability is the product of the probability
+    that its object is real and the probability that the voxel is inside the object, adjusted to
+    exceed one half exactly inside the output's objects.
 
     Function form of InstanceConsensusFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     output_map : one of instances, mask; default instances
         Whether each object has its own label in the output (instances), or all have label 1.
     input_objects : one of components, labels; default components
@@ -5172,13 +5200,13 @@ def instance_consensus_filter(images: Sequence[_ImageT | None], *, output_map: s
 def instance_consensus_filter(*images: Any, output_map: str = 'instances', input_objects: str = 'components', detection_threshold: float = 0.5, match_distance: float | None = None, outline_filter: LabelFusionFilter | None = None, cohort: Sequence[LesionTable] | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def IntensityRefinement(images: Sequence[NDArray[Any] | None], *, image: _Image | None = None, filter: LabelFusionFilter | None = None, intensitySigma: float | None = None, labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Refines a fuser's result by the image where raters disagree. No training data are needed.
+    """Refines a fuser's result with image intensities where raters disagree, without training data.
 
-    The intensities of each label are learned from voxels on which all raters agree; around a
-    disputed voxel they give the likelihood of its intensity under each label. The likelihood's
-    exponent is chosen by held-out raters: the prediction of each of them from the others must
-    improve, else it is 0 and the result is the fuser's, which GetFilterResult() returns. At least
-    three raters are needed, or none can be held out.
+    The intensity distribution of each label is learned from voxels on which all raters agree;
+    around a disputed voxel it gives the likelihood of the voxel's intensity under each label. The
+    exponent of the likelihood is chosen by cross-validation over raters: if the prediction of each
+    rater from the others does not improve, the exponent is 0 and the result is that of the fuser,
+    which GetFilterResult() returns. At least three raters are needed for holding one out.
 
     >>> refined = IntensityRefinementFilter(Image=ct).Execute(raters)
 
@@ -5187,10 +5215,10 @@ def IntensityRefinement(images: Sequence[NDArray[Any] | None], *, image: _Image 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     image : an image, or None; default None
         The image the labels were drawn on.
     filter : a label fusion filter, or None; default ConsensusFilter()
@@ -5237,13 +5265,13 @@ def IntensityRefinement(images: Sequence[_ImageT | None], *, image: _Image | Non
 def IntensityRefinement(*images: Any, image: _Image | None = None, filter: LabelFusionFilter | None = None, intensitySigma: float | None = None, labelForUndecidedPixels: int = 18446744073709551615, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def intensity_refinement_filter(images: Sequence[NDArray[Any] | None], *, image: _Image | None = None, filter: LabelFusionFilter | None = None, intensity_sigma: float | None = None, label_for_undecided_pixels: int = 18446744073709551615, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Refines a fuser's result by the image where raters disagree. No training data are needed.
+    """Refines a fuser's result with image intensities where raters disagree, without training data.
 
-    The intensities of each label are learned from voxels on which all raters agree; around a
-    disputed voxel they give the likelihood of its intensity under each label. The likelihood's
-    exponent is chosen by held-out raters: the prediction of each of them from the others must
-    improve, else it is 0 and the result is the fuser's, which GetFilterResult() returns. At least
-    three raters are needed, or none can be held out.
+    The intensity distribution of each label is learned from voxels on which all raters agree;
+    around a disputed voxel it gives the likelihood of the voxel's intensity under each label. The
+    exponent of the likelihood is chosen by cross-validation over raters: if the prediction of each
+    rater from the others does not improve, the exponent is 0 and the result is that of the fuser,
+    which GetFilterResult() returns. At least three raters are needed for holding one out.
 
     >>> refined = IntensityRefinementFilter(Image=ct).Execute(raters)
 
@@ -5252,10 +5280,10 @@ def intensity_refinement_filter(images: Sequence[NDArray[Any] | None], *, image:
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     image : an image, or None; default None
         The image the labels were drawn on.
     filter : a label fusion filter, or None; default ConsensusFilter()
@@ -5304,18 +5332,18 @@ def intensity_refinement_filter(*images: Any, image: _Image | None = None, filte
 def LocallyWeightedVote(images: Sequence[NDArray[Any] | None], *, power: float = 2.0, image: _Image | Sequence[_Image] | None = None, atlasImages: Sequence[_Image | Sequence[_Image] | None] | None = None, patchRadius: float | Sequence[float] | None = None, searchRadius: float | Sequence[float] | None = None, normalizePatches: bool = True, exclusionImages: Mapping[int, _Image] | None = None, fuseIntensities: bool = False, raterWeights: Sequence[float] | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Vote of atlases, each weighted by the local similarity of its image to the target.
 
-    A weight is ``(1 + d / smallest)^-Power`` of the mean squared difference d of the patches, so
-    that in homogeneous regions all atlases have nearly equal weights.
+    The weight of an atlas is ``(1 + d / smallest)^-Power``, where d is the mean squared difference
+    of the patches, so that in homogeneous regions all atlases have nearly equal weights.
 
     Function form of LocallyWeightedVoteFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     power : a number >= 0 and <= 16; default 2.0
         Exponent of the inverse mean squared difference.
     image : an image, or a list with an image for each modality, or None; default None
@@ -5375,18 +5403,18 @@ def LocallyWeightedVote(*images: Any, power: float = 2.0, image: _Image | Sequen
 def locally_weighted_vote_filter(images: Sequence[NDArray[Any] | None], *, power: float = 2.0, image: _Image | Sequence[_Image] | None = None, atlas_images: Sequence[_Image | Sequence[_Image] | None] | None = None, patch_radius: float | Sequence[float] | None = None, search_radius: float | Sequence[float] | None = None, normalize_patches: bool = True, exclusion_images: Mapping[int, _Image] | None = None, fuse_intensities: bool = False, rater_weights: Sequence[float] | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
     """Vote of atlases, each weighted by the local similarity of its image to the target.
 
-    A weight is ``(1 + d / smallest)^-Power`` of the mean squared difference d of the patches, so
-    that in homogeneous regions all atlases have nearly equal weights.
+    The weight of an atlas is ``(1 + d / smallest)^-Power``, where d is the mean squared difference
+    of the patches, so that in homogeneous regions all atlases have nearly equal weights.
 
     Function form of LocallyWeightedVoteFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     power : a number >= 0 and <= 16; default 2.0
         Exponent of the inverse mean squared difference.
     image : an image, or a list with an image for each modality, or None; default None
@@ -5444,21 +5472,21 @@ def locally_weighted_vote_filter(images: Sequence[_ImageT | None], *, power: flo
 def locally_weighted_vote_filter(*images: Any, power: float = 2.0, image: _Image | Sequence[_Image] | None = None, atlas_images: Sequence[_Image | Sequence[_Image] | None] | None = None, patch_radius: float | Sequence[float] | None = None, search_radius: float | Sequence[float] | None = None, normalize_patches: bool = True, exclusion_images: Mapping[int, _Image] | None = None, fuse_intensities: bool = False, rater_weights: Sequence[float] | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def JointLabelFusion(images: Sequence[NDArray[Any] | None], *, beta: float = 2.0, alpha: float = 0.1, constrainWeights: bool = False, image: _Image | Sequence[_Image] | None = None, atlasImages: Sequence[_Image | Sequence[_Image] | None] | None = None, patchRadius: float | Sequence[float] | None = None, searchRadius: float | Sequence[float] | None = None, normalizePatches: bool = True, exclusionImages: Mapping[int, _Image] | None = None, fuseIntensities: bool = False, raterWeights: Sequence[float] | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Joint label fusion: vote of patches, weighted by the atlases' joint errors.
+    """Joint label fusion: vote of patches, weighted by the atlases' expected joint errors.
 
     ``M_ij = (mean over the patch of |T - F_i| |T - F_j|)^Beta`` and
-    ``w = (M + Alpha I)^-1 1 / 1^T (M + Alpha I)^-1 1`` for normalised patches; of each atlas the
-    patch in the search box that is most similar to the target's.
+    ``w = (M + Alpha I)^-1 1 / 1^T (M + Alpha I)^-1 1`` for normalised patches; from each atlas, the
+    patch in the search box that is most similar to the target's is used.
 
     Function form of JointLabelFusionFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     beta : a number > 0 and < 16; default 2.0
         Exponent of the errors.
     alpha : a number > 0; default 0.1
@@ -5521,21 +5549,21 @@ def JointLabelFusion(images: Sequence[_ImageT | None], *, beta: float = 2.0, alp
 def JointLabelFusion(*images: Any, beta: float = 2.0, alpha: float = 0.1, constrainWeights: bool = False, image: _Image | Sequence[_Image] | None = None, atlasImages: Sequence[_Image | Sequence[_Image] | None] | None = None, patchRadius: float | Sequence[float] | None = None, searchRadius: float | Sequence[float] | None = None, normalizePatches: bool = True, exclusionImages: Mapping[int, _Image] | None = None, fuseIntensities: bool = False, raterWeights: Sequence[float] | None = None, agreementLimits: Mapping[str, float] | None = None, maskImage: _Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[_Image | None] | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> Any: ...
 @overload
 def joint_label_fusion_filter(images: Sequence[NDArray[Any] | None], *, beta: float = 2.0, alpha: float = 0.1, constrain_weights: bool = False, image: _Image | Sequence[_Image] | None = None, atlas_images: Sequence[_Image | Sequence[_Image] | None] | None = None, patch_radius: float | Sequence[float] | None = None, search_radius: float | Sequence[float] | None = None, normalize_patches: bool = True, exclusion_images: Mapping[int, _Image] | None = None, fuse_intensities: bool = False, rater_weights: Sequence[float] | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> NDArray[Any]:
-    """Joint label fusion: vote of patches, weighted by the atlases' joint errors.
+    """Joint label fusion: vote of patches, weighted by the atlases' expected joint errors.
 
     ``M_ij = (mean over the patch of |T - F_i| |T - F_j|)^Beta`` and
-    ``w = (M + Alpha I)^-1 1 / 1^T (M + Alpha I)^-1 1`` for normalised patches; of each atlas the
-    patch in the search box that is most similar to the target's.
+    ``w = (M + Alpha I)^-1 1 / 1^T (M + Alpha I)^-1 1`` for normalised patches; from each atlas, the
+    patch in the search box that is most similar to the target's is used.
 
     Function form of JointLabelFusionFilter.
 
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     beta : a number > 0 and < 16; default 2.0
         Exponent of the errors.
     alpha : a number > 0; default 0.1
@@ -5597,7 +5625,7 @@ def joint_label_fusion_filter(images: Sequence[_ImageT | None], *, beta: float =
 @overload
 def joint_label_fusion_filter(*images: Any, beta: float = 2.0, alpha: float = 0.1, constrain_weights: bool = False, image: _Image | Sequence[_Image] | None = None, atlas_images: Sequence[_Image | Sequence[_Image] | None] | None = None, patch_radius: float | Sequence[float] | None = None, search_radius: float | Sequence[float] | None = None, normalize_patches: bool = True, exclusion_images: Mapping[int, _Image] | None = None, fuse_intensities: bool = False, rater_weights: Sequence[float] | None = None, agreement_limits: Mapping[str, float] | None = None, mask_image: _Image | None = None, missing_label: int | None = None, rater_masks: Sequence[_Image | None] | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> Any: ...
 def AtlasSelection(target: Any, images: Sequence[Any], *, numberOfAtlases: int = 5, similarity: str = 'squared difference', maskImage: _Image | None = None, inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> tuple[float, ...]:
-    """Gives weight 1 to the atlases whose images are most similar to the target, 0 to the others.
+    """Assigns weight 1 to the atlases whose images are most similar to the target, 0 to the others.
 
     Execute(target, images) takes images on one grid, None for a missing atlas, and returns weights
     that fusers accept as RaterWeights. Intensities are first matched to the target's.
@@ -5639,7 +5667,7 @@ def AtlasSelection(target: Any, images: Sequence[Any], *, numberOfAtlases: int =
         Weight of each atlas.
     """
 def atlas_selection_filter(target: Any, images: Sequence[Any], *, number_of_atlases: int = 5, similarity: str = 'squared difference', mask_image: _Image | None = None, inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> tuple[float, ...]:
-    """Gives weight 1 to the atlases whose images are most similar to the target, 0 to the others.
+    """Assigns weight 1 to the atlases whose images are most similar to the target, 0 to the others.
 
     Execute(target, images) takes images on one grid, None for a missing atlas, and returns weights
     that fusers accept as RaterWeights. Intensities are first matched to the target's.
@@ -5971,10 +5999,10 @@ def LearnedFusion(images: Sequence[NDArray[Any] | None], *, record: PathLike, cl
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     record : path
         The file that Save wrote.
     classAxis : an integer, or None; default none
@@ -6034,10 +6062,10 @@ def learned_fusion_filter(images: Sequence[NDArray[Any] | None], *, record: Path
     Parameters
     ----------
     images : list of images, or the images themselves
-        On the same grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors,
-        torch tensors, or NumPy arrays and array-likes. None is a missing rater, a masked voxel
-        a missing vote; a vector image holds one rater per component. Dask arrays are not
-        computed.
+        Images on the same grid: SimpleITK, ITK, nibabel or xarray images, MONAI MetaTensors,
+        torch tensors, or NumPy arrays and array-likes. None represents a missing rater, and a
+        masked voxel a missing vote; a vector image contains one rater per component. Dask
+        arrays are not computed.
     record : path
         The file that Save wrote.
     class_axis : an integer, or None; default none
@@ -6267,24 +6295,25 @@ def temperature_scaling_filter(probability: Any, *, record: PathLike, method: st
         As many images as were given, of type float64.
     """
 def CohortSTAPLE(cases: Iterable[Any], truths: Sequence[Any | None] | None = None, *, prior: float | Sequence[float] | None = None, missingLabel: int | None = None, confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., priorPseudoCounts: float | Sequence[float] = 0.0, stopCriterion: str = 'parameters', initialPerformance: float = 0.9999, damping: float = 0.0, numberOfInitializations: int = ..., randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), inputsAreLabels: bool = False, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: str = ..., debug: bool = ...) -> list[Any]:
-    """STAPLE that estimates the raters from a whole cohort: Execute takes a list of cases.
+    """STAPLE that estimates rater performance from a whole cohort: Execute takes a list of cases.
 
     Each rater has one sensitivity and one specificity for all cases; each case has its own prior. A
     case is a list of images of the same raters in the same order, with None for a rater who did not
-    annotate it; cases need not share a grid. For one case the answer is STAPLE's.
+    annotate it; cases need not share a grid. For a single case the result equals that of STAPLE.
 
-    The truth of some cases may be given. It is then used instead of their estimate to judge the
-    raters, and GetTruthGain() tells whether that improves the other cases.
+    The true segmentations of some cases may be given. They then replace the estimated ones when
+    rater performance is estimated, and GetTruthGain() reports whether this improves the other
+    cases.
 
     Function form of CohortSTAPLEFilter.
 
     Parameters
     ----------
     cases : list of cases
-        A case is a list of SimpleITK or itk images, or of arrays, on one grid; or a vector
+        Each case is a list of SimpleITK or ITK images, or of arrays, on one grid; or a vector
         image with one rater per component.
     truths : list of label images, optional
-        One for each case, None where the truth is not known.
+        The true segmentation of each case, or None if it is not known.
     prior : a number > 0 and < 1, or a list of numbers >= 0 and <= 1, or None; default mean of each case's masks
         Foreground prior: a number, or one for each case.
     missingLabel : an integer, or None; default None
@@ -6354,24 +6383,25 @@ def CohortSTAPLE(cases: Iterable[Any], truths: Sequence[Any | None] | None = Non
         first image.
     """
 def cohort_staple_filter(cases: Iterable[Any], truths: Sequence[Any | None] | None = None, *, prior: float | Sequence[float] | None = None, missing_label: int | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., prior_pseudo_counts: float | Sequence[float] = 0.0, stop_criterion: str = 'parameters', initial_performance: float = 0.9999, damping: float = 0.0, number_of_initializations: int = ..., random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), inputs_are_labels: bool = False, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: str = ..., debug: bool = ...) -> list[Any]:
-    """STAPLE that estimates the raters from a whole cohort: Execute takes a list of cases.
+    """STAPLE that estimates rater performance from a whole cohort: Execute takes a list of cases.
 
     Each rater has one sensitivity and one specificity for all cases; each case has its own prior. A
     case is a list of images of the same raters in the same order, with None for a rater who did not
-    annotate it; cases need not share a grid. For one case the answer is STAPLE's.
+    annotate it; cases need not share a grid. For a single case the result equals that of STAPLE.
 
-    The truth of some cases may be given. It is then used instead of their estimate to judge the
-    raters, and GetTruthGain() tells whether that improves the other cases.
+    The true segmentations of some cases may be given. They then replace the estimated ones when
+    rater performance is estimated, and GetTruthGain() reports whether this improves the other
+    cases.
 
     Function form of CohortSTAPLEFilter.
 
     Parameters
     ----------
     cases : list of cases
-        A case is a list of SimpleITK or itk images, or of arrays, on one grid; or a vector
+        Each case is a list of SimpleITK or ITK images, or of arrays, on one grid; or a vector
         image with one rater per component.
     truths : list of label images, optional
-        One for each case, None where the truth is not known.
+        The true segmentation of each case, or None if it is not known.
     prior : a number > 0 and < 1, or a list of numbers >= 0 and <= 1, or None; default mean of each case's masks
         Foreground prior: a number, or one for each case.
     missing_label : an integer, or None; default None
@@ -6781,7 +6811,7 @@ def agreement(images: Any, reference: Any = None, names: Sequence[str] | None = 
 def band_structures(name: str, band: Any) -> list[Structure]:
     """Split a band of ConformalBandFilter into two structures: certainly inside, and ambiguous."""
 def dice(first: ArrayLike, second: ArrayLike) -> float:
-    """Dice coefficient ``2 |A and B| / (|A| + |B|)`` of two masks.
+    """Compute the Dice coefficient ``2 |A and B| / (|A| + |B|)`` of two masks.
 
     Parameters
     ----------
@@ -6792,8 +6822,8 @@ def dice(first: ArrayLike, second: ArrayLike) -> float:
     Returns
     -------
     float
-        In [0, 1]. Two empty masks agree perfectly: 1.0. (The paper's notebook scores
-        them 0; its Tables 1-3 never meet the case.)
+        Value in [0, 1]. Two empty masks agree perfectly: 1.0. (The paper's notebook assigns 0 to
+        them; the case does not occur in its Tables 1-3.)
     """
 def draw_rater_number(curve: RaterNumberCurve, path: PathLike) -> None:
     """Draw the quality of the consensus by number of raters, extrapolated to twice the number.
@@ -6806,23 +6836,23 @@ def draw_rater_number(curve: RaterNumberCurve, path: PathLike) -> None:
         PNG file, replaced atomically.
     """
 def fuse_structures(structures: Mapping[str, Sequence[Any]], fuser: LabelFusionFilter, output: Callable[[LabelFusionFilter], Any] | None = None) -> dict[str, Any]:
-    """Fuse structures, which may overlap, each as a structure of its own.
+    """Fuse structures, which may overlap, each one separately.
 
     Parameters
     ----------
     structures : mapping of name to list of masks
-        One mask per reader, with 1 inside; None where a reader has no such structure.
+        One mask per reader, with 1 inside; None if a reader did not draw the structure.
     fuser : LabelFusionFilter
         Any fuser, with its parameters.
     output : callable, optional
-        Called with the fuser after each structure; what it returns is the result, by default the
-        fused mask. With
-        ``lambda fuser: fuser.GetProbabilityImage(1)`` it is the probability.
+        Called with the fuser after each structure; its return value is used as the result, by
+        default the fused mask. With ``lambda fuser: fuser.GetProbabilityImage(1)`` the result is
+        the probability.
 
     Returns
     -------
     dict of name to image
-        Fused masks, with the fuser's label for undecided voxels where it leaves any.
+        Fused masks; undecided voxels, if any, have the fuser's label for undecided voxels.
     """
 def hold_out_raters(cases: Iterable[Sequence[Any]], fuser: LabelFusionFilter, foreground: int | None = None, case_ids: Sequence[str] | None = None) -> HeldOutCohort:
     """Hold one rater out of each case and fuse the others.
@@ -6850,33 +6880,33 @@ def hold_out_raters(cases: Iterable[Sequence[Any]], fuser: LabelFusionFilter, fo
 def html_of(thing: Any) -> str | None:
     """Return the HTML of an object for notebooks; None if only its text should be shown."""
 def joint_label_fusion(target_image: Any, target_image_mask: Any, atlas_list: Sequence[Any], beta: float = 4, rad: int | Sequence[int] = 2, label_list: Sequence[Any] | None = None, rho: float = 0.01, usecor: bool = False, r_search: int | Sequence[int] = 3, nonnegative: bool = False, no_zeroes: bool = False, max_lab_plus_one: bool = False, output_prefix: str | None = None, verbose: bool = False, *, inputs_are_labels: bool = False) -> Any:
-    """Work as ``ants.joint_label_fusion``, but on images of SimpleITK, itk or NumPy.
+    """Fuse atlases as ``ants.joint_label_fusion`` does, but for SimpleITK, ITK or NumPy images.
 
-    Differences: the background is a label that can win; `usecor` and `verbose` have no effect,
-    since patches are always normalised before comparison; the input images are not changed; voxels
-    that all atlases give the same label keep it.
+    Differences: the background is a label that can be chosen; `usecor` and `verbose` have no
+    effect, since patches are always normalised before comparison; the input images are not changed;
+    voxels to which all atlases assign the same label keep it.
 
     Parameters
     ----------
     target_image, target_image_mask : image
     atlas_list : list of images
-        On the target's grid.
+        Atlas images on the target's grid.
     beta, rho : float
-        Exponent of the errors, and regularisation added to the diagonal.
-    rad, r_search : int, or one for each axis
-        Radii of patch and search in voxels.
+        Exponent of the errors, and regularisation term added to the diagonal.
+    rad, r_search : int, or one int per axis
+        Radii of the patch and of the search region in voxels.
     label_list : list of images, optional
-        Labels of the atlases; without them only intensities are fused.
+        Label images of the atlases; without them only intensities are fused.
     nonnegative : bool
-        Whether weights are optimised under the constraint that they are not negative.
+        Whether weights are constrained to be non-negative.
     no_zeroes : bool
-        Whether voxels that any atlas labels 0 are left out.
+        Whether to exclude voxels that any atlas labels 0.
     max_lab_plus_one : bool
-        Whether to return also the label map without background.
+        Whether to also return the label map without background.
     output_prefix : str, optional
-        Probabilities are also written to ``<output_prefix>prob01.nii.gz`` and so on.
+        If given, probabilities are also written to ``<output_prefix>prob01.nii.gz`` etc.
     inputs_are_labels : bool
-        Accept labels and mask even if one looks like an intensity image.
+        Whether to accept labels and mask even if one resembles an intensity image.
 
     Returns
     -------
@@ -7172,7 +7202,7 @@ def score_against_readers(probability: Any, readers: Any, samples: Iterable[Any]
         also the generalised energy distance, D_max, D_match, Hungarian-matched IoU and the CRPS of
         the volume in voxels.
     """
-def score_study(readers: Readers, submissions: Submissions, *, structures: Mapping[int, str] | None = None, rules: Sequence[str] = ('soft-dice', 'qubiq'), surfaces: bool = False, surfaceTolerance: float = 1.0, lesions: bool = False, inputsAreLabels: bool = False, afterCase: Callable[[str], None] | None = None) -> StudyScores:
+def score_study(readers: ReadersByCase, submissions: Submissions, *, structures: Mapping[int, str] | None = None, rules: Sequence[str] = ('soft-dice', 'qubiq'), surfaces: bool = False, surfaceTolerance: float = 1.0, lesions: bool = False, inputsAreLabels: bool = False, afterCase: Callable[[str], None] | None = None) -> StudyScores:
     """Score submissions against several readers, none of whom is the ground truth.
 
     Parameters
@@ -7182,10 +7212,10 @@ def score_study(readers: Readers, submissions: Submissions, *, structures: Mappi
     submissions : mapping
         For each submission, an image or path by case: a label image, a probability map of one
         structure (fractions), a vector image with the probabilities of all labels, background
-        first, or a list of label images as samples. A missing case, or None, is scored as an
-        empty segmentation and reported.
+        first, or a list of label images as samples. A missing case, None, or an image that cannot
+        be compared with the readers is scored as an empty segmentation, with a warning.
     structures : mapping of int to str, optional
-        Labels to score and their names; by default all labels that a reader drew.
+        Labels to score and their names; by default all labels that two readers of a case drew.
     rules : sequence of str
         Any of soft-dice, qubiq, curvas2024 and samples.
     surfaces : bool
@@ -7203,7 +7233,8 @@ def score_study(readers: Readers, submissions: Submissions, *, structures: Mappi
     -------
     StudyScores
         Has ``.summary()``, ``.of_cases()``, ``.all_comparisons()``, ``.ranks()``,
-        ``.to_markdown()``, ``.to_latex()``, ``.to_csv()``, ``.to_json()``.
+        ``.to_markdown()``, ``.to_latex()``, ``.to_csv()``, ``.to_json()``; ``.notes`` is what the
+        warnings say, ``.findings()`` names readers' files that may be wrong.
     """
 def separate_undecided(structures: Sequence[Structure]) -> list[Structure]:
     """Move voxels that are neither 0 nor 1 to separate structures, which follow their originals.

@@ -1,8 +1,8 @@
-"""Families whose errors come from tools, not from hands; for one report, from seed 3800 on.
+"""Simulate reader errors caused by tools rather than by hand; for one report, from seed 3800 on.
 
-Stacks drawn in three directions, atlases warped onto the patient, tiles of one tool, and windows
-that show a blurred edge at different places. Each seed draws how large the errors are, so that
-readers agree well in some cases and moderately in others.
+The tools are slice interpolation in three directions, atlases warped onto the patient, clickable
+tiles, and display windows that show a blurred edge at different places. The size of the errors is
+drawn per seed, so readers agree well in some cases and moderately in others.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ from itk_consensus.core.array_types import Mask
 
 
 def directions_case(seed: int) -> SpacedCase:
-    """Six readers, two each on axial, coronal and sagittal slices, which a tool interpolates.
+    """Simulate six readers, two each on axial, coronal and sagittal slices, interpolated by a
+    tool.
 
     They draw on every third to eighth slice. Nothing is drawn beyond the first and the last of
-    these, so that the ends in their direction are cut off.
+    these slices, so the structure is cut off at both ends of this direction.
     """
     rng = np.random.default_rng(seed)
     truth = blob(seed, ORGAN_VOLUME)
@@ -54,7 +55,9 @@ def _between_slices(mask: Mask, axis: int, gap: int, first: int) -> Mask:
 
 
 def warped_case(seed: int) -> SpacedCase:
-    """Seven atlases of a kidney-shaped organ, each warped by a smooth field of its own."""
+    """Simulate seven atlases of a kidney-shaped organ, each warped by an independent smooth
+    field.
+    """
     rng = np.random.default_rng(seed)
     organ, hilus = blob(seed, ORGAN_VOLUME), blob(seed + 1, ORGAN_VOLUME)
     truth = organ & ~np.roll(hilus, int(rng.integers(12, 18)), axis=2)
@@ -71,7 +74,7 @@ def warped_case(seed: int) -> SpacedCase:
 
 
 def tiles_case(seed: int) -> SpacedCase:
-    """Four readers who click tiles of one image, whose edges they share.
+    """Simulate four readers who click tiles of one image, whose edges are common to all readers.
 
     A reader clicks a tile if more than about half of it belongs to the structure.
     """
@@ -89,9 +92,9 @@ def tiles_case(seed: int) -> SpacedCase:
 
 
 def windows_case(seed: int) -> SpacedCase:
-    """Five readers of a lesion that is sharp on one side and blurred on the other.
+    """Simulate five readers of a lesion that is sharp on one side and blurred on the other.
 
-    Each has another window, and follows the edge at the grey value that it shows as half.
+    Each uses a different window, and follows the edge at the grey value in the middle of it.
     """
     rng = np.random.default_rng(seed)
     truth = blob(seed)

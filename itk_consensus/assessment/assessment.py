@@ -74,7 +74,7 @@ class Assessment:
         counted = counted_slips(of_raters, self.result)
         every = soften_poor_agreement((*of_fusion, *counted, *outvoting, *of_raters), readers)
         every = attach_causes(every, readers)
-        return Diagnostics(attach_places(attach_directions(every, self.result), self.result))
+        return Diagnostics(attach_places(attach_directions(every, self.result.like), self.result))
 
     @property
     def _key(self) -> str:
@@ -154,6 +154,7 @@ def consensus_of(result: FusionResult[Any]) -> SharedConsensus:
 def _judged_fusion(result: FusionResult[Any], full: bool) -> JudgedFusion:
     case, fusion = result.case, result.fusion
     patterns = case.patterns
+    full = full and patterns.codes is not None  # of a volume in chunks there are no voxels
     answer = AnswerFacts() if result.estimate is None else result.estimate.answer_facts(patterns)
     if patterns.outside_code is not None:
         # With a MaskImage, the background around it is irrelevant, so there is no refit on a larger

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from itk_consensus.assessment.findings import Finding
 from itk_consensus.assessment.sentences import join_items
-from itk_consensus.fusing.fusion_result import FusionResult
+from itk_consensus.images.convert import LoadedImages
 
 #: Wording of the positive and negative directions of each axis of ITK's patient space (LPS).
 _IN_THE_PATIENT = (
@@ -34,11 +33,8 @@ def in_the_patient(error: Sequence[float], unit: str) -> str:
     return _in_words(error, unit, _IN_THE_PATIENT)
 
 
-def attach_directions(
-    findings: Sequence[Finding], result: FusionResult[Any]
-) -> tuple[Finding, ...]:
-    """Return the findings with displacements in patient directions, if these are known."""
-    like = result.like
+def attach_directions(findings: Sequence[Finding], like: LoadedImages) -> tuple[Finding, ...]:
+    """Return the findings, displacements worded in patient directions where these are known."""
     if not like.family.has_space or like.geometry.dimension != 3:
         return tuple(findings)
     turned = np.reshape(like.geometry.direction, (3, 3))

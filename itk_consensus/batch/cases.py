@@ -105,7 +105,11 @@ def find_cases(pattern: str, images: str | None = None) -> list[BatchCase]:
 
 def _nothing_found(pattern: str, is_folder: bool) -> str:
     if not is_folder:
-        return "no file matches this pattern"
+        strange = [one for one in re.findall(r"\{\w*\}", pattern) if not _PLACEHOLDER.match(one)]
+        hint = (
+            f"; {strange[0]} is no placeholder: write {{rater}} for the reader" if strange else ""
+        )
+        return f"no file matches this pattern{hint}"
     others = sorted(Path(pattern).glob("**/*.nii*"))
     why = next((f"; {one.name} {lack}" for one in others if (lack := lacking_entity(one.name))), "")
     return (

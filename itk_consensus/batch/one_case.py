@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -29,7 +28,7 @@ from itk_consensus.batch.plan import Plan
 from itk_consensus.batch.soft_raters import read_rater, soft_methods, takes_probabilities
 from itk_consensus.calibration.learned.learned_fusion_filter import LearnedFusionFilter
 from itk_consensus.calibration.learned.learned_record import LearnedRecord
-from itk_consensus.core.errors import ConsensusWarning, FileError
+from itk_consensus.core.errors import ConsensusWarning, FileError, name_inputs
 from itk_consensus.core.parameters import parameters_of
 from itk_consensus.core.work import working
 from itk_consensus.fusing.fusion_result import FusionResult, result_of, smallest_type
@@ -84,8 +83,8 @@ def run_case(case: BatchCase, plan: Plan) -> CaseResult:
     try:
         with working(threads=plan.threads):
             return _run(case, plan)
-    except Exception as error:  # one failing case must not stop the others
-        reason = name_files(" ".join(str(error).split()), case.raters)
+    except Exception as error:  # one bad case must not stop the others
+        reason = name_inputs(" ".join(str(error).split()), case.raters)
         failed = failed_result(case, f"{type(error).__name__}: {reason}")
         reader = _reader_of_unreadable(error, case)
         return replace(failed, reader=reader, rule=UNREADABLE) if reader else failed
@@ -97,16 +96,6 @@ def _reader_of_unreadable(error: Exception, case: BatchCase) -> str:
         return ""
     named = zip(case.raters, case.rater_names, strict=True)
     return next((name for file, name in named if str(file) == str(error.path)), "")
-
-
-def name_files(text: str, files: Sequence[Path]) -> str:
-    """Replace the numbers of inputs in a sentence by their file names."""
-
-    def file_name(found: re.Match[str]) -> str:
-        number = int(found[1])
-        return str(files[number]) if number < len(files) > 1 else found[0]
-
-    return re.sub(r"\binput (\d+)\b", file_name, text)
 
 
 def failed_result(case: BatchCase, reason: str) -> CaseResult:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ class ScorePlan:
     #: Keyword arguments of `score_study`.
     measured: Mapping[str, Any] | None = None
     overwrite: bool = False
+    left_out: tuple[str, ...] = ()  #: Readers' files that are not used, each as case and reader
 
 
 def submissions_of(patterns: Mapping[str, str], together: str | None) -> dict[str, dict[str, Any]]:
@@ -106,23 +108,69 @@ def run_score(
             afterCase=after_case,
             **(plan.measured or {}),
         )
-        begun = begin(record, {"submissions": list(submissions)}, names)
-        _write(study, plan.output)
+        begun = begin(
+            record, {"submissions": list(submissions), "without": list(plan.left_out)}, names
+        )
+        _write(study, plan)
         finish(begun, names, {"cases": len(study.cases)})
     return study
 
 
-def _write(study: StudyScores, folder: Path) -> None:
+def leave_out(
+    cases: Sequence[BatchCase], patterns: Sequence[str]
+) -> tuple[list[BatchCase], tuple[str, ...]]:
+    """Remove files of readers; returns the cases that are left, and what was left out.
+
+    Parameters
+    ----------
+    patterns : sequence of str
+        ``case/reader``, where ``*`` matches anything.
+
+    Raises
+    ------
+    FileError
+        A pattern matches no file, or no file is left.
+    """
+    named = {f"{one.name}/{rater}": None for one in cases for rater in one.rater_names}
+    for pattern in patterns:
+        if not fnmatch.filter(named, pattern):
+            raise FileError(f"no reader is CASE/READER {pattern}; the first is {next(iter(named))}")
+    gone = tuple(name for name in named if any(fnmatch.fnmatchcase(name, one) for one in patterns))
+    found = []
+    for case in cases:
+        kept = [
+            (file, name)
+            for file, name in zip(case.raters, case.rater_names, strict=True)
+            if f"{case.name}/{name}" not in gone
+        ]
+        if kept:
+            files, names = zip(*kept, strict=True)
+            found.append(replace(case, raters=files, rater_names=names))
+    if not found:
+        raise FileError("every file of the readers is left out")
+    return found, gone
+
+
+def _write(study: StudyScores, plan: ScorePlan) -> None:
+    folder = plan.output
     tables = (
         study.summary(), study.all_comparisons(), study.ranks(), study.of_cases(), study.pairs()
     )  # fmt: skip
     for name, rows in zip(TABLES, tables, strict=True):
         write_text(folder / name, csv_text(list(rows[0]), rows) if rows else "")
     for name, text in zip(
-        OTHERS, (study.to_json(), study.to_markdown(), study.to_latex()), strict=True
+        OTHERS, (study.to_json(), _markdown(study), study.to_latex()), strict=True
     ):
         write_text(folder / name, text)
-    write_text(folder / PAGE, score_page(study, {**TABLES, **OTHERS}))
+    write_text(folder / PAGE, score_page(study, {**TABLES, **OTHERS}, plan.left_out))
+
+
+def _markdown(study: StudyScores) -> str:
+    """The table, and with several structures one for each of them."""
+    parts = [part for part in study.parts if part != study.main_part]
+    titled = [f"\n{study.parts[part]}\n\n{study.to_markdown(part)}" for part in parts]
+    lead = [f"Mean of {len(parts)} structures\n\n"] if parts else []
+    return "".join([*lead, study.to_markdown(), *titled])
 
 
 def _read_claims(

@@ -94,16 +94,13 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
 
 def _fuse(arguments: argparse.Namespace, console: Console) -> int:
     is_store = arguments.output.suffix.lower() == ".zarr"
-    if arguments.fail_on is not None and is_store:
-        arguments.parser.error("--fail-on needs a verdict, which .zarr outputs do not have")
     if arguments.per_structure:
         from itk_consensus.cli.per_structure import fuse_per_structure
 
         return fuse_per_structure(arguments, console)
     require_no_structure_options(arguments)
     if is_store:
-        fuse_in_blocks(arguments, console)
-        return 0
+        return fuse_in_blocks(arguments, console)
     stores = [path for path in arguments.inputs if path.suffix.lower() == ".zarr"]
     if stores:
         arguments.parser.error(f"{stores[0]} is a store: --output must be named .zarr too")

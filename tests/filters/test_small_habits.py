@@ -1,4 +1,4 @@
-"""Habits of users of SimpleITK and itk that work here, and mistakes that raise errors."""
+"""Conventions of SimpleITK and itk that work here, and mistakes that raise errors."""
 
 from __future__ import annotations
 
@@ -105,7 +105,9 @@ def test_printing_computes_no_dask_array() -> None:
 
 
 def test_filters_are_no_sitk_process_objects_which_nobody_can_derive_from() -> None:
-    """SWIG's class has no constructor and no metaclass by which a class could join it."""
+    """SWIG's class has no constructor, and no metaclass through which a class could be
+    registered with it.
+    """
     assert not isinstance(ic.STAPLEImageFilter(), sitk.ProcessObject)
     assert type(sitk.ProcessObject) is type
     with pytest.raises(AttributeError, match="No constructor defined"):
@@ -269,7 +271,7 @@ def test_readers_and_filters_are_inputs_of_functions(tmp_path: Any) -> None:
 
 
 def test_itk_has_no_multi_label_staple_and_has_the_two_others() -> None:
-    """As wheels of itk are built; ours has all three, by itk's rule of spelling."""
+    """As in the wheels of itk; this package has all three, under names formed by itk's rule."""
     assert not hasattr(itk, "multi_label_staple_image_filter")
     assert hasattr(itk, "staple_image_filter")
     assert hasattr(itk, "label_voting_image_filter")
@@ -281,13 +283,13 @@ def test_itk_has_no_multi_label_staple_and_has_the_two_others() -> None:
 
 @pytest.mark.parametrize("paths", [("a.nii.gz",), ("a.nii.gz", "b.nii.gz"), (b"a.nii.gz",)])
 def test_a_path_is_no_parameter_and_is_to_be_read_first(paths: tuple[Any, ...]) -> None:
-    """Issue 44: "at most 0 parameters by position"."""
+    """Issue 44: the message was "at most 0 parameters by position"."""
     for function in (ic.Consensus, ic.STAPLE):
         with pytest.raises(InputError, match=r"got the path .*; read it first"):
             function(*paths)
 
 
-# -- what function forms say of empty masks ---------------------------------------------------
+# -- warnings of function forms about empty masks --------------------------------------------
 
 
 @pytest.mark.parametrize("fuse", [ic.STAPLE, ic.MultiLabelSTAPLE, ic.COLLATE, ic.Consensus])

@@ -1,4 +1,4 @@
-"""The page of several structures: verdicts first, then deviating readers, then the rest."""
+"""The page of several structures: first verdicts, then deviating readers, then the rest."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STYLE = Path(module.__file__).parent / "parts.css"
 
 
 def masks(middle: int, moved: int) -> list[sitk.Image]:
-    """An ellipsoid by four readers; bob's is shifted by some slices."""
+    """Return an ellipsoid by four readers; bob's is shifted by some slices."""
     z, y, x = np.indices((24, 30, 34))
     found = []
     for number in range(4):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,14 @@ from numpy.typing import NDArray
 
 from itk_consensus.assessment.agreement.lesions import pair_objects
 from itk_consensus.assessment.agreement.surfaces import Surface, distances_between
+from itk_consensus.assessment.findings import Finding
+from itk_consensus.assessment.reader_slips import slips
+from itk_consensus.assessment.readers import Readers
 from itk_consensus.assessment.scoring import rules as rule
 from itk_consensus.core.array_types import Floats, Mask
 from itk_consensus.core.errors import InputError
+from itk_consensus.fusing.near_copies import MOST_RATERS
+from itk_consensus.fusing.vote_facts import VoteFacts
 from itk_consensus.methods.lesions.objects import number_objects
 from itk_consensus.space.boxes import voxel_volume
 from itk_consensus.votes.decision_patterns import DecisionPatterns
@@ -82,8 +87,14 @@ class CaseScores:
     readers: Mapping[str, Mapping[int | str, Mapping[str, float]]]
     #: Dice, and distances if requested, of each submission with each single reader.
     pairs: tuple[Mapping[str, Any], ...]
-    drawn: tuple[int, ...] = ()  #: Labels that any reader drew
-    missing: tuple[str, ...] = ()  #: Submissions that lack a file for the case
+    #: Labels that any reader drew, and who drew them.
+    drawn: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    #: Labels of each submission.
+    submitted: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()  #: Submissions without a file that can be compared
+    #: Submissions whose file cannot be compared with the readers, and why; also in `missing`.
+    refused: Mapping[str, str] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()  #: Readers' files that may be wrong
 
 
 def score_case(
@@ -117,8 +128,19 @@ def score_case(
         {name: scorer.score_reader(name) for name in readers} if len(readers) > 1 else {},
         tuple(scorer.pairs(case)),
         table.drawn,
+        table.submitted,
         tuple(name for name, one in submissions.items() if one is None),
+        findings=_findings(readers, spacing),
     )
+
+
+def _findings(readers: Mapping[str, NDArray[Any]], spacing: Sequence[float]) -> tuple[Finding, ...]:
+    """Files of readers that may be wrong, by the rules and in the words of `assess`."""
+    if not 2 <= len(readers) <= MOST_RATERS:
+        return ()
+    patterns = DecisionPatterns.from_stack(LabelStack.multilabel(list(readers.values())))
+    found = slips(Readers(VoteFacts(patterns), spacing))
+    return tuple(one.named(tuple(readers)) for one in found if one.concern)
 
 
 @dataclass(frozen=True)
@@ -156,10 +178,23 @@ class _Table:
         return cls(patterns, list(readers), submissions, codes, labels, dice, sizes)
 
     @property
-    def drawn(self) -> tuple[int, ...]:
-        """Labels that any reader drew."""
-        given = self.sizes[:, : len(self.readers)].sum(axis=1)
-        return tuple(label for label, size in zip(self.labels, given, strict=True) if size)
+    def drawn(self) -> dict[int, tuple[str, ...]]:
+        """Labels that any reader drew, and who drew them."""
+        sizes = self.sizes[:, : len(self.readers)]
+        return {
+            label: tuple(name for name, size in zip(self.readers, given, strict=True) if size)
+            for label, given in zip(self.labels, sizes, strict=True)
+            if given.any()
+        }
+
+    @property
+    def submitted(self) -> dict[str, tuple[int, ...]]:
+        """Labels of each submission."""
+        labels = np.array(self.labels)
+        return {
+            name: tuple(labels[self.sizes[:, self.column(name)] > 0].tolist())
+            for name in self.submissions
+        }
 
     def column(self, name: str) -> int:
         """Return the column of a submission in the patterns."""

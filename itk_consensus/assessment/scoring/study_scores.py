@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -26,12 +26,18 @@ from itk_consensus.assessment.scoring.case_scores import (
     mean_of_known,
 )
 from itk_consensus.assessment.scoring.measures import Measure, measures
+from itk_consensus.assessment.sentences import join_items
 from itk_consensus.core.array_types import Floats
 from itk_consensus.core.display import rows
 from itk_consensus.core.escaping import csv_text
 
 #: Name of the row with the mean of all readers.
 READERS = "readers (ceiling)"
+
+#: Files of readers that may be wrong which notes name; `findings` has all.
+_MOST_FINDINGS = 5
+#: Rules that may only mean another opinion; what other rules find is told first.
+_OF_DEGREE = ("volume apart", "deviating rater")
 
 Row = dict[str, Any]
 _Scores = Mapping[int | str, Mapping[str, float]]
@@ -91,6 +97,76 @@ class StudyScores:
     def main_part(self) -> int | str:
         """The only structure, or all structures together if there are several."""
         return list(self.parts)[-1]
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about all that changes the scores and is not seen in them."""
+        return (
+            *(f"case {case} is not scored: {why}" for case, why in (self.failed or {}).items()),
+            *self._notes_on_structures(),
+            *self._notes_on_submissions(),
+            *self._notes_on_readers(),
+        )
+
+    def _notes_on_structures(self) -> Iterator[str]:
+        shared = shared_labels(self.cases)
+        for label in sorted({label for one in self.cases for label in one.drawn}):
+            if label in self.structures or label in shared:
+                continue
+            who = {name: None for one in self.cases for name in one.drawn.get(label, ())}
+            where = [one.case for one in self.cases if label in one.drawn]
+            yield (
+                f"label {label} is not scored: no two readers of a case drew it, only "
+                f"{join_items(who)} in {_in_cases(where)}; if it is a structure, name it among "
+                "the labels to score"
+            )
+
+    def _notes_on_submissions(self) -> Iterator[str]:
+        known = {*self.structures, *shared_labels(self.cases)}
+        for name in self.submissions:
+            lacking = [
+                one.case for one in self.cases if name in one.missing and name not in one.refused
+            ]
+            if lacking:
+                yield f"{name} has no file in {_in_cases(lacking)}, and is scored as empty there"
+            refused = {one.case: one.refused[name] for one in self.cases if name in one.refused}
+            if refused:
+                yield (
+                    f"{name} cannot be compared with the readers in {_in_cases(refused)}, and is "
+                    f"scored as empty there: {next(iter(refused.values()))}"
+                )
+            strange: dict[int, list[str]] = {}
+            for one in self.cases:
+                for label in set(one.submitted.get(name, ())) - known:
+                    strange.setdefault(label, []).append(one.case)
+            for label, cases in sorted(strange.items()):
+                yield (
+                    f"{name} has label {label} in {_in_cases(cases)}, which is no structure of the "
+                    "readers: it is not scored; compare the label numbers"
+                )
+
+    def _notes_on_readers(self) -> Iterator[str]:
+        found = sorted(self.findings(), key=lambda row: row["rule"] in _OF_DEGREE)
+        shown = found[:_MOST_FINDINGS]
+        yield from (f"case {row['case']}: {row['finding']}" for row in shown)
+        if found:
+            cases = len({row["case"] for row in found})
+            above = f" (the first {len(shown)} are above)" if len(found) > len(shown) else ""
+            yield (
+                f"readers' files that may be wrong: {len(found)}, in {cases} of {len(self.cases)} "
+                f"cases{above}. They count in all scores and in what readers reach: put them "
+                "right, or leave them out"
+            )
+
+    @rows
+    def findings(self) -> Iterator[Row]:
+        """A row for each reader's file that may be wrong."""
+        for case in self.cases:
+            for one in case.findings:
+                if one.rule != "lone label" and one.label in (None, *self.structures):
+                    named = one.named(labels=self.structures)
+                    yield {"case": case.case, "reader": ", ".join(named.names), "rule": one.rule,
+                           "finding": named.what}  # fmt: skip
 
     @rows
     def of_cases(self) -> Iterator[Row]:
@@ -173,6 +249,10 @@ class StudyScores:
                 row[f"{column}_high"] = _finite_or_none(interval.high)
             yield row
 
+    def distance_to_ceiling(self, name: str, part: int | str, measure: str) -> Interval:
+        """Mean difference of a submission from the readers' own score, paired by case."""
+        return mean_interval(self.values(name, part, measure) - self.ceiling(part, measure))
+
     def comparisons(self, part: int | str, measure: str) -> list[Comparison]:
         """Compare all pairs of submissions by a measure, correcting for multiple testing."""
         table = [self.values(name, part, measure) for name in self.submissions]
@@ -249,6 +329,9 @@ class StudyScores:
             "ranks": self.ranks(),
             "cases": self.of_cases(),
             "missing": {case.case: list(case.missing) for case in self.cases if case.missing},
+            "refused": {case.case: dict(case.refused) for case in self.cases if case.refused},
+            "findings": self.findings(),
+            "notes": list(self.notes),
             "failed": dict(self.failed or {}),
         }
 
@@ -291,6 +374,22 @@ class StudyScores:
         one = self.measures[measure]
         unit = {"volume": self.volume_unit, "length": self.length_unit, "": ""}[one.unit]
         return f"{one.title} ({unit})" if unit else one.title
+
+
+def shared_labels(cases: Sequence[CaseScores]) -> set[int]:
+    """Labels that two readers of a case drew, or the only reader of a case."""
+    return {
+        label
+        for one in cases
+        for label, who in one.drawn.items()
+        if len(who) > 1 or len(one.readers) < 2
+    }
+
+
+def _in_cases(cases: Iterable[str]) -> str:
+    """Count cases and name the first ones: "2 cases (a and b)"."""
+    listed = list(cases)
+    return f"{len(listed)} case{'s' * (len(listed) > 1)} ({join_items(listed)})"
 
 
 def _format_interval(interval: Interval | None) -> str:

@@ -70,7 +70,9 @@ class LearnedFusionFilter(RecordKeeper[LearnedRecord], SoftInputsMixin):
 
     record_class = LearnedRecord
     learns_by = "Fit"
-    chunking_unsupported_reason = "Consensus, which it corrects, cannot be exact in chunks"
+    chunking_unsupported_reason = (
+        "its learned rules read the probabilities of Consensus at all disputed voxels at once"
+    )
     bytes_per_voxel = 28
     method = "learned"
     summary = (
