@@ -138,8 +138,10 @@ def swapped_labels(readers: Readers, explained: Known) -> Iterator[Finding]:
     index = {int(value): place for place, value in enumerate(readers.patterns.labels)}
     found = []
     for one in label_swaps(readers.patterns):
-        explained |= {(index[label], one.rater) for label in (*one.used, *one.meant)}
-        found.append(about_swap("swapped labels", one.rater, one))
+        of_two = one.is_closed and readers.patterns.number_of_raters == 2
+        who = [0, 1] if of_two else [one.rater]
+        explained |= {(index[label], rater) for label in (*one.used, *one.meant) for rater in who}
+        found.append(about_swap("swapped labels", who, one))
     yield from or_fine(found, "swapped labels")
 
 

@@ -113,13 +113,18 @@ class _Swap(Protocol):
     def is_closed(self) -> bool: ...
 
 
-def about_swap(rule: str, rater: int, swap: _Swap) -> Finding:
-    """Make a finding about swapped or renamed labels or structures."""
+def about_swap(rule: str, who: Sequence[int], swap: _Swap) -> Finding:
+    """Make a finding about swapped or renamed labels or structures.
+
+    `who` is the rater who swapped them or, of two raters, both: either may be right.
+    """
     kind = "renamed" if not swap.is_closed else "" if len(swap.used) == 2 else "circle"
+    if swap.is_closed and len(who) == 2:
+        kind = "pair"
     facts: dict[str, Any] = {"used": swap.used[0], "meant": swap.meant[0]}
     facts |= {"circle": [list(pair) for pair in zip(swap.used, swap.meant, strict=True)]}
     facts |= {"before": swap.before, "after": swap.after}
-    return about_raters(rule, swap.after, "look", kind, [rater], **facts)
+    return about_raters(rule, swap.after, "look", kind, who, **facts)
 
 
 def or_fine(found: Sequence[Finding], rule: str) -> Iterator[Finding]:

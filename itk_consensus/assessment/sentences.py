@@ -90,6 +90,12 @@ SENTENCES: dict[tuple[str, str], Words] = {
         "Put the numbers right and fuse again.",
         {"used": "label 1", "meant": "label 2", **_OUTLINE},
     ),
+    ("swapped labels", "pair"): Words(
+        "{Who} {has_} {used} and {meant} the other way round from each other: if one of them were "
+        "put right, Dice would rise from {before:.2f} to {after:.2f}.",
+        "See in the image who is right, put the other's numbers right and fuse again.",
+        {"used": "label 1", "meant": "label 2", **_OUTLINE},
+    ),
     ("swapped labels", "circle"): Words(
         "{Who} {has_} numbers in a circle, {circle}: put right, Dice to the others rises from "
         "{before:.2f} to {after:.2f}.",
@@ -106,6 +112,13 @@ SENTENCES: dict[tuple[str, str], Words] = {
         "{Who} {has_} {used} and {meant} the other way round: put right, Dice to the others rises "
         "from {before:.2f} to {after:.2f}.",
         "Put the names right (--rename FILE) and fuse again.",
+        {"used": "Parotid_L", "meant": "Parotid_R", "before": 0.0, "after": 0.84},
+    ),
+    ("swapped structures", "pair"): Words(
+        "{Who} {has_} {used} and {meant} the other way round from each other: if one of them were "
+        "put right, Dice would rise from {before:.2f} to {after:.2f}.",
+        "See in the image who is right, put the other's names right (--rename FILE) and fuse "
+        "again.",
         {"used": "Parotid_L", "meant": "Parotid_R", "before": 0.0, "after": 0.84},
     ),
     ("swapped structures", "circle"): Words(

@@ -25,6 +25,12 @@ class StructureSwap:
     before: float  #: Mean Dice with the others before correction
     after: float  #: Mean Dice with the others after correction
     is_closed: bool  #: Whether `used` is a permutation of `meant`, not a renaming
+    of_two: bool = False  #: Whether there are only two readers, either of whom may be right
+
+    @property
+    def readers(self) -> tuple[int, ...]:
+        """The reader who swapped the names; of two readers, both."""
+        return (0, 1) if self.of_two and self.is_closed else (self.reader,)
 
 
 def structure_swaps(places: Places) -> list[StructureSwap]:
@@ -49,7 +55,9 @@ def structure_swaps(places: Places) -> list[StructureSwap]:
             if not any(_has_others(places[name], reader) for name in used):
                 continue
             found.append(
-                StructureSwap(reader, used, meant, swap.before, swap.after, swap.is_closed)
+                StructureSwap(
+                    reader, used, meant, swap.before, swap.after, swap.is_closed, number == 2
+                )
             )
     return found
 
@@ -80,9 +88,9 @@ def plan_findings(
         The readers who drew the structure, in the order of its result.
     """
     found = [
-        about_swap("swapped structures", who.index(one.reader), one)
-        for one in swaps
-        if structure in (*one.used, *one.meant) and one.reader in who
+        about_swap("swapped structures", [who.index(one) for one in swap.readers], swap)
+        for swap in swaps
+        if structure in (*swap.used, *swap.meant) and {*swap.readers} <= {*who}
     ]
     readers = len(places[structure])
     if readers > 1 and (2 * len(who) < readers or len(who) == 1):

@@ -184,16 +184,20 @@ class ReadStructures:
     def swapped(self) -> list[str]:
         """A sentence for each swap."""
         return [
-            about_swap("swapped structures", one.reader, one).named(self.matched.readers).sentence
+            about_swap("swapped structures", one.readers, one).named(self.matched.readers).sentence
             for one in self.swaps
         ]
 
     @property
     def names_put_right(self) -> dict[tuple[str, str], tuple[str, float]]:
-        """Correct names of each reader's swapped structures, and the Dice after renaming."""
+        """Correct names of each reader's swapped structures, and the Dice after renaming.
+
+        Of two readers either may be right, so that nothing is proposed.
+        """
         return {
             (self.matched.readers[swap.reader], used): (meant, swap.after)
             for swap in self.swaps
+            if len(swap.readers) == 1
             for used, meant in zip(swap.used, swap.meant, strict=True)
         }
 

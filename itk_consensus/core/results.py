@@ -22,13 +22,16 @@ class Memo:
 
     def __init__(self) -> None:
         self._made: dict[Hashable, Any] = {}
-        self._locks: dict[Hashable, RLock] = {}
+        #: Locks of values that are being computed.
+        self._locks: dict[Hashable, RLock] | None = None
         self._lock = Lock()
 
     def get_or_make(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the cached value of a key; call `make` if there is none yet."""
         if key not in self._made:
             with self._lock:
+                if self._locks is None:
+                    self._locks = {}
                 lock = self._locks.setdefault(key, RLock())
             with lock:
                 if key not in self._made:

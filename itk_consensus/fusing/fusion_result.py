@@ -37,7 +37,7 @@ class MadeBy:
     kind: type[ProcessObject]
     version: str
     changed: Mapping[str, Any]  #: Parameters that differ from a fixed default, by name; no images
-    images: frozenset[str] = frozenset()  #: Parameters that were images, which are not kept
+    images: tuple[str, ...] = ()  #: Parameters that were images, which are not kept
 
     @classmethod
     def of(cls, filter_: ProcessObject, *, is_kept: bool = True) -> MadeBy:
@@ -47,7 +47,7 @@ class MadeBy:
         if not is_kept:
             return cls(type(filter_), __version__, {})
         values = {one: one.value_of(filter_) for one in parameters_of(type(filter_))}
-        images = frozenset(one.name for one, value in values.items() if holds_image(value))
+        images = tuple(one.name for one, value in values.items() if holds_image(value))
         changed = {
             one.name: value
             for one, value in values.items()

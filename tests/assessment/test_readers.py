@@ -253,6 +253,15 @@ def test_swapped_labels_are_named(two_labels):
     assert "deviating rater" not in found
 
 
+def test_of_two_raters_who_swap_labels_nobody_is_blamed(two_labels):
+    two_labels[0] = np.array([0, 2, 1], np.uint8)[two_labels[0]]
+    found = cautions(findings(two_labels[:2]))
+    assert found["swapped labels"] == (
+        "Readers 0 and 1 have label 1 and label 2 the other way round from each other: if one of "
+        "them were put right, Dice would rise from 0.00 to 0.99."
+    )
+
+
 def test_another_number_for_a_label_is_named_and_used_alone(two_labels):
     two_labels[1] = np.array([0, 1, 7], np.uint8)[two_labels[1]]
     found = cautions(findings(two_labels))
