@@ -599,7 +599,7 @@ def _facts(finding: Finding) -> dict[str, Any]:
         **{"who": who, "Who": who, "is_": "is" if one else "are"},
         **{"has_": "has" if one else "have", "s": "s" if one else ""},
         **{"advice": _AGREEMENT_ADVICE[grade], "how": _HOW[grade]},
-        **({"times": times_in_words(finding.facts["ratio"])} if "ratio" in finding.facts else {}),
+        **_times_of(finding),
         **finding.facts,
         **groups,
         **_circle_of(finding),
@@ -609,6 +609,11 @@ def _facts(finding: Finding) -> dict[str, Any]:
             if isinstance(finding.facts.get(name), int)
         },
     }
+
+
+def _times_of(finding: Finding) -> dict[str, str]:
+    known = finding.rule == "volume apart" and finding.kind != "fine"
+    return {"times": times_in_words(finding.facts["ratio"])} if known else {}
 
 
 def times_in_words(ratio: float) -> str:

@@ -181,12 +181,11 @@ def _case_table(
             ]
         )  # fmt: skip
     caption = "By verdict, then by the mean Dice between readers."
-    above = [tag("p", "Headings sort.", class_="quiet wide on-screen")]
-    if thumbnails:
-        above.insert(0, thumbnail_legend())
+    sorting = tag("span", "Headings sort.", class_="quiet wide on-screen")
+    above = tag("p", *(thumbnail_legend() if thumbnails else ()), sorting, class_="legend")
     labels = ["", "", "", "mean Dice between readers", "lowest of two", "readers", "missing"]
     table = data_table(caption, header, rows, class_="sortable cards", labels=labels)
-    return join_markup([*above, table])
+    return join_markup([above, table])
 
 
 def _word(verdict: str) -> Markup:

@@ -360,10 +360,9 @@ def legend(names: Sequence[str], *, switches: bool = True, places: Sequence[int]
     return tag("fieldset", tag("legend", "Show"), *boxes, class_="legend")
 
 
-def thumbnail_legend() -> Markup:
-    """Legend of thumbnails, which show the consensus and where readers differ."""
-    band = tag("span", _band_sample(), "readers differ")
-    return tag("p", tag("span", *_consensus_entry()), band, class_="legend")
+def thumbnail_legend() -> list[Markup]:
+    """Entries of a legend of thumbnails, which show the consensus and where readers differ."""
+    return [tag("span", *_consensus_entry()), tag("span", _band_sample(), "readers differ")]
 
 
 def _consensus_entry() -> tuple[Markup, str]:
