@@ -1,19 +1,18 @@
-"""Describe in words how far, and in which direction, a mask is displaced."""
+"""Describe in words how far and in which direction a mask is displaced."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from itk_consensus.assessment.findings import Finding
 from itk_consensus.assessment.sentences import join_items
 from itk_consensus.core.array_types import Floats
-from itk_consensus.fusing.fusion_result import FusionResult
+from itk_consensus.images.convert import LoadedImages
 
-#: Wording of the positive and negative direction of each axis of ITK's patient space (LPS).
+#: Wording of the positive and negative directions of each axis of ITK's patient space (LPS).
 _IN_THE_PATIENT = (
     ("to the patient's left", "to the patient's right"),
     ("to the back", "to the front"),
@@ -42,11 +41,8 @@ def main_direction(way: Sequence[float], direction: Sequence[float]) -> str:
     return _IN_THE_PATIENT[axis][0 if turned[axis] > 0 else 1].replace("to ", "towards ", 1)
 
 
-def attach_directions(
-    findings: Sequence[Finding], result: FusionResult[Any]
-) -> tuple[Finding, ...]:
+def attach_directions(findings: Sequence[Finding], like: LoadedImages) -> tuple[Finding, ...]:
     """Return the findings, displacements worded in patient directions where these are known."""
-    like = result.like
     if not like.family.has_space or like.geometry.dimension != 3:
         return tuple(findings)
     turned = np.reshape(like.geometry.direction, (3, 3))

@@ -17,11 +17,11 @@ Places = Mapping[str, Sequence[PlacedMask | None]]
 
 @dataclass(frozen=True)
 class StructureSwap:
-    """A reader's names for some structures, and what the others call them."""
+    """A reader's names for some structures, and the names given to them by the others."""
 
     reader: int
     used: tuple[str, ...]  #: The names that the reader used
-    meant: tuple[str, ...]  #: The names that the others used there
+    meant: tuple[str, ...]  #: The names that the others used for the same structures
     before: float  #: Mean Dice with the others before correction
     after: float  #: Mean Dice with the others after correction
     is_closed: bool  #: Whether `used` is a permutation of `meant`, not a renaming
@@ -36,7 +36,7 @@ class StructureSwap:
 def structure_swaps(places: Places) -> list[StructureSwap]:
     """Find the readers who name structures differently from the others.
 
-    With two readers it is unknown who swapped; the first is reported.
+    With two readers it is unknown who swapped; the first one is reported.
 
     Parameters
     ----------
@@ -51,7 +51,8 @@ def structure_swaps(places: Places) -> list[StructureSwap]:
                          for one in names])  # fmt: skip
         for swap in swaps_in(dice.reshape(len(names), len(names))):
             used, meant = (tuple(names[n] for n in which) for which in (swap.used, swap.meant))
-            # A name that only this reader uses is not a swap; matching suggests names for it.
+            # A name used only by this reader is not a swap; structure matching suggests names for
+            # it.
             if not any(_has_others(places[name], reader) for name in used):
                 continue
             found.append(
@@ -69,7 +70,7 @@ def _has_others(row: Sequence[PlacedMask | None], reader: int) -> bool:
 def _dice(
     mine: Sequence[PlacedMask | None], theirs: Sequence[PlacedMask | None], reader: int
 ) -> float:
-    """Mean Dice of a reader's structure with the others' of a name; 0 if either is missing."""
+    """Return the mean Dice of a reader's structure with the others' of a name; 0 if missing."""
     own = mine[reader]
     others = [one for number, one in enumerate(theirs) if one is not None and number != reader]
     if own is None or not others:
@@ -80,7 +81,9 @@ def _dice(
 def plan_findings(
     places: Places, swaps: Sequence[StructureSwap], structure: str, who: Sequence[int]
 ) -> tuple[Finding, ...]:
-    """Findings about one structure that follow from the whole plan: swaps, and too few readers.
+    """Return findings about one structure that follow from all structures of the plan.
+
+    These are swapped names and too few readers.
 
     Parameters
     ----------

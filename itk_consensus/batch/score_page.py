@@ -1,13 +1,14 @@
-"""HTML page of a study of submissions: the ranking and its certainty, then all tables."""
+"""HTML page of a study of submissions: the ranking and its certainty, followed by all tables."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 from urllib.parse import quote
 
+from itk_consensus.assessment.resampling import Interval
 from itk_consensus.assessment.scoring.study_scores import READERS, StudyScores
 from itk_consensus.report.markup import Markup, data_table, document, join_markup, section, tag
 from itk_consensus.report.study_plots import Dot, dot_plot
@@ -17,29 +18,34 @@ from itk_consensus.report.text import pluralize
 _SURE = 0.05
 
 
-def score_page(study: StudyScores, links: Mapping[str, str]) -> str:
+def score_page(study: StudyScores, links: Mapping[str, str], left_out: Sequence[str] = ()) -> str:
     """HTML page of a study.
 
     Parameters
     ----------
     links : mapping of str to str
         Descriptions of the other files, by name.
+    left_out : sequence of str
+        Readers' files that were not used, each as case and reader.
     """
     part = study.main_part
     lead = join_markup(
-        [tag("p", verdict(study), class_="verdict"), _facts(study), *_missing_notes(study)]
-    )  # fmt: skip
+        [tag("p", verdict(study), class_="verdict"), _facts(study), *_notes(study, left_out)]
+    )
     header, body = study.table(part)
     caption = (
         "Means over cases with their 95 % interval (bootstrap over cases). Submissions and readers "
         "are scored against the same number of readers, each reader left out in turn; the last row "
         "is the readers' own score."
     )
+    if len(study.structures) > 1:
+        caption = f"Mean of {len(study.structures)} structures, each by itself below. {caption}"
     sections = [
         section("Scores", data_table(caption, header, _two_lines(body)), id_="scores"),
         section("Compared with readers", *_plots(study, part), id_="plots"),
         section("Order", *_order(study, part), id_="order"),
         *_structures(study),
+        *_findings(study),
         section("What the columns mean", _meanings(study), id_="measures"),
         section("Files", _links(links), id_="files"),
     ]
@@ -55,15 +61,18 @@ def score_page(study: StudyScores, links: Mapping[str, str]) -> str:
 
 
 def verdict(study: StudyScores) -> str:
-    """Describe in a sentence or two which submission has the highest Dice, and how surely."""
+    """Describe in one or two sentences which submission has the highest Dice, and how certainly."""
     part = study.main_part
     found = {one.name: one for one in study.summaries if one.structure == study.parts[part]}
     order = study.ranking(part, "dice").ranks
     best = order[0].name
     dice = found[best].values["dice"]
     ceiling = found[READERS].values["dice"]
-    words = [f"{best} has the highest Dice to the readers, {dice.value:.3f}"]
+    number = len(study.structures)
+    reached = f"{dice.value:.3f}" + (f" (mean of {number} structures)" if number > 1 else "")
+    words = [f"{best} reaches a Dice to the readers of {reached}"]
     if len(order) > 1:
+        words = [f"{best} has the highest Dice to the readers, {reached}"]
         pairs = study.comparisons(part, "dice")
         sure = [
             one.second if one.first == best else one.first
@@ -78,12 +87,27 @@ def verdict(study: StudyScores) -> str:
             words.append(", but not significantly ahead of any other (p corrected > .05)")
     words.append(".")
     if not math.isnan(ceiling.value):
-        apart = dice.value - ceiling.value
-        side = "above" if apart > 0 else "below"
+        apart = study.distance_to_ceiling(best, part, "dice")
         words.append(
-            f" Readers reach {ceiling.value:.3f} among themselves: it is {abs(apart):.3f} {side}."
+            f" Readers reach {ceiling.value:.3f} among themselves: {best} is {_apart(apart)}."
         )
     return "".join(words)
+
+
+def _apart(distance: Interval) -> str:
+    """Describe a difference from the readers' score, and whether it is sure."""
+    side, bounds = "above", (distance.low, distance.high)
+    if distance.value < 0:
+        side, bounds = "below", (-distance.high, -distance.low)
+    apart = f"{abs(distance.value):.3f}"
+    if math.isnan(bounds[0]):
+        return f"{apart} {side}, without an interval"
+    if bounds[0] <= 0:
+        return (
+            f"not surely above or below (difference {distance.value:.3f}, {distance.low:.3f} to "
+            f"{distance.high:.3f})"
+        )
+    return f"{apart} {side} ({bounds[0]:.3f} to {bounds[1]:.3f})"
 
 
 def _facts(study: StudyScores) -> Markup:
@@ -98,20 +122,26 @@ def _facts(study: StudyScores) -> Markup:
     return tag("ul", *(tag("li", tag("b", v), k) for k, v in facts.items()), class_="facts")
 
 
-def _missing_notes(study: StudyScores) -> list[Markup]:
-    lacking = {
-        name: [case.case for case in study.cases if name in case.missing]
-        for name in study.submissions
-    }
-    return [
-        tag("p", f"{name} has no file of {pluralize(len(cases), 'case')} ({', '.join(cases[:5])}"
-            f"{' ...' if len(cases) > 5 else ''}): scored as empty.")
-        for name, cases in lacking.items() if cases
-    ]  # fmt: skip
+def _notes(study: StudyScores, left_out: Sequence[str]) -> list[Markup]:
+    said = [f"Left out: {', '.join(left_out)}"] if left_out else []
+    return [tag("p", f"{one[:1].upper()}{one[1:]}.") for one in (*said, *study.notes)]
+
+
+def _findings(study: StudyScores) -> list[Markup]:
+    """Readers' files that may be wrong."""
+    rows = [
+        [row["case"], row["reader"], tag("td", row["finding"], class_="text")]
+        for row in study.findings()
+    ]
+    if not rows:
+        return []
+    about = "Files that may be wrong; they count in all scores, and in what readers reach."
+    table = data_table(about, ["case", "reader", "finding"], rows)
+    return [section("Readers to look at", table, id_="readers")]
 
 
 def _plots(study: StudyScores, part: int | str) -> list[Markup]:
-    """A dot for each submission, over the band of the readers' scores."""
+    """Return a plot with one dot per submission, over the band of the readers' scores."""
     found = {one.name: one for one in study.summaries if one.structure == study.parts[part]}
     plots = []
     for measure, about in study.measures.items():
@@ -131,7 +161,7 @@ def _plots(study: StudyScores, part: int | str) -> list[Markup]:
 
 
 def _order(study: StudyScores, part: int | str) -> list[Markup]:
-    """Frequencies of each submission's places in bootstrap samples of the cases."""
+    """Return the frequencies of each submission's ranks in bootstrap samples of the cases."""
     if len(study.submissions) < 2:
         return [tag("p", "A single submission has no ranking.", class_="quiet")]
     found = study.ranking(part, "dice")
@@ -186,7 +216,7 @@ def _meanings(study: StudyScores) -> Markup:
 
 
 def _two_lines(body: list[list[str]]) -> list[list[Any]]:
-    """Put intervals below their values in the cells of a table."""
+    """Put intervals on a second line below their values in the cells of a table."""
 
     def cell(text: str) -> Any:
         value, _, interval = text.partition(" (")
@@ -197,7 +227,7 @@ def _two_lines(body: list[list[str]]) -> list[list[Any]]:
 
 
 def _place(share: float) -> Markup:
-    """A share as a table cell; larger shares are darker."""
+    """Return a share as a table cell; larger shares are darker."""
     return tag("td", f"{share:.0%}", style=f"--share:{share:.2f}", class_="place")
 
 

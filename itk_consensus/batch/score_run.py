@@ -1,9 +1,10 @@
-"""Scoring of submissions from files: scores all cases, writes tables and a page."""
+"""Score submissions from files: all cases, tables and a page."""
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from itk_consensus.storage.locking import exclusive_lock
 
 RECORD = "score.json"
 PAGE = "index.html"
-#: Tables, and their descriptions.
+#: Tables, with their descriptions.
 TABLES = {
     "summary.csv": "each submission over all cases, and the readers' own score",
     "comparisons.csv": "every two submissions, with corrected p",
@@ -41,20 +42,21 @@ class ScorePlan:
 
     output: Path
     structures: Mapping[int, str] | None = None
-    #: Keywords of `score_study`.
+    #: Keyword arguments of `score_study`.
     measured: Mapping[str, Any] | None = None
     overwrite: bool = False
+    left_out: tuple[str, ...] = ()  #: Readers' files that are not used, each as case and reader
 
 
 def submissions_of(patterns: Mapping[str, str], together: str | None) -> dict[str, dict[str, Any]]:
-    """Find the files of submissions, by name and case.
+    """Find the files of submissions, keyed by submission and case.
 
     Parameters
     ----------
     patterns : mapping of str to str
-        Pattern of each submission, such as ``net/{case}.nii.gz``; ``*`` matches several samples.
+        Pattern of each submission, e.g. ``net/{case}.nii.gz``; ``*`` matches several samples.
     together : str, optional
-        Common pattern of all submissions, such as ``{submission}/{case}.nii.gz``.
+        Common pattern of all submissions, e.g. ``{submission}/{case}.nii.gz``.
     """
     found: dict[str, dict[str, list[Path]]] = {}
     if together is not None:
@@ -76,13 +78,13 @@ def run_score(
     plan: ScorePlan,
     after_case: Callable[[str], None] | None = None,
 ) -> StudyScores:
-    """Score every case, and write tables and a page.
+    """Score every case, and write the tables and the page.
 
     Raises
     ------
     FileError
-        An output would overwrite an input or, unless ``plan.overwrite``, a file that no earlier
-        run has written; or another run is writing to this folder.
+        An output would overwrite an input or, unless ``plan.overwrite``, a file not written by an
+        earlier run; or another run is writing to this folder.
     """
     record, names = plan.output / RECORD, (*TABLES, *OTHERS, PAGE)
     writes = _write_claims(plan, (*names, RECORD))
@@ -106,29 +108,75 @@ def run_score(
             afterCase=after_case,
             **(plan.measured or {}),
         )
-        begun = begin(record, {"submissions": list(submissions)}, names)
-        _write(study, plan.output)
+        begun = begin(
+            record, {"submissions": list(submissions), "without": list(plan.left_out)}, names
+        )
+        _write(study, plan)
         finish(begun, names, {"cases": len(study.cases)})
     return study
 
 
-def _write(study: StudyScores, folder: Path) -> None:
+def leave_out(
+    cases: Sequence[BatchCase], patterns: Sequence[str]
+) -> tuple[list[BatchCase], tuple[str, ...]]:
+    """Remove files of readers; returns the cases that are left, and what was left out.
+
+    Parameters
+    ----------
+    patterns : sequence of str
+        ``case/reader``, where ``*`` matches anything.
+
+    Raises
+    ------
+    FileError
+        A pattern matches no file, or no file is left.
+    """
+    named = {f"{one.name}/{rater}": None for one in cases for rater in one.rater_names}
+    for pattern in patterns:
+        if not fnmatch.filter(named, pattern):
+            raise FileError(f"no reader is CASE/READER {pattern}; the first is {next(iter(named))}")
+    gone = tuple(name for name in named if any(fnmatch.fnmatchcase(name, one) for one in patterns))
+    found = []
+    for case in cases:
+        kept = [
+            (file, name)
+            for file, name in zip(case.raters, case.rater_names, strict=True)
+            if f"{case.name}/{name}" not in gone
+        ]
+        if kept:
+            files, names = zip(*kept, strict=True)
+            found.append(replace(case, raters=files, rater_names=names))
+    if not found:
+        raise FileError("every file of the readers is left out")
+    return found, gone
+
+
+def _write(study: StudyScores, plan: ScorePlan) -> None:
+    folder = plan.output
     tables = (
         study.summary(), study.all_comparisons(), study.ranks(), study.of_cases(), study.pairs()
     )  # fmt: skip
     for name, rows in zip(TABLES, tables, strict=True):
         write_text(folder / name, csv_text(list(rows[0]), rows) if rows else "")
     for name, text in zip(
-        OTHERS, (study.to_json(), study.to_markdown(), study.to_latex()), strict=True
+        OTHERS, (study.to_json(), _markdown(study), study.to_latex()), strict=True
     ):
         write_text(folder / name, text)
-    write_text(folder / PAGE, score_page(study, {**TABLES, **OTHERS}))
+    write_text(folder / PAGE, score_page(study, {**TABLES, **OTHERS}, plan.left_out))
+
+
+def _markdown(study: StudyScores) -> str:
+    """The table, and with several structures one for each of them."""
+    parts = [part for part in study.parts if part != study.main_part]
+    titled = [f"\n{study.parts[part]}\n\n{study.to_markdown(part)}" for part in parts]
+    lead = [f"Mean of {len(parts)} structures\n\n"] if parts else []
+    return "".join([*lead, study.to_markdown(), *titled])
 
 
 def _read_claims(
     cases: Sequence[BatchCase], submissions: Mapping[str, Mapping[str, Any]]
 ) -> list[Claim]:
-    """Claims on the files to read; missing files are errors of their cases."""
+    """Return the claims on the files to read; a missing file is an error of its case."""
     found = [
         Claim(f"a reader of case {one.name!a}, {path}", path)
         for one in cases

@@ -1,17 +1,27 @@
-"""``itk-consensus score``: scores submissions against several readers, over a study's cases."""
+"""``itk-consensus score``: score submissions against several readers, over a study's cases."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from itk_consensus.assessment.scoring.case_scores import ScoreSettings
 from itk_consensus.assessment.scoring.measures import RULES
+from itk_consensus.assessment.scoring.study_scores import StudyScores
+from itk_consensus.assessment.sentences import join_items
 from itk_consensus.batch.cases import BatchCase, find_cases
 from itk_consensus.batch.score_page import verdict
-from itk_consensus.batch.score_run import PAGE, TABLES, ScorePlan, run_score, submissions_of
+from itk_consensus.batch.score_run import (
+    PAGE,
+    TABLES,
+    ScorePlan,
+    leave_out,
+    run_score,
+    submissions_of,
+)
 from itk_consensus.cli.batch import time_text
 from itk_consensus.cli.case_list import Column, read_case_list
 from itk_consensus.cli.console import SOMETHING_FOUND, Console
@@ -20,6 +30,9 @@ from itk_consensus.cli.outputs import add_overwrite_option
 from itk_consensus.core.errors import FileError
 from itk_consensus.images.label_names import label_names
 from itk_consensus.report.text import PROGRAM, pairs, pluralize, section, table, wrap_lines
+
+#: Tables shown in the terminal; with more structures, only the mean of all.
+_MOST_TABLES = 5
 
 _DESCRIPTION = """\
 Score submissions against several readers, none of whom is the truth; writes tables with intervals,
@@ -33,8 +46,9 @@ READERS is one of
   optionally, submissions (the same)
 
 A submission is scored against all readers but one, each left out in turn, and each reader against
-the others, so readers' scores are a fair ceiling. A missing case of a submission is scored as
-empty.
+the others, so readers' scores are a fair ceiling. A case whose file a submission lacks, or whose
+file cannot be compared with the readers, is scored as empty for that submission alone. Exit code 1:
+such a file, or a case that could not be scored.
 """
 
 
@@ -60,6 +74,13 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
     )
     add_file(parser, "-o", "--output", required=True, metavar="FOLDER", help="for all results")
     add_overwrite_option(parser)
+    parser.add_argument(
+        "--without",
+        nargs="+",
+        default=[],
+        metavar="CASE/READER",
+        help="leave out files of readers, such as case-3/ben; */ben in all cases, case-3/* a case",
+    )
     group = parser.add_argument_group("measures")
     group.add_argument(
         "--rules",
@@ -86,6 +107,7 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
 
 def _score(arguments: argparse.Namespace, console: Console) -> int:
     cases, submissions = _find_inputs(arguments)
+    cases, gone = leave_out(cases, arguments.without)
     names = None if arguments.label_names is None else label_names(arguments.label_names)
     plan = ScorePlan(
         arguments.output,
@@ -97,6 +119,7 @@ def _score(arguments: argparse.Namespace, console: Console) -> int:
             "lesions": arguments.lesions,
         },
         arguments.overwrite,
+        gone,
     )
     start, done = time.monotonic(), 0
 
@@ -107,21 +130,27 @@ def _score(arguments: argparse.Namespace, console: Console) -> int:
         console.progress(done / len(cases), f"{done} of {len(cases)} cases, {time_text(left)} left")
 
     study = run_score(cases, submissions, plan, after_case)
-    for case, why in (study.failed or {}).items():
-        console.warn(f"case {case}: {why}")
-    for one in study.cases:
-        for name in one.missing:
-            console.warn(f"case {one.case}: {name} has no file, and is scored as empty")
+    if gone:
+        console.warn(f"left out: {join_items(gone)}")
     title = (
         f"{pluralize(len(study.submissions), 'submission')}, {pluralize(len(study.cases), 'case')}"
     )
-    header, body = study.table()
-    some = [0, 1, 2]
-    shown = table([header[i] for i in some], [[row[i] for i in some] for row in body])
-    lines = [*wrap_lines(verdict(study)), "", *shown, ""]
+    lines = [*wrap_lines(verdict(study)), "", *_tables(study)]
     written = {"page": str(arguments.output / PAGE), "tables": ", ".join(TABLES)}
     console.answer(section(title, [*lines, *pairs(written)]))
-    return SOMETHING_FOUND if study.failed else 0
+    is_whole = not study.failed and not any(one.refused for one in study.cases)
+    return 0 if is_whole else SOMETHING_FOUND
+
+
+def _tables(study: StudyScores) -> Iterator[str]:
+    """Lines of the main table and, of a few structures, of one for each."""
+    # The mean of all structures, which is the last part, is shown first.
+    parts = sorted(study.parts, key=lambda part: part != study.main_part)
+    for part in parts if len(parts) <= _MOST_TABLES else parts[:1]:
+        header, body = study.table(part)
+        title = study.parts[part] if len(parts) > 1 else ""
+        yield from table([title, *header[1:3]], [row[:3] for row in body])
+        yield ""
 
 
 def _find_inputs(

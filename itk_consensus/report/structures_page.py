@@ -1,4 +1,4 @@
-"""HTML page of several structures, each fused by itself, with a section for each."""
+"""HTML page of several structures, each fused separately and with its own section."""
 
 from __future__ import annotations
 
@@ -51,20 +51,20 @@ _SAME_DIRECTION = 0.8
 
 @dataclass(frozen=True)
 class StructurePart:
-    """Content of a page about one structure."""
+    """The content of a page about one structure."""
 
     name: str
     verdict: Verdict
-    mean_dice: float  #: Between readers; NaN if nobody can tell
-    link: Markup  #: Its name, which leads to its section
-    doubts: tuple[Finding, ...]  #: Causes that are more than notes
-    glance: list[Any]  #: A row of the first table: verdict, why, where, volume, Dice
-    overview: list[Any]  #: A row of the table of numbers
+    mean_dice: float  #: Mean Dice between readers; NaN if undefined
+    link: Markup  #: The structure's name, linked to its section
+    doubts: tuple[Finding, ...]  #: Findings that raise a concern, as opposed to mere notes
+    glance: list[Any]  #: A row of the first table: verdict, reason, place, volume, Dice
+    overview: list[Any]  #: A row of the table of measurements
     markup: Markup
 
     @property
     def gravity(self) -> tuple[int, float]:
-        """Sort key that puts the worst first: by verdict, then by agreement."""
+        """Sort key by verdict, then by agreement; the worst structures come first."""
         dice = self.mean_dice
         return -self.verdict.grade, dice if dice == dice else 2.0
 
@@ -78,18 +78,18 @@ def structure_part(
     number: int,
     known: Sequence[Finding] = (),
 ) -> StructurePart:
-    """Make the content of one structure from its fusion.
+    """Make the page content for one structure from its fusion.
 
     Parameters
     ----------
     readers : mapping of int to str
-        Names of the readers who drew it, by their indices on the page.
+        Names of the readers who drew it, keyed by their indices on the page.
     image : image, optional
-        The image that they segmented.
+        The image that the readers segmented.
     number : int
         Index of the structure, for links from the table of all structures.
     known : sequence of Finding
-        Findings about its readers that follow from the whole plan.
+        Findings about its readers that were derived from all structures together.
     """
     named = result.with_rater_names(list(readers.values()))
     case = ShownCase(named, structure_names={1: name}, places=tuple(readers), known=tuple(known))
@@ -121,7 +121,7 @@ def structure_part(
 
 
 def _link_to_pictures(place: Place | None, number: int) -> Markup:
-    """The slice of a place, as a link to its pictures; a dash for a structure without one."""
+    """Return a link to the pictures of a place; a dash if the structure has none."""
     if place is None:
         return tag("td", "–", class_="name nothing")
     return tag("td", tag("a", short_text(place), href=f"#place-{number}"), class_="name")
@@ -142,16 +142,16 @@ def structures_page(
     said: Sequence[str],
     identity: Mapping[str, str],
 ) -> str:
-    """HTML of the whole page.
+    """Return the HTML of the whole page.
 
     Parameters
     ----------
     hashes : sequence of (str, str)
         Name and SHA-256 of each input.
     said : sequence of str
-        Notes about all structures, shown first.
+        Notes about all structures, shown at the top.
     identity : mapping of str to str
-        Identity of the patient, if requested.
+        Identity of the patient, if it is to be shown.
     """
     ordered = sorted(parts, key=lambda part: part.gravity)
     unit = "ml"
@@ -192,7 +192,7 @@ def structures_page(
 
 
 def verdict_line(parts: Sequence[StructurePart]) -> Markup:
-    """The structures by verdict, in one line: "Use: Aorta. Look: Heart and GTVp."."""
+    """List the structures by verdict, in one line: "Use: Aorta. Look: Heart and GTVp."."""
     said = []
     for word in WORDS:
         links = [part.link for part in parts if part.verdict.word == word]
@@ -238,13 +238,13 @@ def _point_alike(errors: Sequence[Sequence[float]]) -> bool:
 
 
 def _listed(links: Sequence[Markup]) -> Markup:
-    """Links as in a sentence: a, b and c."""
+    """Join links as in a sentence: a, b and c."""
     between = [", "] * (len(links) - 2) + [" and "] * (len(links) > 1) + [""]
     return join_markup(part for pair in zip(links, between, strict=True) for part in pair)
 
 
 def _figures(agreement: AgreementResult) -> list[Any]:
-    """Volumes and agreement of a structure for the table; NaN if no reader drew anything."""
+    """Return volumes and agreement of a structure for the table; NaN if it is empty."""
     if not agreement.labels:
         return [float("nan")] * 7
     (one,) = agreement.labels[:1]

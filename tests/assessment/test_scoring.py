@@ -1,4 +1,6 @@
-"""Scores of submissions against several readers: hand-computed rules, laws, a simulated study."""
+"""Scores of submissions against several readers: hand-computed examples, laws, a simulated
+study.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from itk_consensus.assessment.scoring import rules
 from itk_consensus.assessment.scoring.study_scores import READERS
 from itk_consensus.core.errors import InputError, ParameterError
 
-#: Three readers of eight voxels, two of whom mark a voxel less.
+#: Three readers of eight voxels, two of whom mark one voxel less than the previous reader.
 READ = [
     np.array([1, 1, 1, 1, 0, 0, 0, 0], bool),
     np.array([1, 1, 1, 0, 0, 0, 0, 0], bool),
@@ -28,21 +30,21 @@ SHARE = np.mean(READ, axis=0)
 
 def test_soft_dice_is_that_worked_out_by_hand():
     p = np.array([1, 0.5, 0.5, 0, 0, 0, 0, 0])
-    # p s: 1 + .5 + 1/3; p: 2; s: 3.
+    # Sums: of p s 1 + .5 + 1/3, of p 2, and of s 3.
     assert rules.soft_dice(p, SHARE) == pytest.approx(2 * (1.5 + 1 / 3) / 5)
     assert rules.soft_dice(np.zeros(3), np.zeros(3)) == 1
 
 
 def test_qubiq_dice_is_that_worked_out_by_hand():
     p = READ[1].astype(float)
-    # Cut at .1 to .3 four voxels are marked by somebody (3 of 4: 6/7), at .4 to .6 three (1), at
-    # .7 to .9 two (4/5).
+    # At thresholds .1 to .3 four voxels are marked by some reader (3 of 4: Dice 6/7), at .4 to .6
+    # three (1), at .7 to .9 two (4/5).
     assert rules.threshold_averaged_dice(p, SHARE) == pytest.approx((6 / 7 + 1 + 4 / 5) / 3)
 
 
 def test_curvas_dice_and_confidence_are_those_worked_out_by_hand():
     mask = np.array([1, 0, 1, 1, 1, 0, 0, 0], bool)
-    # All mark voxels 0 and 1, none 4 to 7; of these, the mask has 0 and 4.
+    # All readers mark voxels 0 and 1, none marks 4 to 7; of these, the mask contains 0 and 4.
     assert rules.consensus_dice(mask, READ) == pytest.approx(2 * 1 / (2 + 2))
     assert math.isnan(rules.consensus_dice(mask, [READ[0], ~READ[0]]))
     p = np.array([0.9, 0.7, 0.2, 0.2, 0.4, 0, 0, 0])
@@ -71,9 +73,9 @@ def test_curvas_volume_score_is_the_integral_of_its_definition(volume, volumes):
 
 def test_rules_of_samples_are_those_worked_out_by_hand():
     samples = [READ[0], READ[2]]
-    # Dice of 4 and 2 voxels with 4, 3, 2: 1, 6/7, 2/3 and 2/3, 4/5, 1.
+    # Dice of masks of 4 and 2 voxels with masks of 4, 3, 2: 1, 6/7, 2/3 and 2/3, 4/5, 1.
     assert rules.dice_max(samples, READ) == pytest.approx((1 + 6 / 7 + 1) / 3)
-    # Thrice the samples and twice the readers: the middle one is shared.
+    # Samples are repeated three times and readers twice: the middle reader is shared.
     assert rules.dice_match(samples, READ) == pytest.approx((2 + 6 / 7 + 4 / 5 + 2) / 6)
     # IoU: 1, 3/4, 1/2 and 1/2, 2/3, 1.
     assert rules.matched_iou(samples, READ) == pytest.approx((2 + 3 / 4 + 2 / 3 + 2) / 6)
@@ -110,7 +112,7 @@ def image(array, spacing=(0.5, 0.5, 2.0)):
 
 
 def study(cases=6, seed=0):
-    """Readers with a spread, one submission as good as the best, one too large."""
+    """Return readers who vary, a submission as good as the best, and one that is too large."""
     rng = np.random.default_rng(seed)
     readers, fair, wide = {}, {}, {}
     for number in range(cases):
@@ -139,8 +141,8 @@ def test_the_order_and_the_ceiling_of_a_planted_study_are_found():
 def test_a_reader_as_submission_reaches_what_he_reaches_beside_the_others():
     readers, _ = study(1)
     (case,) = readers
-    # The copied reading is in two of the three sets of readers, so its score exceeds the ceiling.
-    # This is why a submission must not be one of the readers.
+    # The copied reading is in two of the three reference sets, so its score exceeds the ceiling.
+    # Therefore a submission must not be one of the readers.
     found = ic.score_study(readers, {"copy of ann": {case: readers[case]["ann"]}})
     mine = found.cases[0].submissions["copy of ann"][1]["dice"]
     others = found.cases[0].readers["ann"][1]["dice"]
@@ -154,7 +156,7 @@ def test_dice_is_the_mean_over_readers_and_the_vote_leaves_one_out():
     fair = sitk.GetArrayFromImage(submissions["fair"][case])
     found = ic.score_study(readers, submissions).cases[0].submissions["fair"][1]
     assert found["dice"] == pytest.approx(np.mean([ic.dice(fair, one) for one in arrays.values()]))
-    # Of two readers a tie is background: what both mark.
+    # With two readers a tie is background: the consensus is what both mark.
     pairs = [("bob", "eve"), ("ann", "eve"), ("ann", "bob")]
     votes = [ic.dice(fair, arrays[one] & arrays[other]) for one, other in pairs]
     assert found["consensus_dice"] == pytest.approx(np.mean(votes))
@@ -163,7 +165,8 @@ def test_dice_is_the_mean_over_readers_and_the_vote_leaves_one_out():
 def test_a_missing_case_is_scored_as_empty_and_said():
     readers, submissions = study(3)
     del submissions["wide"]["case1"]
-    found = ic.score_study(readers, submissions, surfaces=True)
+    with pytest.warns(ic.ConsensusWarning, match=r"wide has no file in 1 case \(case1\)"):
+        found = ic.score_study(readers, submissions, surfaces=True)
     rows = [row for row in found.of_cases() if row["missing"]]
     assert [(row["case"], row["scored"], row["dice"]) for row in rows] == [("case1", "wide", 0)]
     # The diagonal of 16 x 16 x 6 mm.
@@ -220,7 +223,7 @@ def test_probabilities_of_several_labels_are_one_image_with_a_component_each():
     found = ic.score_study(readers, {"net": {"a": vector}}, rules=("curvas2024",))
     scores = found.cases[0].submissions["net"]
     assert scores[2]["dice"] == 1
-    # Confidence .9 or .85, and always right.
+    # The confidence is .9 or .85, and all predictions are right.
     assert scores["all structures"]["curvas_ece"] == pytest.approx((30 * 0.1 + 6 * 0.15) / 36)
 
 
@@ -233,12 +236,97 @@ def test_one_reader_alone_has_no_ceiling():
     assert rows["fair"]["dice"] > rows["wide"]["dice"]
 
 
-def test_a_bad_case_costs_itself_and_is_listed():
+def test_readers_on_two_grids_cost_their_case_alone_and_are_named():
     readers, submissions = study(3)
-    submissions["fair"]["case1"] = image(np.zeros((2, 2, 2), np.uint8))
-    found = ic.score_study(readers, submissions)
+    readers["case1"]["bob"] = image(np.zeros((2, 2, 2), np.uint8))
+    with pytest.warns(ic.ConsensusWarning, match="^case case1 is not scored: readers: bob does"):
+        found = ic.score_study(readers, submissions)
     assert [one.case for one in found.cases] == ["case0", "case2"]
-    assert "fair" in found.failed["case1"]
+    assert "input" not in found.failed["case1"]
+
+
+def test_a_submission_on_another_grid_is_empty_there_and_takes_no_case_from_the_others():
+    readers, submissions = study(3)
+    alone = ic.score_study(readers, {"wide": submissions["wide"]})
+    submissions["fair"]["case1"] = image(np.zeros((2, 2, 2), np.uint8))
+    with pytest.warns(ic.ConsensusWarning, match="fair cannot be compared .* 1 case .case1.*size"):
+        found = ic.score_study(readers, submissions)
+    assert not found.failed
+    assert found.values("fair", 1, "dice")[1] == 0
+    assert found.values("wide", 1, "dice") == pytest.approx(alone.values("wide", 1, "dice"))
+    assert list(json.loads(found.to_json())["refused"]) == ["case1"]
+
+
+def test_submissions_that_fit_nowhere_are_an_error():
+    readers, submissions = study(2)
+    small = dict.fromkeys(readers, image(np.zeros((2, 2, 2), np.uint8)))
+    with pytest.raises(InputError, match=r"no case could be scored: case case0: .*same space"):
+        ic.score_study(readers, {"net": small})
+    with pytest.warns(ic.ConsensusWarning, match="net cannot be compared .* 2 cases"):
+        ic.score_study(readers, {"net": small, "fair": submissions["fair"]})
+
+
+def times(one, number):
+    made = sitk.Cast(one, sitk.sitkUInt8) * number
+    made.CopyInformation(one)
+    return made
+
+
+def test_a_label_of_one_readers_one_file_enters_no_mean():
+    readers, submissions = study(4)
+    readers["case2"]["bob"] = times(readers["case2"]["bob"], 255)
+    with pytest.warns(ic.ConsensusWarning) as said:
+        found = ic.score_study(readers, submissions)
+    assert found.structures == {1: "label 1"}
+    texts = [str(one.message) for one in said]
+    assert any(one.startswith("label 255 is not scored") and "only bob in 1 case (case2)" in one
+               for one in texts)  # fmt: skip
+    assert any(one.startswith("case case2: bob says label 255 where the others say label 1")
+               for one in texts)  # fmt: skip
+    # Asked for by name, it is scored, and the mean says of what it is.
+    with pytest.warns(ic.ConsensusWarning):
+        asked = ic.score_study(readers, submissions, structures={1: "organ", 255: "other"})
+    assert list(asked.parts.values()) == ["organ", "other", "all structures"]
+
+
+def test_a_structure_that_two_readers_share_in_one_case_is_scored():
+    readers, submissions = study(3)
+    for name in ("ann", "eve"):
+        readers["case2"][name] = times(readers["case2"][name], 7)
+    with pytest.warns(ic.ConsensusWarning):
+        found = ic.score_study(readers, submissions)
+    assert list(found.structures) == [1, 7]
+
+
+def test_a_submission_with_another_label_number_is_told():
+    readers, submissions = study(2)
+    submissions["wide"] = {case: times(one, 255) for case, one in submissions["wide"].items()}
+    with pytest.warns(
+        ic.ConsensusWarning, match=r"wide has label 255 in 2 cases \(case0 and case1\)"
+    ):
+        found = ic.score_study(readers, submissions)
+    assert found.values("wide", 1, "dice").tolist() == [0, 0]
+
+
+def test_readers_whose_files_are_wrong_are_named():
+    readers, submissions = study(3)
+    readers["case1"]["eve"] = times(readers["case1"]["eve"], 0)
+    with pytest.warns(ic.ConsensusWarning) as said:
+        found = ic.score_study(readers, submissions)
+    (row,) = found.findings()
+    assert (row["case"], row["reader"], row["rule"]) == ("case1", "eve", "empty mask")
+    assert [str(one.message) for one in said] == list(found.notes)
+    assert found.notes[0].startswith("case case1: eve drew nothing")
+    assert found.notes[1].startswith("readers' files that may be wrong: 1, in 1 of 3 cases.")
+
+
+def test_the_distance_to_the_ceiling_is_paired_by_case():
+    readers, submissions = study(8)
+    found = ic.score_study(readers, submissions)
+    apart = found.distance_to_ceiling("fair", 1, "dice")
+    differences = found.values("fair", 1, "dice") - found.ceiling(1, "dice")
+    assert apart.value == pytest.approx(differences.mean())
+    assert differences.min() < apart.low < apart.value < apart.high < differences.max()
 
 
 def test_names_that_do_not_meet_are_an_error():

@@ -1,9 +1,10 @@
-"""``itk-consensus score`` on files: matching, tables, page, and what it refuses."""
+"""``itk-consensus score`` on files: matching, tables, page, and rejected inputs."""
 
 from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ def ball(radius: float) -> np.ndarray[Any, Any]:
 
 @pytest.fixture
 def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Six cases, three readers, a fair and a wide submission."""
+    """Write six cases with three readers, and an accurate and a too large submission."""
     monkeypatch.chdir(tmp_path)
     for number in range(6):
         radius = 4.5 + 0.3 * number
@@ -41,6 +42,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+_APART = re.compile(r"net is (0\.\d+) below \((0\.\d+) to (0\.\d+)\)")
 READERS_PATTERN = "readers/{case}/{rater}.nii.gz"
 WORDS = ["score", READERS_PATTERN, "--submissions", "subs/{submission}/{case}.nii.gz", "-o", "out"]
 
@@ -68,25 +70,84 @@ def test_a_study_leaves_tables_a_page_and_what_a_paper_prints(study: Path, capsy
     page = Path("out/index.html").read_text(encoding="utf-8")
     assert "fair has the highest Dice" in page
     assert "https://" not in page
-    # Again: its own files are replaced without a word.
+    # Run again: its own files are replaced without a message.
     assert main(WORDS) == 0
 
 
 def test_a_case_without_a_file_is_said_and_scored_as_empty(study: Path, capsys: Any) -> None:
     (study / "subs/wide/c3.nii.gz").unlink()
     assert main(WORDS) == 0
-    assert "c3: wide has no file, and is scored as empty" in capsys.readouterr().err
+    assert (
+        "wide has no file in 1 case (c3), and is scored as empty there" in capsys.readouterr().err
+    )
     (row,) = [row for row in rows("out/scores.csv") if row["missing"]]
     assert (row["case"], row["scored"], float(row["dice"])) == ("c3", "wide", 0)
 
 
-def test_a_bad_file_costs_its_case_alone(study: Path, capsys: Any) -> None:
+def test_a_bad_file_costs_its_submission_that_case_alone(study: Path, capsys: Any) -> None:
     (study / "subs/wide/c3.nii.gz").write_bytes(b"no image")
     assert main(WORDS) == 1
     said = capsys.readouterr()
-    assert "case c3" in said.err
+    assert "wide cannot be compared with the readers in 1 case (c3)" in said.err
     assert "Traceback" not in said.err
-    assert len({row["case"] for row in rows("out/scores.csv")}) == 5
+    found = [row for row in rows("out/scores.csv") if row["case"] == "c3"]
+    assert {row["scored"]: float(row["dice"]) > 0 for row in found if row["kind"] != "reader"} == {
+        "fair": True,
+        "wide": False,
+    }
+
+
+def test_a_bad_file_of_a_reader_is_named_once_and_can_be_left_out(study: Path, capsys: Any) -> None:
+    write(study / "readers/c3/bob.nii.gz", ball(4)[:3])
+    assert main(WORDS) == 1
+    said = capsys.readouterr().err
+    assert "case c3 is not scored: readers: readers/c3/bob.nii.gz does not occupy" in said
+    assert "input" not in said
+    assert said.count("c3 ") == 1
+    assert main([*WORDS, "--without", "c3/bob", "*/eve", "c0/*"]) == 0
+    read = {
+        (row["case"], row["scored"]) for row in rows("out/scores.csv") if row["kind"] == "reader"
+    }
+    assert read == {(f"c{n}", name) for n in (1, 2, 4, 5) for name in ("ann", "bob")}
+    page = Path("out/index.html").read_text(encoding="utf-8")
+    assert "Left out: c0/ann, c0/bob, c0/eve, c1/eve" in page
+    assert "left out: c0/ann" in capsys.readouterr().err
+
+
+def test_several_structures_are_shown_each(study: Path, capsys: Any) -> None:
+    for path in study.glob("**/*.nii.gz"):
+        array = sitk.GetArrayFromImage(sitk.ReadImage(str(path)))
+        array[:, :, 8:] *= 2
+        write(path, array)
+    assert main([*WORDS, "--label-names", "1=left,2=right"]) == 0
+    said = capsys.readouterr().out
+    assert "(mean of 2 structures)" in said
+    tables = ("all structures", "left", "right")
+    assert [said.count(f"\n  {name} ") for name in tables] == [1, 1, 1]
+    found = Path("out/table.md").read_text(encoding="utf-8")
+    assert found.count("readers (ceiling)") == 3
+    assert "Mean of 2 structures, each by itself below" in Path("out/index.html").read_text("utf-8")
+
+
+def test_one_submission_is_not_called_the_highest(study: Path, capsys: Any) -> None:
+    words = ["score", READERS_PATTERN, "--submission", "net=subs/wide/{case}.nii.gz", "-o", "out"]
+    assert main(words) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "net reaches a Dice to the readers of" in said
+    assert "highest" not in said
+    low, apart, high = (float(found) for found in _APART.search(said).group(2, 1, 3))  # type: ignore[union-attr]
+    assert 0 < low < apart < high
+
+
+def test_a_submission_as_good_as_readers_is_not_surely_above_or_below(
+    study: Path, capsys: Any
+) -> None:
+    for number in (1, 3, 5):  # the others stay better than the readers
+        write(study / f"subs/fair/c{number}.nii.gz", ball(6 + 0.3 * number))
+    words = ["score", READERS_PATTERN, "--submission", "net=subs/fair/{case}.nii.gz", "-o", "out"]
+    assert main(words) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "net is not surely above or below (difference" in said
 
 
 def test_a_list_names_readers_and_submissions(study: Path) -> None:
@@ -111,6 +172,18 @@ def test_files_of_one_case_are_samples(study: Path) -> None:
     [
         ([READERS_PATTERN], "give --submissions PATTERN"),
         ([READERS_PATTERN, "--submissions", "subs/{case}.nii.gz"], "must contain {submission}"),
+        (
+            ["readers/{case}/{reader}.nii.gz", "--submission", "n=subs/fair/{case}.nii.gz"],
+            "{reader} is no placeholder: write {rater}",
+        ),
+        (
+            [READERS_PATTERN, "--submission", "n=subs/fair/{case}.nii.gz", "--without", "c9/ann"],
+            "no reader is CASE/READER c9/ann; the first is c0/ann",
+        ),
+        (
+            [READERS_PATTERN, "--submission", "n=subs/fair/{case}.nii.gz", "--without", "*/*"],
+            "every file of the readers is left out",
+        ),
         ([READERS_PATTERN, "--submission", "net"], "must be NAME=PATTERN"),
         ([READERS_PATTERN, "--submission", "net=subs/*/x{case}.nii.gz"], "no file matches this"),
         (
@@ -161,7 +234,7 @@ def test_readings_of_one_rater_give_repeatability_and_are_not_fused(
     assert float(found["ICC(2,1) of volume"]["value"]) == pytest.approx(1)
     assert float(found["Fleiss' kappa, all voxels"]["value"]) == pytest.approx(1)
     assert {row["raters"] for row in rows("out/cases.csv")} == {"2"}
-    # The same from a list.
+    # The same input from a list.
     lines = ["case,reading,raters"]
     for number in range(4):
         for reading in "21":

@@ -1,15 +1,15 @@
-"""Scores of one case: every submission, and every reader, against the readers.
+"""Scores of one case: every submission and every reader are compared with the readers.
 
-A submission is scored against all readers but one, each left out in turn, and a reader against the
-others. Both are thus compared with the same number of readers, which makes the readers' scores a
-fair ceiling.
+A submission is scored against all readers but one, each being left out in turn, and a reader
+against the others. Both are thus compared with the same number of readers, which makes the readers'
+scores a fair ceiling.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,14 @@ from numpy.typing import NDArray
 
 from itk_consensus.assessment.agreement.lesions import pair_objects
 from itk_consensus.assessment.agreement.surfaces import Surface, distances_between
+from itk_consensus.assessment.findings import Finding
+from itk_consensus.assessment.reader_slips import slips
+from itk_consensus.assessment.readers import Readers
 from itk_consensus.assessment.scoring import rules as rule
 from itk_consensus.core.array_types import Floats, Mask
 from itk_consensus.core.errors import InputError
+from itk_consensus.fusing.near_copies import MOST_RATERS
+from itk_consensus.fusing.vote_facts import VoteFacts
 from itk_consensus.methods.lesions.objects import number_objects
 from itk_consensus.space.boxes import voxel_volume
 from itk_consensus.votes.decision_patterns import DecisionPatterns
@@ -27,16 +32,16 @@ from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.pair_counts import PairCounts
 from itk_consensus.votes.voting import StackVote, VoteRules, rows_as_stack
 
-#: Minimum intersection over union of two lesions to match.
+#: Minimum intersection over union of two matching lesions.
 LEAST_OVERLAP = 0.1
 
-#: Key, in place of a label, of scores of all structures together.
+#: Key used instead of a label for scores of all structures together.
 ALL = "all structures"
 
 
 @dataclass(frozen=True)
 class ScoreSettings:
-    """Which measures to compute."""
+    """Selection of the measures to compute."""
 
     rules: tuple[str, ...] = ("soft-dice", "qubiq")  #: Keys of `measures.RULES`
     surfaces: bool = False  #: Whether to measure distances between contours
@@ -46,16 +51,16 @@ class ScoreSettings:
 
 @dataclass(frozen=True)
 class Submission:
-    """The segmentation of a case by a submission."""
+    """A submission's segmentation of one case."""
 
     labels: NDArray[Any]  #: Label map
-    #: Probability of each foreground label, if submitted.
+    #: Probability of each foreground label, if it was submitted.
     probabilities: Mapping[int, NDArray[Any]] | None = None
     samples: tuple[NDArray[Any], ...] = ()  #: Label maps, if several were submitted
 
     @classmethod
     def of_samples(cls, samples: Sequence[NDArray[Any]]) -> Submission:
-        """Create from samples: their vote is the label map, their mean the probability."""
+        """Create from samples: the label map is their vote, the probability their mean."""
         if len(samples) == 1:
             return cls(samples[0])
         stack = LabelStack.multilabel(list(samples), owner="samples")
@@ -76,14 +81,20 @@ class CaseScores:
     """All scores of one case."""
 
     case: str
-    #: Scores by submission or reader, then label, then measure; NaN where undefined. Labels that
-    #: do not occur in this case are missing; `ALL` has scores of all labels together.
+    #: Scores by submission or reader, then label, then measure; NaN if undefined. Labels that do
+    #: not occur in this case are absent; `ALL` holds scores of all labels together.
     submissions: Mapping[str, Mapping[int | str, Mapping[str, float]]]
     readers: Mapping[str, Mapping[int | str, Mapping[str, float]]]
     #: Dice, and distances if requested, of each submission with each single reader.
     pairs: tuple[Mapping[str, Any], ...]
-    drawn: tuple[int, ...] = ()  #: Labels that any reader drew
-    missing: tuple[str, ...] = ()  #: Submissions without a file for the case
+    #: Labels that any reader drew, and who drew them.
+    drawn: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    #: Labels of each submission.
+    submitted: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()  #: Submissions without a file that can be compared
+    #: Submissions whose file cannot be compared with the readers, and why; also in `missing`.
+    refused: Mapping[str, str] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()  #: Readers' files that may be wrong
 
 
 def score_case(
@@ -117,21 +128,32 @@ def score_case(
         {name: scorer.score_reader(name) for name in readers} if len(readers) > 1 else {},
         tuple(scorer.pairs(case)),
         table.drawn,
+        table.submitted,
         tuple(name for name, one in submissions.items() if one is None),
+        findings=_findings(readers, spacing),
     )
+
+
+def _findings(readers: Mapping[str, NDArray[Any]], spacing: Sequence[float]) -> tuple[Finding, ...]:
+    """Files of readers that may be wrong, by the rules and in the words of `assess`."""
+    if not 2 <= len(readers) <= MOST_RATERS:
+        return ()
+    patterns = DecisionPatterns.from_stack(LabelStack.multilabel(list(readers.values())))
+    found = slips(Readers(VoteFacts(patterns), spacing))
+    return tuple(one.named(tuple(readers)) for one in found if one.concern)
 
 
 @dataclass(frozen=True)
 class _Table:
-    """All label maps of a case as patterns: readers first, then submissions, then samples."""
+    """All label maps of a case as patterns: first readers, then submissions, then samples."""
 
     patterns: DecisionPatterns
     readers: list[str]
     submissions: dict[str, Submission]
-    #: (K + 1,) index of each label, background first, in the patterns; -1 if it does not occur.
+    #: (K + 1,) index of each label in the patterns, background first; -1 if it does not occur.
     codes: NDArray[np.intp]
     labels: tuple[int, ...]
-    dice: Floats  #: (K, C, C) Dice of every two label maps
+    dice: Floats  #: (K, C, C) Dice of all pairs of label maps
     sizes: Floats  #: (K, C) volumes in voxels
 
     @classmethod
@@ -150,23 +172,36 @@ class _Table:
         pairs = PairCounts.of(patterns)
         known = codes[1:] >= 0
         number = patterns.number_of_raters
-        # A label with probabilities but without voxels has only empty masks, whose Dice is 1.
+        # The masks of a label with probabilities but without voxels are empty, so their Dice is 1.
         dice, sizes = np.ones((len(labels), number, number)), np.zeros((len(labels), number))
         dice[known], sizes[known] = pairs.dice[codes[1:][known]], pairs.sizes[codes[1:][known]]
         return cls(patterns, list(readers), submissions, codes, labels, dice, sizes)
 
     @property
-    def drawn(self) -> tuple[int, ...]:
-        """Labels that any reader drew."""
-        given = self.sizes[:, : len(self.readers)].sum(axis=1)
-        return tuple(label for label, size in zip(self.labels, given, strict=True) if size)
+    def drawn(self) -> dict[int, tuple[str, ...]]:
+        """Labels that any reader drew, and who drew them."""
+        sizes = self.sizes[:, : len(self.readers)]
+        return {
+            label: tuple(name for name, size in zip(self.readers, given, strict=True) if size)
+            for label, given in zip(self.labels, sizes, strict=True)
+            if given.any()
+        }
+
+    @property
+    def submitted(self) -> dict[str, tuple[int, ...]]:
+        """Labels of each submission."""
+        labels = np.array(self.labels)
+        return {
+            name: tuple(labels[self.sizes[:, self.column(name)] > 0].tolist())
+            for name in self.submissions
+        }
 
     def column(self, name: str) -> int:
-        """Column of a submission in the patterns."""
+        """Return the column of a submission in the patterns."""
         return len(self.readers) + list(self.submissions).index(name)
 
     def sample_columns(self, name: str) -> range:
-        """Columns of a submission's samples in the patterns; empty without samples."""
+        """Return the columns of a submission's samples in the patterns; empty without samples."""
         start = len(self.readers) + len(self.submissions)
         for other, one in self.submissions.items():
             if other == name:
@@ -175,7 +210,7 @@ class _Table:
         raise KeyError(name)
 
     def votes(self, columns: Sequence[int]) -> NDArray[np.intp]:
-        """(P,) index of the majority label of some columns; ties are background."""
+        """Return the (P,) majority label index of some columns; ties are background."""
         rows = rows_as_stack(self.patterns)
         some = replace(rows, arrays=tuple(rows.arrays[column] for column in columns))
         winner = StackVote(some, VoteRules(ties="background")).decision().astype(np.intp)
@@ -185,7 +220,7 @@ class _Table:
 
 @dataclass(frozen=True)
 class _Distances:
-    """(K, C, C) surface measures of every two label maps, with substitutes for empty ones."""
+    """(K, C, C) surface measures of all pairs of label maps, with substitutes for empty ones."""
 
     surface_dice: Floats
     hausdorff95: Floats
@@ -223,8 +258,8 @@ class _Segmentation:
     mask: Mask  #: (K, N)
     probability: NDArray[Any]  #: (K, N)
     samples: list[Mask]  #: Each (K, N)
-    at: NDArray[np.intp] | slice  #: Row of the patterns for each of the N
-    weights: NDArray[Any] | None  #: (N,) number of voxels, if N are patterns
+    at: NDArray[np.intp] | slice  #: Row of the patterns for each of the N elements
+    weights: NDArray[Any] | None  #: (N,) number of voxels, if the N elements are patterns
 
 
 class _Scorer:
@@ -240,20 +275,20 @@ class _Scorer:
         self._table, self._distances, self._settings = table, distances, settings
         self._voxel = voxel
         readers = range(len(table.readers))
-        #: For each reader, the indices of the others; of a single reader, its own.
+        #: For each reader, the indices of the other readers; for a single reader, its own index.
         self._others = [[j for j in readers if j != left] for left in readers]
         if len(self._others) == 1:
             self._others = [[0]]
         self._votes = [table.votes(others) for others in self._others]
         said = table.patterns.patterns
-        #: (K + 1, P, J) whether a reader gave each label, background first.
+        #: (K + 1, P, J) whether each reader gave each label, background first.
         self._marks = np.stack(
             [said[:, : len(table.readers)] == code for code in table.codes]
         )  # fmt: skip
         self._pieces: dict[tuple[str, int, int], NDArray[np.int32]] = {}
 
     def score_submission(self, name: str) -> dict[int | str, dict[str, float]]:
-        """Score against all readers but one, averaged over the one left out."""
+        """Score against all readers but one, averaged over the choice of the left-out reader."""
         said = self._segmentation_of(name)
         found = [self._scores(said, number) for number in range(len(self._others))]
         return {
@@ -273,7 +308,7 @@ class _Scorer:
         return self._scores(said, number)
 
     def pairs(self, case: str) -> Iterator[dict[str, Any]]:
-        """A row for each submission, reader and structure."""
+        """Yield a row for each submission, reader and structure."""
         for name in self._table.submissions:
             column = self._table.column(name)
             for number, reader in enumerate(self._table.readers):
@@ -298,7 +333,7 @@ class _Scorer:
             share = np.mean(samples, axis=0) if samples else masks.astype(np.float64)
             counts = table.patterns.counts
             return _Segmentation(column, masks, share, samples or [masks], slice(None), counts)
-        # Probabilities differ within a pattern, so voxels are scored one by one.
+        # Probabilities differ within a pattern, so each voxel is scored separately.
         at = table.patterns.expand(np.arange(len(said), dtype=np.intp)).ravel()
         nothing = np.zeros(at.shape, np.float32)
         given = submission.probabilities
@@ -398,7 +433,7 @@ class _Scorer:
         return 2 * len(pairs.one) / total if total else 1.0
 
     def _components(self, kind: str, which: int, index: int) -> NDArray[np.int32]:
-        """Number the connected components of a label in a column ("own") or a vote; cached."""
+        """Number a label's connected components in a column ("own") or a vote; cached."""
         key = kind, which, index
         if key not in self._pieces:
             patterns, code = self._table.patterns, self._table.codes[index + 1]
@@ -409,6 +444,6 @@ class _Scorer:
 
 
 def mean_of_known(values: Sequence[float]) -> float:
-    """Mean ignoring NaN; NaN if nothing is left."""
+    """Return the mean ignoring NaN; NaN if all values are NaN."""
     known = [value for value in values if not math.isnan(value)]
     return sum(known) / len(known) if known else math.nan

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.assessment.directions import attach_directions
 from itk_consensus.assessment.scoring.case_scores import (
     CaseScores,
     ScoreSettings,
@@ -16,9 +19,15 @@ from itk_consensus.assessment.scoring.case_scores import (
     score_case,
 )
 from itk_consensus.assessment.scoring.measures import RULES
-from itk_consensus.assessment.scoring.study_scores import StudyScores
+from itk_consensus.assessment.scoring.study_scores import StudyScores, shared_labels
 from itk_consensus.core.array_types import length_unit
-from itk_consensus.core.errors import ConsensusError, InputError, ParameterError
+from itk_consensus.core.errors import (
+    ConsensusError,
+    ConsensusWarning,
+    InputError,
+    ParameterError,
+    name_inputs,
+)
 from itk_consensus.fusing.label_inputs import labels_only
 from itk_consensus.images import convert
 from itk_consensus.images.files import read_image
@@ -29,18 +38,19 @@ from itk_consensus.votes.class_probabilities import has_fractions
 
 _OWNER = "score_study"
 
-Readers = Mapping[str, Mapping[str, Any] | Sequence[Any]]
+ReadersByCase = Mapping[str, Mapping[str, Any] | Sequence[Any]]
 Submissions = Mapping[str, Mapping[str, Any]]
 
 
 class _LoadedCase(NamedTuple):
     readers: dict[str, NDArray[Any]]
     submissions: dict[str, Submission | None]
-    spacing: Sequence[float]
+    like: convert.LoadedImages  #: The readers' images
+    refused: dict[str, str]  #: Submissions that cannot be compared, and why
 
 
 def score_study(
-    readers: Readers,
+    readers: ReadersByCase,
     submissions: Submissions,
     *,
     structures: Mapping[int, str] | None = None,
@@ -60,10 +70,10 @@ def score_study(
     submissions : mapping
         For each submission, an image or path by case: a label image, a probability map of one
         structure (fractions), a vector image with the probabilities of all labels, background
-        first, or a list of label images as samples. A missing case, or None, is scored as an
-        empty segmentation and reported.
+        first, or a list of label images as samples. A missing case, None, or an image that cannot
+        be compared with the readers is scored as an empty segmentation, with a warning.
     structures : mapping of int to str, optional
-        Labels to score and their names; by default all labels that a reader drew.
+        Labels to score and their names; by default all labels that two readers of a case drew.
     rules : sequence of str
         Any of soft-dice, qubiq, curvas2024 and samples.
     surfaces : bool
@@ -73,7 +83,7 @@ def score_study(
     lesions : bool
         Whether to match connected components.
     inputsAreLabels : bool
-        Accept readers and submissions as label images although one looks like an intensity image.
+        Accept readers and submissions as label images even if one looks like an intensity image.
     afterCase : callable, optional
         Called with the name of each finished case.
 
@@ -81,7 +91,8 @@ def score_study(
     -------
     StudyScores
         Has ``.summary()``, ``.of_cases()``, ``.all_comparisons()``, ``.ranks()``,
-        ``.to_markdown()``, ``.to_latex()``, ``.to_csv()``, ``.to_json()``.
+        ``.to_markdown()``, ``.to_latex()``, ``.to_csv()``, ``.to_json()``; ``.notes`` is what the
+        warnings say, ``.findings()`` names readers' files that may be wrong.
     """
     settings = make_settings(rules, surfaces, surfaceTolerance, lesions)
     if not readers:
@@ -97,9 +108,14 @@ def score_study(
             failed[case] = str(error)
         if afterCase is not None:
             afterCase(case)
-    if not found:
-        raise InputError(f"no case could be scored: {next(iter(failed.values()))}", owner=_OWNER)
-    return combine_cases(found, tuple(submissions), settings, structures, units, failed)
+    refused = {one.case: why for one in found for why in one.refused.values()}
+    if not found or (refused and all(len(one.missing) == len(submissions) for one in found)):
+        case, why = next(iter((failed | refused).items()))
+        raise InputError(f"no case could be scored: case {case}: {why}", owner=_OWNER)
+    study = combine_cases(found, tuple(submissions), settings, structures, units, failed)
+    for note in study.notes:
+        warnings.warn(note, ConsensusWarning, stacklevel=2)
+    return study
 
 
 def combine_cases(
@@ -110,11 +126,16 @@ def combine_cases(
     units: tuple[str, str],
     failed: Mapping[str, str],
 ) -> StudyScores:
-    """Combine scores of cases; by default structures are the labels that a reader drew."""
-    drawn = sorted({label for one in cases for label in one.drawn})
+    """Combine scores of cases; by default structures are the labels that two readers share.
+
+    A label that only one reader of a case uses is often another number for a structure, and its
+    scores, being those of empty masks nearly everywhere, would raise every mean.
+    """
+    drawn = {label for one in cases for label in one.drawn}
     if not (structures or drawn):
         raise InputError("no reader marked anything in any case", owner=_OWNER)
-    names = dict(structures) if structures else {label: f"label {label}" for label in drawn}
+    labels = sorted(shared_labels(cases) or drawn)
+    names = dict(structures) if structures else {label: f"label {label}" for label in labels}
     return StudyScores(tuple(cases), submissions, names, settings, *units, failed)
 
 
@@ -145,12 +166,15 @@ def score_images(
 ) -> tuple[CaseScores, tuple[str, str]]:
     """Load and score one case; returns its scores and the units of volumes and lengths."""
     given = {name: one.get(case) for name, one in submissions.items()}
-    loaded = _load(case, readers, given, labels_only(insist))
-    scores = score_case(case, loaded.readers, loaded.submissions, loaded.spacing, settings)
-    return scores, (voxel_volume(loaded.spacing)[1], length_unit(loaded.spacing))
+    loaded = _load(readers, given, labels_only(insist))
+    spacing = loaded.like.geometry.array_spacing
+    scores = score_case(case, loaded.readers, loaded.submissions, spacing, settings)
+    findings = attach_directions(scores.findings, loaded.like)
+    scores = replace(scores, refused=loaded.refused, findings=findings)
+    return scores, (voxel_volume(spacing)[1], length_unit(spacing))
 
 
-def _require_known_cases(readers: Readers, submissions: Submissions) -> None:
+def _require_known_cases(readers: ReadersByCase, submissions: Submissions) -> None:
     for name, cases in submissions.items():
         if not set(cases) & set(readers):
             first, other = next(iter(readers)), next(iter(cases), "nothing")
@@ -161,28 +185,28 @@ def _require_known_cases(readers: Readers, submissions: Submissions) -> None:
             )
 
 
-def _load_readers(
-    case: str, images: Any, of_labels: dict[str, Any]
-) -> tuple[list[str], convert.LoadedImages]:
+def _load_readers(images: Any, of_labels: dict[str, Any]) -> tuple[list[str], convert.LoadedImages]:
     named = images if isinstance(images, Mapping) else None
     listed = list(named.values()) if named is not None else list(images)
-    views = convert.load(
-        [_read_if_path(one) for one in listed],
-        owner=f"case {case}: readers",
-        keep=Keep.NOTHING,
-        **of_labels,
-    )
+    try:
+        views = convert.load(
+            [_read_if_path(one) for one in listed], owner="readers", keep=Keep.NOTHING, **of_labels
+        )
+    except ConsensusError as error:
+        names = list(named or map("reader {}".format, range(len(listed))))
+        names = [
+            str(one) if _is_path(one) else name for name, one in zip(names, listed, strict=True)
+        ]
+        raise InputError(name_inputs(str(error), names)) from error
     if named is not None:
         return list(named), views
     return [f"reader {number}" for number in range(len(views.arrays))], views
 
 
-def _load(
-    case: str, readers: Any, submissions: Mapping[str, Any], of_labels: dict[str, Any]
-) -> _LoadedCase:
-    names, views = _load_readers(case, readers, of_labels)
+def _load(readers: Any, submissions: Mapping[str, Any], of_labels: dict[str, Any]) -> _LoadedCase:
+    names, views = _load_readers(readers, of_labels)
     if len(names) != len(views.arrays):
-        raise InputError(f"case {case}: a named reader must have one component")
+        raise InputError("a named reader must have one component")
     maps = {
         name: np.asarray(array)
         for name, array in zip(names, views.arrays, strict=True)
@@ -190,23 +214,28 @@ def _load(
     }
     for name, array in maps.items():
         if has_fractions(array):
-            raise InputError(f"case {case}: reader {name!r} must hold labels, got fractions")
-    given = {
-        name: None if one is None else _make_submission(case, name, one, views, of_labels)
-        for name, one in submissions.items()
-    }
-    return _LoadedCase(maps, given, views.geometry.array_spacing)
+            raise InputError(f"reader {name!r} must hold labels, got fractions")
+    given: dict[str, Submission | None] = {}
+    refused: dict[str, str] = {}
+    for name, one in submissions.items():
+        try:
+            given[name] = None if one is None else _make_submission(name, one, views, of_labels)
+        except ConsensusError as error:  # one team's file must not take the case from the others
+            given[name] = None
+            # The lines below the first advise how to fuse the images.
+            refused[name] = str(error).splitlines()[0]
+    return _LoadedCase(maps, given, views, refused)
 
 
 def _make_submission(
-    case: str, name: str, image: Any, readers: convert.LoadedImages, of_labels: dict[str, Any]
+    name: str, image: Any, readers: convert.LoadedImages, of_labels: dict[str, Any]
 ) -> Submission:
-    owner = f"case {case}: submission {name!r}"
+    owner = f"submission {name!r}"
     several = isinstance(image, list | tuple)
     listed = [_read_if_path(one) for one in image] if several else [_read_if_path(image)]
     views = convert.load(listed, owner=owner, keep=Keep.NOTHING, **of_labels)
     check_same_space(
-        [readers.geometry, views.geometry], owner=owner, names=["the readers", "the submission"]
+        [readers.geometry, views.geometry], owner=owner, names=["the readers", "its file"]
     )
     arrays = [np.asarray(array) for array in views.arrays if array is not None]
     fractions = [has_fractions(array) for array in arrays]
@@ -225,4 +254,8 @@ def _make_submission(
 
 
 def _read_if_path(image: Any) -> Any:
-    return read_image(image) if isinstance(image, str | os.PathLike) else image
+    return read_image(image) if _is_path(image) else image
+
+
+def _is_path(image: Any) -> bool:
+    return isinstance(image, str | os.PathLike)

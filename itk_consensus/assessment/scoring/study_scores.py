@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -26,12 +26,18 @@ from itk_consensus.assessment.scoring.case_scores import (
     mean_of_known,
 )
 from itk_consensus.assessment.scoring.measures import Measure, measures
+from itk_consensus.assessment.sentences import join_items
 from itk_consensus.core.array_types import Floats
 from itk_consensus.core.display import rows
 from itk_consensus.core.escaping import csv_text
 
 #: Name of the row with the mean of all readers.
 READERS = "readers (ceiling)"
+
+#: Files of readers that may be wrong which notes name; `findings` has all.
+_MOST_FINDINGS = 5
+#: Rules that may only mean another opinion; what other rules find is told first.
+_OF_DEGREE = ("volume apart", "deviating rater")
 
 Row = dict[str, Any]
 _Scores = Mapping[int | str, Mapping[str, float]]
@@ -45,7 +51,7 @@ _LATEX = str.maketrans(
 
 @dataclass(frozen=True)
 class Summary:
-    """Means of one submission, or of the readers, over all cases."""
+    """Means of one submission, or of all readers, over all cases."""
 
     name: str
     structure: str
@@ -63,7 +69,7 @@ class StudyScores:
     settings: ScoreSettings
     volume_unit: str = "ml"
     length_unit: str = "mm"
-    #: Error messages of cases that could not be scored.
+    #: Error messages for cases that could not be scored.
     failed: Mapping[str, str] | None = None
 
     @property
@@ -74,7 +80,7 @@ class StudyScores:
         )
 
     def column(self, measure: str) -> str:
-        """Name of a measure's column, with its unit."""
+        """Return the name of a measure's column, with its unit."""
         units = {"volume": self.volume_unit, "length": self.length_unit, "": ""}
         unit = units[self.measures[measure].unit].replace("^", "")
         return f"{measure}_{unit}" if unit else measure
@@ -92,9 +98,79 @@ class StudyScores:
         """The only structure, or all structures together if there are several."""
         return list(self.parts)[-1]
 
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about all that changes the scores and is not seen in them."""
+        return (
+            *(f"case {case} is not scored: {why}" for case, why in (self.failed or {}).items()),
+            *self._notes_on_structures(),
+            *self._notes_on_submissions(),
+            *self._notes_on_readers(),
+        )
+
+    def _notes_on_structures(self) -> Iterator[str]:
+        shared = shared_labels(self.cases)
+        for label in sorted({label for one in self.cases for label in one.drawn}):
+            if label in self.structures or label in shared:
+                continue
+            who = {name: None for one in self.cases for name in one.drawn.get(label, ())}
+            where = [one.case for one in self.cases if label in one.drawn]
+            yield (
+                f"label {label} is not scored: no two readers of a case drew it, only "
+                f"{join_items(who)} in {_in_cases(where)}; if it is a structure, name it among "
+                "the labels to score"
+            )
+
+    def _notes_on_submissions(self) -> Iterator[str]:
+        known = {*self.structures, *shared_labels(self.cases)}
+        for name in self.submissions:
+            lacking = [
+                one.case for one in self.cases if name in one.missing and name not in one.refused
+            ]
+            if lacking:
+                yield f"{name} has no file in {_in_cases(lacking)}, and is scored as empty there"
+            refused = {one.case: one.refused[name] for one in self.cases if name in one.refused}
+            if refused:
+                yield (
+                    f"{name} cannot be compared with the readers in {_in_cases(refused)}, and is "
+                    f"scored as empty there: {next(iter(refused.values()))}"
+                )
+            strange: dict[int, list[str]] = {}
+            for one in self.cases:
+                for label in set(one.submitted.get(name, ())) - known:
+                    strange.setdefault(label, []).append(one.case)
+            for label, cases in sorted(strange.items()):
+                yield (
+                    f"{name} has label {label} in {_in_cases(cases)}, which is no structure of the "
+                    "readers: it is not scored; compare the label numbers"
+                )
+
+    def _notes_on_readers(self) -> Iterator[str]:
+        found = sorted(self.findings(), key=lambda row: row["rule"] in _OF_DEGREE)
+        shown = found[:_MOST_FINDINGS]
+        yield from (f"case {row['case']}: {row['finding']}" for row in shown)
+        if found:
+            cases = len({row["case"] for row in found})
+            above = f" (the first {len(shown)} are above)" if len(found) > len(shown) else ""
+            yield (
+                f"readers' files that may be wrong: {len(found)}, in {cases} of {len(self.cases)} "
+                f"cases{above}. They count in all scores and in what readers reach: put them "
+                "right, or leave them out"
+            )
+
+    @rows
+    def findings(self) -> Iterator[Row]:
+        """A row for each reader's file that may be wrong."""
+        for case in self.cases:
+            for one in case.findings:
+                if one.rule != "lone label" and one.label in (None, *self.structures):
+                    named = one.named(labels=self.structures)
+                    yield {"case": case.case, "reader": ", ".join(named.names), "rule": one.rule,
+                           "finding": named.what}  # fmt: skip
+
     @rows
     def of_cases(self) -> Iterator[Row]:
-        """A row for each case, structure, and submission or reader."""
+        """Yield a row for each case, structure, and submission or reader."""
         for case in self.cases:
             for kind, everybody in (("submission", case.submissions), ("reader", case.readers)):
                 for name, scores in everybody.items():
@@ -110,7 +186,7 @@ class StudyScores:
 
     @rows
     def pairs(self) -> Iterator[Row]:
-        """A row for each case, structure, submission and reader."""
+        """Yield a row for each case, structure, submission and reader."""
         for case in self.cases:
             for pair in case.pairs:
                 if pair["structure"] not in self.structures:
@@ -121,7 +197,7 @@ class StudyScores:
                 yield {key: _finite_or_none(value) for key, value in found.items()}
 
     def _value(self, scores: _Scores, part: int | str, measure: str) -> float:
-        """A measure of one case; a structure that does not occur in it counts as empty in all."""
+        """Return a measure of one case; a structure that does not occur in it counts as empty."""
         about = self.measures[measure]
         if about.of_case:
             # With a single structure, the measure is shown in that structure's row.
@@ -133,11 +209,11 @@ class StudyScores:
         return scores[part][measure] if part in scores else about.score_if_absent
 
     def values(self, name: str, part: int | str, measure: str) -> Floats:
-        """(N,) values of a submission by case; NaN where undefined."""
+        """Return the (N,) values of a submission by case; NaN if undefined."""
         return np.array([self._value(one.submissions[name], part, measure) for one in self.cases])
 
     def ceiling(self, part: int | str, measure: str) -> Floats:
-        """(N,) mean values of the readers by case; NaN for cases with a single reader."""
+        """Return the (N,) mean values of the readers by case; NaN for a single reader."""
         everybody = (one.readers.values() for one in self.cases)
         return np.array(
             [mean_of_known([self._value(s, part, measure) for s in all_]) for all_ in everybody]
@@ -145,7 +221,7 @@ class StudyScores:
 
     @cached_property
     def summaries(self) -> list[Summary]:
-        """Means over cases with intervals, for every submission and the readers, by structure."""
+        """Return means over cases with intervals, by submission (or readers) and structure."""
         found = []
         for part, title in self.parts.items():
             for name in (*self.submissions, READERS):
@@ -162,7 +238,7 @@ class StudyScores:
 
     @rows
     def summary(self) -> Iterator[Row]:
-        """A row for each submission and structure: means and their intervals."""
+        """Yield a row for each submission and structure: means and their intervals."""
         for one in self.summaries:
             row: Row = {"scored": one.name, "structure": one.structure, "cases": one.cases}
             for measure in self.measures:
@@ -173,8 +249,12 @@ class StudyScores:
                 row[f"{column}_high"] = _finite_or_none(interval.high)
             yield row
 
+    def distance_to_ceiling(self, name: str, part: int | str, measure: str) -> Interval:
+        """Mean difference of a submission from the readers' own score, paired by case."""
+        return mean_interval(self.values(name, part, measure) - self.ceiling(part, measure))
+
     def comparisons(self, part: int | str, measure: str) -> list[Comparison]:
-        """Compare every two submissions by a measure, with correction for multiple testing."""
+        """Compare all pairs of submissions by a measure, correcting for multiple testing."""
         table = [self.values(name, part, measure) for name in self.submissions]
         return paired_comparisons(self.submissions, np.array(table))
 
@@ -186,7 +266,7 @@ class StudyScores:
 
     @rows
     def all_comparisons(self) -> Iterator[Row]:
-        """A row for each structure, measure and pair of submissions."""
+        """Yield a row for each structure, measure and pair of submissions."""
         for part, title in self.parts.items():
             for measure, about in self.measures.items():
                 if about.better == "neither":
@@ -207,7 +287,7 @@ class StudyScores:
 
     @rows
     def ranks(self) -> Iterator[Row]:
-        """A row for each structure, measure and submission, the best first."""
+        """Yield a row for each structure, measure and submission, the best first."""
         for part, title in self.parts.items():
             for measure, about in self.measures.items():
                 if about.better == "neither" or not self.submissions:
@@ -226,7 +306,7 @@ class StudyScores:
                     }
 
     def to_csv(self) -> str:
-        """The table of `of_cases` as CSV text."""
+        """Return the table of `of_cases` as CSV text."""
         found = self.of_cases()
         return csv_text(list(found[0]) if found else [], found)
 
@@ -249,15 +329,18 @@ class StudyScores:
             "ranks": self.ranks(),
             "cases": self.of_cases(),
             "missing": {case.case: list(case.missing) for case in self.cases if case.missing},
+            "refused": {case.case: dict(case.refused) for case in self.cases if case.refused},
+            "findings": self.findings(),
+            "notes": list(self.notes),
             "failed": dict(self.failed or {}),
         }
 
     def to_json(self) -> str:
-        """`to_dict` as JSON text."""
+        """Return `to_dict` as JSON text."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
     def table(self, part: int | str | None = None) -> tuple[list[str], list[list[str]]]:
-        """Header and rows of a table for papers: submissions by rank of Dice, readers last."""
+        """Return header and rows of a table for papers: submissions by Dice rank, readers last."""
         chosen = self.main_part if part is None else part
         title = self.parts[chosen]
         found = {one.name: one for one in self.summaries if one.structure == title}
@@ -271,13 +354,13 @@ class StudyScores:
         return header, body
 
     def to_markdown(self, part: int | str | None = None) -> str:
-        """The table as Markdown."""
+        """Return the table as Markdown."""
         header, body = self.table(part)
         lines = [header, ["---", *["---:"] * (len(header) - 1)], *body]
         return "\n".join(f"| {' | '.join(map(_markdown, line))} |" for line in lines) + "\n"
 
     def to_latex(self, part: int | str | None = None) -> str:
-        """The table as a LaTeX tabular."""
+        """Return the table as a LaTeX tabular."""
         header, body = self.table(part)
         lines = [rf"{' & '.join(map(_latex, line))} \\" for line in (header, *body)]
         columns = "l" + "r" * (len(header) - 1)
@@ -291,6 +374,22 @@ class StudyScores:
         one = self.measures[measure]
         unit = {"volume": self.volume_unit, "length": self.length_unit, "": ""}[one.unit]
         return f"{one.title} ({unit})" if unit else one.title
+
+
+def shared_labels(cases: Sequence[CaseScores]) -> set[int]:
+    """Labels that two readers of a case drew, or the only reader of a case."""
+    return {
+        label
+        for one in cases
+        for label, who in one.drawn.items()
+        if len(who) > 1 or len(one.readers) < 2
+    }
+
+
+def _in_cases(cases: Iterable[str]) -> str:
+    """Count cases and name the first ones: "2 cases (a and b)"."""
+    listed = list(cases)
+    return f"{len(listed)} case{'s' * (len(listed) > 1)} ({join_items(listed)})"
 
 
 def _format_interval(interval: Interval | None) -> str:
