@@ -220,6 +220,12 @@ def problems(parts: Sequence[StructurePart]) -> Markup | None:
         advice = first.do if all(one.do == first.do for _, one in found) else ""
         if "error" in first.facts and not _point_alike([one.facts["error"] for _, one in found]):
             advice = "Not in one direction, so no header explains it: look at the outlines."
+        elif len({one.facts.get("off") for _, one in found}) > 1:
+            # A header moves all structures alike.
+            advice = (
+                "If all lie off alike, compare origin and spacing in its header with the others'; "
+                "if not, look at each outline."
+            )
         small = tag("span", advice, class_="quiet")
         boxes.append(tag("li", tag("b", *said), " ", small, class_="look"))
     rest = [part.link for part in parts if part.verdict.grade and part.name not in named]

@@ -69,7 +69,7 @@ def test_a_header_is_not_blamed_for_structures_that_may_lie_off_differently() ->
         vote.Execute(images)
         known = dict(enumerate(READERS))
         parts.append(module.structure_part(result_of(vote), name, known, None, Look(), number))
-    said = told(str(module.deviating_in_several(parts)))
+    said = told(str(module.problems(parts)))
     assert "bob is out of place in Heart and Lung. If all lie off alike, compare origin" in said
 
 
