@@ -9,6 +9,7 @@ import numpy as np
 
 from itk_consensus.assessment.findings import Finding
 from itk_consensus.assessment.sentences import join_items
+from itk_consensus.core.array_types import Floats
 from itk_consensus.images.convert import LoadedImages
 
 #: Wording of the positive and negative directions of each axis of ITK's patient space (LPS).
@@ -33,6 +34,13 @@ def in_the_patient(error: Sequence[float], unit: str) -> str:
     return _in_words(error, unit, _IN_THE_PATIENT)
 
 
+def main_direction(way: Sequence[float], direction: Sequence[float]) -> str:
+    """Direction in the patient of a way along image axes (x, y, z): "towards the feet"."""
+    turned = np.reshape(direction, (3, 3)) @ np.asarray(way, float)
+    axis = int(np.abs(turned).argmax())
+    return _IN_THE_PATIENT[axis][0 if turned[axis] > 0 else 1].replace("to ", "towards ", 1)
+
+
 def attach_directions(findings: Sequence[Finding], like: LoadedImages) -> tuple[Finding, ...]:
     """Return the findings, displacements worded in patient directions where these are known."""
     if not like.family.has_space or like.geometry.dimension != 3:
@@ -40,12 +48,19 @@ def attach_directions(findings: Sequence[Finding], like: LoadedImages) -> tuple[
     turned = np.reshape(like.geometry.direction, (3, 3))
 
     def told(one: Finding) -> Finding:
+        if "axes" in one.facts:
+            along = [_mirrored(turned[:, "xyz".index(axis)]) for axis in one.facts["axes"]]
+            return replace(one, facts={**one.facts, "way": join_items(along)})
         if "error" not in one.facts:
             return one
         off = in_the_patient((turned @ one.facts["error"]).tolist(), one.facts["unit"])
         return replace(one, facts={**one.facts, "off": off})
 
     return tuple(told(one) for one in findings)
+
+
+def _mirrored(way: Floats) -> str:
+    return ("left-right", "front-back", "head-feet")[int(np.abs(way).argmax())]
 
 
 def _in_words(error: Sequence[float], unit: str, directions: Sequence[tuple[str, str]]) -> str:

@@ -21,6 +21,7 @@ from itk_consensus.assessment.readers import Readers, about_raters, or_fine
 from itk_consensus.core.array_types import Floats, length_unit
 from itk_consensus.fusing.agreement_limits import Agreement, grade_agreement
 from itk_consensus.fusing.near_copies import MOST_RATERS
+from itk_consensus.space.boxes import voxel_volume
 
 #: Minimum number of raters to speak of two groups. Chosen, like the next two values, by
 #: `examples/benchmarks/findings/verdict_evidence.py` on seeds below 3000.
@@ -201,7 +202,9 @@ def volume_spread(readers: Readers) -> Iterator[Finding]:
     ]
     for place in _indices_to_report(-variation, grades):
         low, high = np.nanmin(sizes[place]), np.nanmax(sizes[place])
-        facts = {"low": readers.volume(low), "high": readers.volume(high)}
+        facts: dict[str, Any] = {"low": readers.volume(low), "high": readers.volume(high)}
+        is_area = voxel_volume(readers.spacing)[1] == "mm^2"
+        facts |= {"extent": "areas" if is_area else "volumes", "fold": high / low}
         facts["variation"] = variation[place]
         about = readers.label(labels[place])
         yield _agreement_finding("volume spread", variation[place], grades[place], about, facts)

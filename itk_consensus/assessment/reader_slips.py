@@ -314,7 +314,8 @@ def _displacement_facts(
     facts: dict[str, Any] = {"before": before, "after": fit.dice}
     if fit.axes:
         names = "xyz"[: len(readers.spacing)]
-        return facts | {"axes": join_items(sorted(names[-1 - axis] for axis in fit.axes))}
+        axes = sorted(names[-1 - axis] for axis in fit.axes)
+        return facts | {"axes": axes, "way": f"along {join_items(axes)}"}
     unit = length_unit(readers.spacing)
     # The shift corrects the mask, so the displacement is its opposite.
     error = (-np.multiply(fit.shift, readers.spacing)[::-1]).tolist()

@@ -141,10 +141,10 @@ SENTENCES: dict[tuple[str, str], Words] = {
         (),
     ),
     ("mirrored mask", ""): Words(
-        "{Who} {is_} mirrored along {axes}: mirrored back, Dice to the others rises from "
+        "{Who} {is_} mirrored {way}: mirrored back, Dice to the others rises from "
         "{before:.2f} to {after:.2f}.",
         "Compare the direction in its header with the others', put it right and fuse again.",
-        {"axes": "x", **_OUTLINE},
+        {"way": "left-right", **_OUTLINE},
     ),
     ("mirrored mask", "fine"): Words("No mask fits the others better when mirrored.", who=()),
     ("shifted mask", ""): Words(
@@ -155,12 +155,12 @@ SENTENCES: dict[tuple[str, str], Words] = {
     ),
     ("shifted mask", "fine"): Words("Moving no mask would bring it to the others.", who=()),
     ("volume apart", "more"): Words(
-        "{Who} drew {drew}, the others {usual}: {ratio:.2f} times their median.",
+        "{Who} drew {drew}, the others {usual}: {times} their median.",
         "Check whether other tissue was drawn, too.",
         {"drew": "47.3 ml", "usual": "22.1 to 25.3 ml", "ratio": 2.01},
     ),
     ("volume apart", "less"): Words(
-        "{Who} drew {drew}, the others {usual}: {ratio:.2f} times their median.",
+        "{Who} drew {drew}, the others {usual}: {times} their median.",
         "Check whether slices or parts are missing.",
         {"drew": "7.9 ml", "usual": "22.1 to 25.3 ml", "ratio": 0.33},
     ),
@@ -249,9 +249,9 @@ SENTENCES: dict[tuple[str, str], Words] = {
         (),
     ),
     ("volume spread", ""): Words(
-        "Readers drew between {low} and {high}: volumes vary by {variation:.0%}.",
+        "Readers drew {extent} between {low} and {high}: a {fold:.1f}-fold difference.",
         "{advice}",
-        {"low": "12.1 ml", "high": "25.9 ml", "variation": 0.38, "grade": "poor"},
+        {"extent": "volumes", "low": "12.1 ml", "high": "25.9 ml", "fold": 2.14, "grade": "poor"},
         (),
     ),
     ("near-identical raters", ""): Words(
@@ -601,6 +601,7 @@ def _facts(finding: Finding) -> dict[str, Any]:
         **{"who": who, "Who": who, "is_": "is" if one else "are"},
         **{"has_": "has" if one else "have", "s": "s" if one else ""},
         **{"advice": _AGREEMENT_ADVICE[grade], "how": _HOW[grade]},
+        **_times_of(finding),
         **finding.facts,
         **groups,
         **_circle_of(finding),
@@ -612,6 +613,20 @@ def _facts(finding: Finding) -> dict[str, Any]:
     }
 
 
+def _times_of(finding: Finding) -> dict[str, str]:
+    known = finding.rule == "volume apart" and finding.kind != "fine"
+    return {"times": times_in_words(finding.facts["ratio"])} if known else {}
+
+
+def times_in_words(ratio: float) -> str:
+    """About how many times: "about twice", "about half"; followed by what is compared with."""
+    if ratio < 1:
+        near = min(_SHARES, key=lambda share: abs(share - ratio))
+        return f"about {_SHARES[near]}" if ratio > min(_SHARES) / 2 else "less than a twentieth of"
+    rounded = round(2 * ratio) / 2 if ratio < 3 else round(ratio)
+    return "about twice" if rounded == 2 else f"about {rounded:g} times"
+
+
 def _circle_of(finding: Finding) -> dict[str, str]:
     """Return the used and meant names of a cycle: "label 1 for label 2 and label 2 for label 1"."""
     pairs = finding.facts.get("circle", ())
@@ -621,6 +636,12 @@ def _circle_of(finding: Finding) -> dict[str, str]:
     ]
     return {"circle": join_items(f"{used} for {meant}" for used, meant in named)} if named else {}
 
+
+#: Words for shares, in `times_in_words`.
+_SHARES = {
+    **{0.9: "nine tenths of", 3 / 4: "three quarters of", 2 / 3: "two thirds of", 1 / 2: "half"},
+    **{1 / 3: "a third of", 1 / 4: "a quarter of", 1 / 5: "a fifth of", 1 / 10: "a tenth of"},
+}
 
 _HOW = {"good": "well", "moderate": "moderately", "poor": "poorly"}
 

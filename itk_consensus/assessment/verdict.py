@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from itk_consensus.assessment.findings import Diagnostics, Finding
+from itk_consensus.assessment.findings import GRADED_RULES, Diagnostics, Finding
 from itk_consensus.fusing.agreement_limits import Agreement
 
 #: The possible verdicts.
@@ -17,8 +17,6 @@ WORDS: tuple[Word, ...] = ("use", "look", "do not use")
 #: Maximum number of findings named with a verdict.
 MOST_DECIDING = 2
 
-_HOW = {"good": "well", "moderate": "moderately", "poor": "poorly"}
-
 
 @dataclass(frozen=True)
 class Verdict:
@@ -27,6 +25,8 @@ class Verdict:
     word: Word
     decided_by: tuple[Finding, ...]  #: The one or two findings that determined it; () for "use"
     agreement: Agreement | None  #: Grade of the raters' agreement; None if unknown
+    #: The finding that tells how well raters agree, if that is no more than moderately; of "use".
+    agreed: Finding | None = None
 
     @classmethod
     def of(cls, found: Diagnostics) -> Verdict:
@@ -36,7 +36,9 @@ class Verdict:
         gravest = [one for one in causes if one.severity == word]
         # A finding that determines the verdict may be the consequence of a less severe one.
         deciding = gravest or [one for one in found.concerns if one.severity == word]
-        return cls(word, tuple(deciding[:MOST_DECIDING]), found.agreement)
+        graded = [one for one in found.findings if one.rule in GRADED_RULES and one.severity]
+        agreed = next(iter(graded), None) if word == "use" else None
+        return cls(word, tuple(deciding[:MOST_DECIDING]), found.agreement, agreed)
 
     @property
     def grade(self) -> int:
@@ -48,9 +50,12 @@ class Verdict:
         """The findings that determined the verdict, or else the readers' agreement, as text."""
         if self.decided_by:
             return " ".join(one.sentence for one in self.decided_by)
+        if self.agreed is not None:
+            fine = "no slip of a reader and no fault of the result was found"
+            return f"{self.agreed.what} Usable all the same: {fine}."
         if self.agreement is None:
             return "Nothing speaks against it."
-        return f"Readers agree {_HOW[self.agreement]}, and nothing speaks against it."
+        return "Readers agree well, and nothing speaks against it."
 
     def __str__(self) -> str:
         return f"{self.word.capitalize()}. {self.why}"

@@ -16,11 +16,12 @@ from itk_consensus.assessment.verdict import WORDS
 from itk_consensus.batch.one_case import FAILED, UNREADABLE, CaseResult
 from itk_consensus.batch.study_tables import ALL_RATERS, Row, Study, outliers
 from itk_consensus.report.agreement_tables import heat_cell
-from itk_consensus.report.dispute_figures import line_sample
+from itk_consensus.report.dispute_figures import line_sample, thumbnail_legend
 from itk_consensus.report.markup import Markup, data_table, document, join_markup, section, tag
 from itk_consensus.report.study_plots import Volume, bland_altman, box_plots
 from itk_consensus.report.text import pluralize
 from itk_consensus.review.rater_colors import rater_color
+from itk_consensus.space.boxes import written_unit
 
 #: Maximum numbers of thumbnails, rows of the map of raters, and plots; more would load slowly.
 _MOST_THUMBNAILS = 500
@@ -55,9 +56,9 @@ def index_text(
     facts = [f"Method: {method}."]
     if overlaps:
         facts.append(f"Median Dice between readers: {median(overlaps.values()):.3f}.")
-    if absent:
-        facts.append(f"Without a file: {_absences(absent)}.")
-    lead = join_markup([verdict_sentence(results), tag("p", " ".join(facts), class_="quiet")])
+    missing = tag("p", f"Without a file: {_absences(absent)}.") if absent else None
+    about = tag("p", " ".join(facts), class_="quiet")
+    lead = join_markup([verdict_sentence(results), missing, about])
     parts = []
     if broken:
         items = [
@@ -179,9 +180,12 @@ def _case_table(
                     class_="name" if one.case in absent else "name nothing"),
             ]
         )  # fmt: skip
-    caption = "By verdict, then by the mean Dice between readers. On wide screens headings sort."
+    caption = "By verdict, then by the mean Dice between readers."
+    sorting = tag("span", "Headings sort.", class_="quiet wide on-screen")
+    above = tag("p", *(thumbnail_legend() if thumbnails else ()), sorting, class_="legend")
     labels = ["", "", "", "mean Dice between readers", "lowest of two", "readers", "missing"]
-    return data_table(caption, header, rows, class_="sortable cards", labels=labels)
+    table = data_table(caption, header, rows, class_="sortable cards", labels=labels)
+    return join_markup([above, table])
 
 
 def _word(verdict: str) -> Markup:
@@ -279,7 +283,7 @@ def _structures(study: Study) -> list[Markup]:
         "Bland and Altman: each rater's volume less the mean of the others, in % of their mean; "
         "colours as in the table of raters"
     )
-    return [*parts, bland_altman(points, unit, title)]
+    return [*parts, bland_altman(points, written_unit(unit), title)]
 
 
 def _one_decimal(value: float | None, *, signed: bool = False) -> str:

@@ -24,6 +24,8 @@ BAND_COLOR = (240, 228, 66)
 _DARK, _BRIGHT = "#101317", "#FFFFFF"
 
 _RATER_WIDTH, _CONSENSUS_WIDTH, _HALO_WIDTH = 1.6, 2.8, 4.8
+#: Width of a rater's line in legends and tables: a thinner one is shown in a paler colour.
+_SAMPLE_WIDTH = 3
 #: Offset between the lines of successive raters, so that all colours remain visible where contours
 #: coincide; the maximum total offset; and the picture width in pixels to which both refer.
 _APART, _MOST_APART, _USUAL_PIXELS = 1.1, 4.4, 340
@@ -76,7 +78,8 @@ def place_figures(
     index = (0, 0, 0, *place.index)[-3:] if place else volumes[0].most_disputed()
     figures = tag("div", *(one.around(index) for one in volumes), class_="slices planes")
     lines = legend(case.names, switches=False, places=case.places)
-    return tag("div", figures, lines, class_="dispute"), volumes[0].note(place)
+    bare = tag("p", "No image given: outlines only.", class_="quiet") if image is None else None
+    return tag("div", bare, figures, lines, class_="dispute"), volumes[0].note(place)
 
 
 def switch_style(raters: int) -> str:
@@ -204,9 +207,10 @@ class DisputedVolume:
             texts.append(f"Grey values: {self.window}.")
         if self.case.orientation is not None:
             if place is not None:
+                at = ", ".join(f"{one:.0f}" for one in place.position)
                 texts.append(
-                    "Positions in mm are patient coordinates: x to the left, y to the back, z to "
-                    "the head."
+                    f"Crosshair at ({at}) {place.unit}: patient coordinates, x to the left, y to "
+                    "the back, z to the head."
                 )
             texts.append("Letters: the patient's right, left, front (A), back (P), head (S), feet.")
         if len(self._maps) > 1:
@@ -255,7 +259,10 @@ class DisputedVolume:
         last = len(self.dissent) - 1
         named = "Slice" if self._plane == "axial" else f"{self._plane.capitalize()} slice"
         of = f"{named} {index} (0 to {last})" if last else "The image"
-        caption = f"{of}: {kind or pluralize(disputed, 'disputed voxel')}." if counts else f"{of}."
+        said = [kind or pluralize(disputed, "disputed voxel")] if counts else []
+        if not self._consensus[index].any():
+            said.append("no consensus in this slice" if last else "no consensus")
+        caption = f"{of}: {', '.join(said)}." if said else f"{of}."
         hung = tag("div", picture, *marks, class_="picture")
         return tag("figure", hung, tag("figcaption", caption))
 
@@ -338,18 +345,11 @@ def legend(names: Sequence[str], *, switches: bool = True, places: Sequence[int]
         Page-wide numbers of these raters if some raters of the page are absent; otherwise ().
     """
     entries: list[tuple[str, Markup, str]] = [
-        (f"r{j}", line_sample(rater_color(j), _RATER_WIDTH, rater_dashes(j)), name)
+        (f"r{j}", line_sample(rater_color(j), _SAMPLE_WIDTH, rater_dashes(j)), name)
         for j, name in zip(places or range(len(names)), names, strict=True)
     ]
-    entries.append(("consensus", line_sample(_BRIGHT, _CONSENSUS_WIDTH), "consensus"))
-    # The colour as it appears in a figure: semi-transparent over a dark background.
-    mixed = (
-        round(_BAND_OPACITY * band + (1 - _BAND_OPACITY) * int(_DARK[at : at + 2], 16))
-        for band, at in zip(BAND_COLOR, (1, 3, 5), strict=True)
-    )
-    color = "#{:02X}{:02X}{:02X}".format(*mixed)
-    patch = tag("span", class_="swatch", style=f"background:{color}")
-    entries.append(("band", patch, "disputed: readers differ from the consensus"))
+    entries.append(("consensus", *_consensus_entry()))
+    entries.append(("band", _band_sample(), "disputed: readers differ from the consensus"))
     if not switches:
         return tag(
             "p", *(tag("span", sample, text) for _, sample, text in entries), class_="legend"
@@ -359,6 +359,25 @@ def legend(names: Sequence[str], *, switches: bool = True, places: Sequence[int]
         for name, sample, text in entries
     ]
     return tag("fieldset", tag("legend", "Show"), *boxes, class_="legend")
+
+
+def thumbnail_legend() -> list[Markup]:
+    """Entries of a legend of thumbnails, which show the consensus and where readers differ."""
+    return [tag("span", *_consensus_entry()), tag("span", _band_sample(), "readers differ")]
+
+
+def _consensus_entry() -> tuple[Markup, str]:
+    return line_sample(_BRIGHT, 1.5 * _SAMPLE_WIDTH), "consensus"
+
+
+def _band_sample() -> Markup:
+    """The colour of disputes as in a picture: half transparent over the dark."""
+    mixed = (
+        round(_BAND_OPACITY * band + (1 - _BAND_OPACITY) * int(_DARK[at : at + 2], 16))
+        for band, at in zip(BAND_COLOR, (1, 3, 5), strict=True)
+    )
+    color = "#{:02X}{:02X}{:02X}".format(*mixed)
+    return tag("span", class_="swatch", style=f"background:{color}")
 
 
 def line_sample(color: str, width: float, dashes: str = "none") -> Markup:

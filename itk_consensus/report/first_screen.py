@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,15 +10,18 @@ from numpy.typing import NDArray
 
 from itk_consensus.assessment.agreement.reader_bias import PADDING, ConsensusSurface
 from itk_consensus.assessment.agreement.result import LabelAgreement
-from itk_consensus.assessment.case_margin import CaseMargin, wrong_files
+from itk_consensus.assessment.case_margin import STEP, CaseMargin, wrong_files
+from itk_consensus.assessment.directions import main_direction
 from itk_consensus.assessment.findings import Finding
-from itk_consensus.assessment.places import Place
+from itk_consensus.assessment.places import Place, largest_place
 from itk_consensus.assessment.sentences import MOST_NAMED, join_items
 from itk_consensus.assessment.verdict import Verdict
 from itk_consensus.report.agreement_tables import rater_name
 from itk_consensus.report.dispute_figures import Look, place_figures
 from itk_consensus.report.markup import Markup, data_table, join_markup, tag
 from itk_consensus.report.shown_case import ShownCase
+from itk_consensus.space.boxes import written_unit
+from itk_consensus.space.pieces import label_pieces
 
 #: Text of each verdict on pages.
 SAID = {"use": "Use", "look": "Look before use", "do not use": "Do not use"}
@@ -51,17 +55,14 @@ def first_screen(
     label = _label_of(case, verdict)
     place = place_of(case)
     figures, how_to_read = place_figures(case, underlay, look, place)
-    title = "Where to look" if verdict.grade else "Where readers differ most"
-    where = tag("p", tag("b", title))
+    where = tag("p", tag("b", "Where to look" if verdict.grade else "Where readers differ most"))
     if place is not None:
-        link = tag("a", str(place), href=f"#{place.target}") if with_viewer else place
-        there = who_drew_at(case, place, _asked_label(verdict))
-        where = tag("p", tag("b", f"{title}: {there}", ", " if there else "", link))
-    notes = [one for one in found.causes if one.severity == "note"][:_MOST_NOTES]
+        where = _where(case, place, verdict, with_viewer=with_viewer)
+    notes = [one for one in found.causes if one.severity == "note" and one != verdict.agreed]
     return tag(
         "div",
         verdict_markup(verdict),
-        *(tag("p", one.sentence, class_="quiet") for one in notes),
+        *(tag("p", one.sentence, class_="quiet") for one in notes[:_MOST_NOTES]),
         tag(
             "div",
             tag("div", where, figures, class_="place", id=pictures_id),
@@ -83,12 +84,92 @@ def verdict_markup(verdict: Verdict) -> Markup:
     return tag("div", word, *reasons, class_="deciding")
 
 
+def _where(case: ShownCase, place: Place, verdict: Verdict, *, with_viewer: bool) -> Markup:
+    """Who drew at a place and whether the consensus has it, with a link to its slice."""
+    label, text = _asked_label(verdict), short_text(place)
+    link = tag("a", text, href=f"#{place.target}") if with_viewer else text
+    title, there = "Where to look", who_drew_at(case, place, label)
+    farthest = None if _found_place(case) else farthest_deviation(case)
+    if farthest is not None:
+        title, label = "Where readers differ most", farthest.label
+        there = ", ".join(filter(None, [who_drew_at(case, place, label), str(farthest)]))
+    if not there:
+        return tag("p", tag("b", f"{title}: ", link))
+    value = int(case.consensus[place.index])
+    has = value == label if label is not None else value != 0
+    kept = "it is in the consensus" if has else "it is not in the consensus"
+    return tag("p", tag("b", f"{title}: {there}; {kept}: ", link))
+
+
+def short_text(place: Place) -> str:
+    """The slice of a place; of 2D images its position."""
+    return str(place) if place.slice is None else f"slice {place.slice}"
+
+
 def place_of(case: ShownCase) -> Place | None:
-    """Return the place of a finding that determined the verdict, else of the most severe one."""
+    """Place of a finding that decided the verdict, else of the most severe finding with a place.
+
+    Without such a finding it is where a reader deviates farthest.
+    """
+    farthest = None if (found := _found_place(case)) else farthest_deviation(case)
+    return farthest.place if farthest is not None else found
+
+
+def _found_place(case: ShownCase) -> Place | None:
     found = case.findings
-    verdict = Verdict.of(found)
-    every: list[Finding] = [*verdict.decided_by, *found.noted]
+    every: list[Finding] = [*Verdict.of(found).decided_by, *found.noted]
     return next((one.where for one in every if one.where is not None), None)
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """Where a reader's outline is farthest from the consensus."""
+
+    label: int
+    place: Place  #: Middle of what the reader added there or left out
+    far: float  #: Largest distance, in `unit`
+    unit: str
+    direction: str  #: "towards the feet"; "" where directions are not known
+
+    def __str__(self) -> str:
+        """How far, and in which direction: "up to 13.5 mm towards the feet"."""
+        far = f"up to {np.ceil(self.far / STEP) * STEP:g} {self.unit}"
+        return " ".join(filter(None, [far, self.direction]))
+
+
+def farthest_deviation(case: ShownCase) -> Deviation | None:
+    """Find the largest deviation from the consensus; None without a consensus or a deviation."""
+    label = _label_of(case, Verdict.of(case.findings))
+    return case.memo.get_or_make(("farthest", label), lambda: _farthest(case, label))
+
+
+def _farthest(case: ShownCase, label: int | None) -> Deviation | None:
+    surface = None if label is None else case.surface(label)
+    box = None if label is None else case.box(label)
+    if label is None or surface is None or box is None:
+        return None
+    inner = (slice(PADDING, -PADDING),) * surface.mask.ndim
+    masks = [labels[box] == label for labels in case.maps]
+    signed = [surface.on_surface(np.pad(one, PADDING))[inner] for one in masks if one.any()]
+    distances = max(signed, key=lambda one: np.abs(one).max(), default=None)
+    if distances is None or not distances.any():
+        return None
+    end = np.unravel_index(int(np.abs(distances).argmax()), distances.shape)
+    far = float(distances[end])
+    # What lies at least half as far out, and hangs together with the farthest point.
+    pieces = label_pieces(np.sign(far) * distances >= abs(far) / 2)
+    geometry = case.result.like.geometry
+    piece = pieces.places == pieces.places[end]
+    place = largest_place(piece, box, geometry, case.spacing)
+    if place is None:
+        return None
+    own = np.argwhere(surface.mask[inner])
+    steps = (np.array(end) - own) * np.array(case.spacing)
+    nearest = steps[np.square(steps).sum(axis=1).argmin()]
+    direction = ""
+    if far > 0 and case.orientation is not None:
+        direction = main_direction(nearest[::-1].tolist(), geometry.direction)
+    return Deviation(label, place, abs(far), case.agreement.length_unit, direction)
 
 
 def who_drew_at(case: ShownCase, place: Place, label: int | None = None) -> str:
@@ -137,6 +218,8 @@ def deviation_table(case: ShownCase, label: int | None) -> Markup:
         return tag("p", "Nobody drew anything.", class_="quiet")
     own, unit = one.to_reference(one.dice), case.agreement.volume_unit
     far = None if one.hausdorff95 is None else one.to_reference(one.hausdorff95)
+    if far is not None:  # rounded as in the margin below the table
+        far = np.ceil(far / STEP) * STEP
     surface = case.surface(one.label)
     ways = _bias_texts(case, one.label, surface)
     order = np.argsort(own, kind="stable")[:_MOST_RATERS].tolist()
@@ -146,13 +229,13 @@ def deviation_table(case: ShownCase, label: int | None) -> Markup:
     for rater in order:
         cells: list[Any] = [rater_name(case, rater), tag("td", f"{own[rater]:.2f}")]
         if far is not None:
-            within = f"{far[rater]:.1f}" if np.isfinite(far[rater]) else "–"
+            within = f"{far[rater]:g}" if np.isfinite(far[rater]) else "–"
             cells.append(tag("td", within))
         volume = tag("td", three_digits(one.volumes[rater]))
         rows.append([*cells, tag("td", ways[rater], class_="name"), volume])
-    total = tag("b", f"consensus: {three_digits(one.volumes[-1])} {unit}")
+    total = tag("b", f"consensus: {three_digits(one.volumes[-1])} {written_unit(unit)}")
     caption = f"Who deviates from the consensus, {case.structure(one.label)}; the farthest first."
-    table = data_table(caption, [*header, "draws", unit], rows)
+    table = data_table(caption, [*header, "on average", written_unit(unit)], rows)
     margin = "" if far is None else str(_margin(case, one, surface))
     more = len(own) - len(order)
     rest = tag("p", f"{more} more, who are closer, are in the table below.", class_="quiet")

@@ -17,7 +17,7 @@ from itk_consensus.assessment.verdict import WORDS, Verdict
 from itk_consensus.fusing.fusion_result import FusionResult, MadeBy
 from itk_consensus.report.agreement_tables import expected_volume_text
 from itk_consensus.report.dispute_figures import Look, dispute_figures, legend, switch_style
-from itk_consensus.report.first_screen import first_screen, place_of, three_digits
+from itk_consensus.report.first_screen import first_screen, place_of, short_text, three_digits
 from itk_consensus.report.markup import (
     Markup,
     collapsible,
@@ -41,6 +41,12 @@ from itk_consensus.report.text import pluralize
 #: Slices per structure on a page with more than `_MANY_STRUCTURES`.
 _FEW_SLICES = 3
 _MANY_STRUCTURES = 4
+
+#: Boxes of problems above the table of structures, which has all of them.
+_MOST_PROBLEMS = 6
+
+#: Cosine from which on two displacements have one direction.
+_SAME_DIRECTION = 0.8
 
 
 @dataclass(frozen=True)
@@ -118,8 +124,7 @@ def _link_to_pictures(place: Place | None, number: int) -> Markup:
     """Return a link to the pictures of a place; a dash if the structure has none."""
     if place is None:
         return tag("td", "–", class_="name nothing")
-    text = str(place) if place.slice is None else f"slice {place.slice}"
-    return tag("td", tag("a", text, href=f"#place-{number}"), class_="name")
+    return tag("td", tag("a", short_text(place), href=f"#place-{number}"), class_="name")
 
 
 def look_for(structures: int, look: Look) -> Look:
@@ -151,7 +156,7 @@ def structures_page(
     ordered = sorted(parts, key=lambda part: part.gravity)
     unit = "ml"
     glance = data_table(
-        "The worst first. Dice: mean between readers.",
+        "By verdict, then by disagreement. Dice: mean between readers.",
         ["structure", "verdict", "why", "where", f"consensus {unit}", "Dice"],
         [part.glance for part in ordered],
         class_="glances cards",
@@ -170,8 +175,8 @@ def structures_page(
     facts = {**identity, "structures": len(parts), "readers": len(readers),
              "method": made_by.method}  # fmt: skip
     lead = tag("ul", *(tag("li", tag("b", v), k) for k, v in facts.items()), class_="facts")
-    deviating = deviating_in_several(ordered)
-    first = section("Structures", deviating, glance, *([notes] if said else []), legend(readers),
+    boxes = problems(ordered)
+    first = section("Structures", boxes, glance, *([notes] if said else []), legend(readers),
                     id_="structures")  # fmt: skip
     details = tag("details", tag("summary", "Parameters and versions"), parameter_table(made_by),
                   version_table())  # fmt: skip
@@ -197,35 +202,45 @@ def verdict_line(parts: Sequence[StructurePart]) -> Markup:
     return tag("p", *said, class_="verdicts")
 
 
-def deviating_in_several(parts: Sequence[StructurePart]) -> Markup | None:
-    """List readers flagged by the same rule in several structures, one per line; None if none."""
-    groups: dict[tuple[str, str], list[tuple[StructurePart, Finding]]] = {}
+def problems(parts: Sequence[StructurePart]) -> Markup | None:
+    """A box for what readers did by one rule, the worst first, and one that names what is left."""
+    groups: dict[tuple[tuple[str, ...], str], list[tuple[StructurePart, Finding]]] = {}
     for part in parts:
         for one in part.doubts:
-            if len(one.who) == 1 and in_short(one):
-                groups.setdefault((one.names[0], one.rule), []).append((part, one))
-    several = sorted((found for found in groups.values() if len(found) > 1), key=len, reverse=True)
-    items = []
-    for found in several:
+            if one.who and in_short(one):
+                groups.setdefault((one.names, one.rule), []).append((part, one))
+    boxes, named = [], set()
+    for found in list(groups.values())[:_MOST_PROBLEMS]:
         _, first = found[0]
-        # If all findings have the same wording, which already names the structures, use it
-        # unchanged.
-        same = all(one.what == first.what and part.name in first.what for part, one in found)
         links = _listed([part.link for part, _ in found])
-        said = (
-            first.what
-            if same
-            else join_markup([f"{first.names[0]} {in_short(first)} in ", links, "."])
-        )
+        named |= {part.name for part, _ in found}
+        said = [links, ": ", first.what]
+        if len(first.who) == 1:
+            said = [f"{first.names[0]} {in_short(first)} in ", links, "."]
         advice = first.do if all(one.do == first.do for _, one in found) else ""
-        if len({one.facts.get("off") for _, one in found}) > 1:
+        if "error" in first.facts and not _point_alike([one.facts["error"] for _, one in found]):
+            advice = "Not in one direction, so no header explains it: look at the outlines."
+        elif len({one.facts.get("off") for _, one in found}) > 1:
             # A header moves all structures alike.
             advice = (
                 "If all lie off alike, compare origin and spacing in its header with the others'; "
                 "if not, look at each outline."
             )
-        items.append(tag("li", tag("b", said), " ", advice, class_="look"))
-    return tag("ul", *items, class_="findings") if items else None
+        small = tag("span", advice, class_="quiet")
+        boxes.append(tag("li", tag("b", *said), " ", small, class_="look"))
+    rest = [part.link for part in parts if part.verdict.grade and part.name not in named]
+    if boxes and rest:
+        also = tag("b", "Look also at ", _listed(rest), ".")
+        boxes.append(tag("li", also, tag("span", " The table says why.", class_="quiet"),
+                         class_="look"))  # fmt: skip
+    return tag("ul", *boxes, class_="findings") if boxes else None
+
+
+def _point_alike(errors: Sequence[Sequence[float]]) -> bool:
+    """Whether displacements have one direction, as those of a file with a wrong header have."""
+    ways = np.asarray(errors, float)
+    ways /= np.linalg.norm(ways, axis=1, keepdims=True)
+    return bool((ways @ ways.T).min() >= _SAME_DIRECTION)
 
 
 def _listed(links: Sequence[Markup]) -> Markup:

@@ -143,8 +143,13 @@ def voxel_volume(spacing: Sequence[float]) -> tuple[float, str]:
     return float(np.prod(space)) / (_MM3_PER_ML if unit == "ml" else 1.0), unit
 
 
+def written_unit(unit: str) -> str:
+    """A unit as people write it: mm² for mm^2, which names of columns have."""
+    return unit.replace("^2", "²")
+
+
 def format_volume(spacing: Sequence[float], *voxels: float) -> str:
-    """Format volumes given in voxels in ml, or in mm^2 for a 2D image: "23.7 to 45.9 ml"."""
+    """Format volumes, given in voxels, in ml, or in mm² for a 2D image: "23.7 to 45.9 ml"."""
     one, unit = voxel_volume(spacing)
     texts = [f"{n:.0f}" if n >= 100 else f"{n:.3g}" for n in (one * count for count in voxels)]
-    return f"{' to '.join(texts)} {unit}"
+    return f"{' to '.join(texts)} {written_unit(unit)}"

@@ -70,12 +70,12 @@ def test_readers_and_fusion_are_judged_apart(agreeing):
     assert len(found.findings) == len(found.fusion.findings) + len(found.raters.findings)
 
 
-@pytest.mark.parametrize(("axis", "name"), [(1, "z"), (2, "y"), (3, "x")])
-def test_a_mirrored_mask_is_named_with_its_axis(agreeing, axis, name):
+@pytest.mark.parametrize(("axis", "name"), [(1, "head-feet"), (2, "front-back"), (3, "left-right")])
+def test_a_mirrored_mask_is_named_with_its_direction(agreeing, axis, name):
     agreeing[2] = np.flip(agreeing, axis)[2]
     said = cautions(findings(agreeing))["mirrored mask"]
     assert said.startswith(
-        f"Reader 2 is mirrored along {name}: mirrored back, Dice to the others rises from 0."
+        f"Reader 2 is mirrored {name}: mirrored back, Dice to the others rises from 0."
     )
 
 
@@ -127,7 +127,7 @@ def test_the_place_lies_in_the_lump_and_not_in_the_slice_drawn_too_early():
 
 def test_of_two_raters_the_displacement_is_found_too(agreeing):
     agreeing[1] = agreeing[1, :, :, ::-1]
-    assert "mirrored along x" in cautions(findings(agreeing[:2]))["mirrored mask"]
+    assert "mirrored left-right" in cautions(findings(agreeing[:2]))["mirrored mask"]
 
 
 @pytest.mark.parametrize("left", [0, 3])
@@ -274,7 +274,7 @@ def test_another_number_for_a_label_is_named_and_used_alone(two_labels):
 def test_a_label_map_is_mirrored_as_a_whole(two_labels):
     two_labels[3] = two_labels[3, :, :, ::-1]
     found = cautions(findings(two_labels))
-    assert "Reader 3 is mirrored along x" in found["mirrored mask"]
+    assert "Reader 3 is mirrored left-right" in found["mirrored mask"]
 
 
 def test_one_third_of_the_volume_is_named_in_ml(agreeing):
@@ -320,7 +320,7 @@ def test_low_dice_and_wide_volumes_are_graded_with_numbers(agreeing):
     surface = pairs.between_raters(pairs.surface_dice).mean()
     assert found["surface Dice"].value == pytest.approx(surface)
     low, high = pairs.volumes.min(), pairs.volumes.max()
-    assert f"Readers drew between {low:.3g} ml and {high:.3g} ml" in said["volume spread"]
+    assert f"Readers drew volumes between {low:.3g} ml and {high:.3g} ml" in said["volume spread"]
 
 
 def test_limits_can_be_set(agreeing):

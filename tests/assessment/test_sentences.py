@@ -16,7 +16,7 @@ import itk_consensus as ic
 from examples.simulation import SLIP_SETTINGS
 from itk_consensus.assessment.assessment import assess
 from itk_consensus.assessment.findings import GRADED_RULES, Diagnostics, Finding
-from itk_consensus.assessment.sentences import SENTENCES
+from itk_consensus.assessment.sentences import SENTENCES, times_in_words
 from itk_consensus.assessment.verdict import Verdict
 from itk_consensus.fusing.label_fusion import LabelFusionFilter
 from itk_consensus.methods.registry import METHODS
@@ -216,6 +216,42 @@ def test_two_groups_of_readers_who_do_not_touch_are_no_consensus() -> None:
     verdict = Verdict.of(found)
     assert verdict.word == "do not use"
     assert "apart" in {one.rule for one in verdict.decided_by}
+
+
+@pytest.mark.parametrize(
+    ("ratio", "words"),
+    [
+        (2.07, "about twice"),
+        (1.6, "about 1.5 times"),
+        (7.2, "about 7 times"),
+        (0.48, "about half"),
+        (0.33, "about a third of"),
+        (0.01, "less than a twentieth of"),
+    ],
+)
+def test_ratios_are_said_in_words(ratio: float, words: str) -> None:
+    assert times_in_words(ratio) == words
+
+
+def test_a_result_of_readers_who_agree_moderately_says_why_it_is_usable() -> None:
+    facts = {"dice": 0.72, "lowest": 0.67, "grade": "moderate"}
+    about = Finding("pairwise Dice", 0.72, "note", (0, 1), None, facts, "raters", "pair")
+    verdict = Verdict.of(Diagnostics((about,)))
+    assert verdict.agreed == about
+    assert str(verdict) == (
+        "Use. Readers agree moderately: mean Dice 0.72, lowest between readers 0 and 1 (0.67). "
+        "Usable all the same: no slip of a reader and no fault of the result was found."
+    )
+
+
+def test_of_2d_images_areas_differ_by_a_factor() -> None:
+    maps = np.zeros((3, 40, 40), np.uint8)
+    maps[0, 5:35, 5:35] = 1
+    maps[1:, 5:25, 5:20] = 1
+    vote = ic.MajorityVoteFilter()
+    vote.Execute([sitk.GetImageFromArray(one) for one in maps])
+    said = vote.GetDiagnostics().raters["volume spread"].what
+    assert said == "Readers drew areas between 300 mm² and 900 mm²: a 3.0-fold difference."
 
 
 def test_two_camps_are_named() -> None:

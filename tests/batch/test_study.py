@@ -241,6 +241,11 @@ def test_the_index_says_first_which_cases_may_be_used_and_what_failed(tmp_path: 
     said = unescape(re.sub("<[^>]*>", "", text[text.index("<header") : text.index("</header")]))
     assert re.search(r"\d of 4 cases: use\. Look at c2.*\. Failed: c1 \(ben's file cannot", said)
     assert "Without a file: chris in c3." in said
+    assert "<p>Without a file" in text
+    assert 'class="quiet wide on-screen">Headings sort.' in text
+    legend = text[text.index('<p class="legend"') : text.index("sortable cards")]
+    assert "consensus" in legend
+    assert "readers differ" in legend
     failed = text[text.index('id="failed"') : text.index('id="cases"')]
     (why, how) = (failed.index(part) for part in ("cannot be read: ask for it again", "FileError"))
     assert why < how

@@ -63,7 +63,7 @@ def test_findings_do_not_change_the_exit_code_unless_asked(
 ) -> None:
     words = ["fuse", *mirrored, "-o", str(tmp_path / "c.nii.gz"), "--overwrite"]
     assert main(words) == 0
-    assert "reader-2 is mirrored along x" in capsys.readouterr().out
+    assert "reader-2 is mirrored left-right" in capsys.readouterr().out
     assert main([*words, "--fail-on", "look"]) == 1
     assert main([*words, "--fail-on", "do-not-use"]) == 0
     page = ["report", *mirrored, "-o", str(tmp_path / "page.html")]
@@ -96,12 +96,12 @@ def test_a_batch_says_the_verdict_and_who_it_is_about(mirrored: list[str], tmp_p
     assert rows["a"]["verdict"] == "look"
     assert rows["a"]["reader"] == "reader-2"
     assert rows["a"]["rule"] == "mirrored mask"
-    assert rows["a"]["finding"].startswith("reader-2 is mirrored along x")
+    assert rows["a"]["finding"].startswith("reader-2 is mirrored left-right")
     assert rows["a"]["where"].startswith("slice ")
     assert rows["b"]["verdict"] == "use"
     assert main([*words, "--fail-on", "look"]) == 1
     index = (tmp_path / "out/index.html").read_text(encoding="utf-8")
-    assert "reader-2 is mirrored along x" in index
+    assert "reader-2 is mirrored left-right" in index
 
 
 # -- images are not raters -----------------------------------------------------------------------

@@ -21,7 +21,12 @@ from itk_consensus.fusing.fusion_result import result_of
 from itk_consensus.report import page
 from itk_consensus.report.agreement_tables import rater_mark
 from itk_consensus.report.dispute_figures import disputed_slices
-from itk_consensus.report.first_screen import deviation_table, who_drew_at
+from itk_consensus.report.first_screen import (
+    deviation_table,
+    farthest_deviation,
+    place_of,
+    who_drew_at,
+)
 from itk_consensus.report.shown_case import ShownCase, naming_labels
 from itk_consensus.simulation.atlas_phantoms import atlas_labels
 from itk_consensus.storage.hashes import file_hash
@@ -129,7 +134,7 @@ def test_files_are_hashed_and_outputs_linked_from_where_the_page_lies(
     text = page_of(vote, tmp_path / "pages" / "p.html", files=files, outputs=outputs)
     assert all(file_hash(file) in text for file in files)
     hrefs = [link["href"] for link in Elements(text).named("a")]
-    assert hrefs == ["../fused%20map.nii.gz"]
+    assert [one for one in hrefs if one[0] != "#"] == ["../fused%20map.nii.gz"]
 
 
 def test_empty_and_lonely_raters_have_a_page(tmp_path: Path) -> None:
@@ -231,7 +236,7 @@ def test_colours_are_explained_below_the_pictures_and_before_the_notes(tmp_path:
     consensus = ic.ConsensusFilter()
     consensus.Execute(ic.sample_case())
     text = page_of(consensus, tmp_path / "page.html", names=["ann", "bob", "cem", "dora"])
-    first = text[text.index("Where to look: only dora drew here, ") :]
+    first = text[text.index("Where to look: only dora drew here; it is not in the consensus: ") :]
     pictures, colours, table, notes = (
         first.index(part)
         for part in ("<figcaption", '<p class="legend"', "Who deviates", "Slices are numbered")
@@ -240,6 +245,50 @@ def test_colours_are_explained_below_the_pictures_and_before_the_notes(tmp_path:
     assert "disputed: readers differ from the consensus" in first[colours:table]
     assert "x to the left, y to the back, z to the head" in first[notes:]
     assert "as ITK does" not in text
+    assert re.match(r"[^>]*>slice 3</a>", first)
+    shown = first[:table]
+    assert "No image given: outlines only." in text
+    assert "Slice 3 (0 to 13): no consensus in this slice." in shown
+    assert "Crosshair at (293, 280, -202) mm" in first[notes:]
+
+
+def test_a_page_of_use_leads_to_the_farthest_deviation(tmp_path: Path) -> None:
+    maps = np.zeros((4, 24, 30, 30), np.uint8)
+    maps[:, 14:20, 10:20, 10:20] = 1
+    maps[0, 14:20, 10:20, 18:20] = 0
+    maps[1, 4:14, 12:16, 12:16] = 1
+    vote = ic.MajorityVoteFilter()
+    vote.Execute([sitk.GetImageFromArray(one) for one in maps])
+    names = ["ann", "ben", "cem", "dan"]
+    case = ShownCase(result_of(vote).with_rater_names(names))
+    farthest = farthest_deviation(case)
+    assert farthest is not None
+    assert str(farthest) == "up to 10 mm towards the feet"
+    assert 4 <= farthest.place.index[0] < 10
+    assert place_of(case) == farthest.place
+    text = page_of(vote, tmp_path / "page.html", names=names)
+    said = re.sub("<[^>]*>", "", text)
+    there = "only ben drew here, up to 10 mm towards the feet; it is not in the consensus: slice "
+    assert f"Where readers differ most: {there}{farthest.place.index[0]}" in said
+    assert f'href="#{farthest.place.target}"' in text
+
+
+def test_what_all_but_one_drew_is_in_the_consensus(tmp_path: Path) -> None:
+    maps = np.zeros((3, 12, 24, 24), np.uint8)
+    maps[:, 2:10, 4:20, 4:20] = 1
+    maps[2, 7:10] = 0
+    vote = ic.MajorityVoteFilter()
+    vote.Execute([sitk.GetImageFromArray(one) for one in maps])
+    text = page_of(vote, tmp_path / "page.html", names=["ann", "bob", "cem"])
+    assert re.search("all but cem drew here[^;]*; it is in the consensus", text)
+
+
+def test_a_distance_has_one_number_in_the_table_and_below_it() -> None:
+    consensus = ic.ConsensusFilter()
+    consensus.Execute(ic.sample_case())
+    said = re.sub("<[^>]*>", " ", deviation_table(ShownCase(result_of(consensus)), 1))
+    assert re.search(r"0\.64 +7\.5 +2\.6 mm wider", said)
+    assert "all within 7.5 mm" in said
 
 
 def test_every_severity_has_a_word_and_a_colour() -> None:

@@ -18,12 +18,12 @@ READERS = ("ann", "bob", "cem", "dan")
 STYLE = Path(module.__file__).parent / "parts.css"
 
 
-def masks(middle: int, moved: int) -> list[sitk.Image]:
-    """Return an ellipsoid by four readers; bob's is shifted by some slices."""
+def masks(middle: int, moved: int, who: int = 1) -> list[sitk.Image]:
+    """An ellipsoid by four readers; that of one of them, by default bob, is shifted by slices."""
     z, y, x = np.indices((24, 30, 34))
     found = []
     for number in range(4):
-        up = moved if number == 1 else 0
+        up = moved if number == who else 0
         away = ((z - 10 - up) / 7) ** 2 + ((y - 14) / 8) ** 2
         inside = away + ((x - middle) / (8 + 0.2 * number)) ** 2 < 1
         found.append(sitk.GetImageFromArray(inside.astype(np.uint8)))
@@ -32,8 +32,11 @@ def masks(middle: int, moved: int) -> list[sitk.Image]:
 
 @pytest.fixture(scope="module")
 def page() -> str:
+    return page_of({"Heart": masks(14, 4), "Lung": masks(18, 4), "Aorta": masks(16, 0)})
+
+
+def page_of(drawn: dict[str, list[sitk.Image]]) -> str:
     vote, parts = ic.MajorityVoteFilter(), []
-    drawn = {"Heart": masks(14, 4), "Lung": masks(18, 4), "Aorta": masks(16, 0)}
     for number, (name, images) in enumerate(drawn.items()):
         vote.Execute(images)
         known = dict(enumerate(READERS))
@@ -66,7 +69,7 @@ def test_a_header_is_not_blamed_for_structures_that_may_lie_off_differently() ->
         vote.Execute(images)
         known = dict(enumerate(READERS))
         parts.append(module.structure_part(result_of(vote), name, known, None, Look(), number))
-    said = told(str(module.deviating_in_several(parts)))
+    said = told(str(module.problems(parts)))
     assert "bob is out of place in Heart and Lung. If all lie off alike, compare origin" in said
 
 
@@ -82,3 +85,14 @@ def test_on_a_phone_rows_are_cards_whose_cells_say_what_they_are(page: str) -> N
     narrow = STYLE.read_text(encoding="utf-8").split("@media (max-width: 40rem)")[-1]
     assert ".cards thead { display: none; }" in narrow
     assert "content: attr(data-label)" in narrow
+
+
+def test_every_problem_has_a_box_and_a_header_is_named_only_for_shifts_of_one_direction() -> None:
+    drawn = {"Heart": masks(14, 4), "Lung": masks(18, -4), "Cord": masks(16, 4, who=3)}
+    made = page_of(drawn)
+    box = made[made.index('class="findings"') : made.index('class="glances cards"')]
+    bob, dan = (told(one) for one in re.findall("<li.*?</li>", box))
+    assert re.match("bob is out of place in (Heart and Lung|Lung and Heart)", bob)
+    assert bob.endswith("Not in one direction, so no header explains it: look at the outlines.")
+    assert dan.startswith("dan is out of place in Cord.")
+    assert "Compare origin and spacing" in dan
